@@ -1,0 +1,16 @@
+/** The server runs what it is compiled for: the Node.js that is running now, no polyfills, no module rewriting. */
+export default {
+  presets: [
+    ['@babel/preset-env', { targets: { node: 'current' }, modules: false }],
+    [
+      '@babel/preset-typescript',
+      {
+        allowDeclareFields: true,
+        onlyRemoveTypeImports: true,
+        optimizeConstEnums: true,
+        rewriteImportExtensions: true,
+      },
+    ],
+  ],
+  sourceMaps: true,
+};

@@ -1,0 +1,77 @@
+/**
+ * Compiles what is newer than its output: TypeScript through Babel, other files that the gateway reads copied, and
+ * GraphiQL's files collected, so that production needs none of their packages. Outputs without a source go away.
+ */
+import { transformFileAsync } from '@babel/core';
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const root = path.dirname(import.meta.dirname);
+const dist = path.join(root, 'dist');
+
+const FOLDERS = ['src', 'examples', 'babel-plugins', 'loadtest', 'test'];
+
+/** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
+const GRAPHIQL_FILES = {
+  'graphiql.js': 'graphiql/graphiql.min.js',
+  'graphiql.css': 'graphiql/graphiql.min.css',
+  'react.js': 'react/umd/react.production.min.js',
+  'react-dom.js': 'react-dom/umd/react-dom.production.min.js',
+  'graphql-ws.js': 'graphql-ws/umd/graphql-ws.min.js',
+};
+
+export async function build() {
+  const compiler = await newest([path.join(root, 'babel.config.js'), import.meta.filename]);
+  const sources = (await Promise.all(FOLDERS.map((folder) => filesBelow(path.join(root, folder))))).flat();
+  const outputs = new Set();
+  const stale = [];
+  for (const source of sources) {
+    const target = targetOf(source);
+    outputs.add(target).add(`${target}.map`);
+    const changed = Math.max(await modified(source), compiler);
+    if (changed > (await modified(target))) stale.push([source, target]);
+  }
+  for (const [name, source] of Object.entries(GRAPHIQL_FILES)) {
+    const target = path.join(dist, 'graphiql', name);
+    outputs.add(target);
+    if ((await modified(target)) === 0) stale.push([path.join(root, 'node_modules', source), target]);
+  }
+  if (stale.length > 0) console.error(`Building ${stale.length} files …`);
+  for (const [source, target] of stale) {
+    await mkdir(path.dirname(target), { recursive: true });
+    await (isTypeScript(source) ? compile(source, target) : cp(source, target));
+  }
+  const declared = (file) => file.endsWith('.d.ts');
+  const orphans = (await filesBelow(dist)).filter((file) => !outputs.has(file) && !declared(file));
+  await Promise.all(orphans.map((file) => rm(file)));
+  return stale.length;
+}
+
+async function compile(source, target) {
+  const { code, map } = await transformFileAsync(source, { cwd: root, sourceMaps: true });
+  map.sources = [path.relative(path.dirname(target), source)];
+  await writeFile(`${target}.map`, JSON.stringify(map));
+  await writeFile(target, `${code}\n//# sourceMappingURL=${path.basename(target)}.map\n`);
+}
+
+function targetOf(source) {
+  const relative = path.relative(root, source);
+  return path.join(dist, isTypeScript(source) ? relative.replace(/ts$/, 'js') : relative);
+}
+
+const isTypeScript = (file) => file.endsWith('.ts') && !file.includes(`${path.sep}fixtures${path.sep}`);
+
+async function filesBelow(folder) {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+async function modified(file) {
+  return (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
+}
+
+async function newest(files) {
+  return Math.max(...(await Promise.all(files.map(modified))));
+}
+
+if (process.argv[1] === import.meta.filename) await build();

@@ -1,0 +1,31 @@
+/** `yarn dev`: the gateway, built anew and started anew on every change. */
+import { spawn } from 'node:child_process';
+import { existsSync, watch } from 'node:fs';
+import path from 'node:path';
+import { ensureAll, ensureBuilt, root } from './ensure.mjs';
+
+await ensureAll();
+
+// Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them.
+const gateway = spawn(
+  process.execPath,
+  [
+    '--watch',
+    '--watch-preserve-output',
+    '--enable-source-maps',
+    path.join(root, 'dist/src/cli.js'),
+    ...process.argv.slice(2),
+  ],
+  { stdio: 'inherit' },
+);
+gateway.once('exit', (code) => process.exit(code ?? 0));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => gateway.kill(signal));
+
+let building = Promise.resolve();
+for (const folder of ['src', 'examples', 'babel-plugins'].filter((name) =>
+  existsSync(path.join(root, name)),
+)) {
+  watch(path.join(root, folder), { recursive: true }, () => {
+    building = building.then(ensureBuilt).catch((error) => console.error(error.message));
+  });
+}

@@ -1,0 +1,94 @@
+/** One setting: how its text is read, what it is when absent, and what a person needs to know of it. */
+export interface Setting<T> {
+  /** What a value must look like, for the table in the README and for error messages. */
+  readonly expected: string;
+  /** @returns undefined if the text is not as expected */
+  readonly parse: (text: string) => T | undefined;
+  readonly default: T;
+  readonly help: string;
+  /** Never printed. A URL may carry a password, so URLs of services are secret in that part only. */
+  readonly secret: 'no' | 'password' | 'all';
+}
+
+interface Common<T> {
+  readonly default: T;
+  readonly help: string;
+  readonly secret?: 'password' | 'all';
+}
+
+function setting<T>(expected: string, parse: (text: string) => T | undefined, common: Common<T>): Setting<T> {
+  return { expected, parse, default: common.default, help: common.help, secret: common.secret ?? 'no' };
+}
+
+export const text = (common: Common<string>): Setting<string> => setting('text', (value) => value, common);
+
+export const optionalText = (common: Common<string | undefined>): Setting<string | undefined> =>
+  setting('text', (value) => value, common);
+
+export const flag = (common: Common<boolean>): Setting<boolean> =>
+  setting('true or false', (value) => ({ true: true, false: false })[value.toLowerCase()], common);
+
+export const integer = (min: number, max: number, common: Common<number>): Setting<number> =>
+  setting(
+    `a whole number from ${min} to ${max}`,
+    (value) => {
+      const number = /^\d+$/.test(value) ? Number(value) : NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+    common,
+  );
+
+/** A port to listen on; 0 lets the system choose a free one. */
+export const port = (common: Common<number>): Setting<number> => integer(0, 65_535, common);
+
+export const choice = <const T extends string>(
+  choices: readonly T[],
+  common: Common<NoInfer<T>>,
+): Setting<T> => setting(choices.join(' or '), (value) => choices.find((known) => known === value), common);
+
+export const optionalChoice = <const T extends string>(
+  choices: readonly T[],
+  common: Common<NoInfer<T> | undefined>,
+): Setting<T | undefined> =>
+  setting(choices.join(' or '), (value) => choices.find((known) => known === value), common);
+
+const listOf = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+export const brokers = (common: Common<readonly string[]>): Setting<readonly string[]> =>
+  setting(
+    'host:port, several separated by commas',
+    (value) => {
+      const items = listOf(value);
+      return items.length > 0 && items.every((item) => /^.+:\d{1,5}$/.test(item)) ? items : undefined;
+    },
+    common,
+  );
+
+/** Origins as browsers send them (scheme://host[:port]), or `*` for any. */
+export const origins = (common: Common<readonly string[]>): Setting<readonly string[]> =>
+  setting(
+    'origins like https://www.example.com, several separated by commas, or *',
+    (value) => {
+      const items = listOf(value);
+      return items.length > 0 && items.every((item) => item === '*' || isOrigin(item)) ? items : undefined;
+    },
+    common,
+  );
+
+export const optionalUrl = (
+  protocols: readonly string[],
+  common: Common<string | undefined>,
+): Setting<string | undefined> =>
+  setting(
+    `a URL that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`,
+    (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
+    common,
+  );
+
+function isOrigin(item: string): boolean {
+  return URL.canParse(item) && new URL(item).origin === item;
+}

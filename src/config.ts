@@ -1,0 +1,205 @@
+import {
+  brokers,
+  choice,
+  flag,
+  integer,
+  optionalChoice,
+  optionalText,
+  optionalUrl,
+  origins,
+  port,
+  text,
+  type Setting,
+} from './config-types.ts';
+import { SluiceError } from './errors.ts';
+
+/** Every setting, once. The README's table is printed from here (`sluice config --markdown`). */
+const SETTINGS = {
+  GRAPH: text({
+    default: 'examples/auction',
+    help: 'Folder of the graph: `schema.graphql` and, if it needs code, `graph.ts` or `graph.js`.',
+  }),
+  PORT: port({ default: 4000, help: 'Port for browsers: GraphQL over WebSocket and POST at `/graphql`.' }),
+  ADMIN_PORT: port({
+    default: 4001,
+    help: 'Port for Kubernetes and Prometheus: `/livez`, `/readyz`, `/metrics`.',
+  }),
+  GRAPHIQL: flag({ default: true, help: 'Serve GraphiQL to browsers at `/`.' }),
+  ORIGINS: origins({
+    default: [],
+    help: "Origins whose pages may connect. Not set: only pages of the gateway's own host.",
+  }),
+  LOG_LEVEL: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    help: 'Least severity that is logged.',
+  }),
+
+  KAFKA_BROKERS: brokers({
+    default: [],
+    help: 'Kafka brokers to begin with. Not set: this process consumes nothing.',
+  }),
+  KAFKA_GROUP_ID: text({
+    default: 'sluice',
+    help: 'Consumer group that all pods join. Without `REDIS_URL` each process makes a group of its own from it.',
+  }),
+  KAFKA_START: choice(['committed', 'latest'], {
+    default: 'committed',
+    help: 'Where the first pod of a group begins: where the group left off, or at the end, skipping what came while no pod ran.',
+  }),
+  KAFKA_TLS: flag({ default: false, help: 'Connect to Kafka over TLS.' }),
+  KAFKA_CA: optionalText({
+    default: undefined,
+    help: "File with the certificate authority that signed the brokers' certificates (PEM).",
+  }),
+  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512'], {
+    default: undefined,
+    help: 'How to log in to Kafka.',
+  }),
+  KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
+  KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
+  DEAD_LETTER_TOPIC: optionalText({
+    default: undefined,
+    help: 'Kafka topic for messages that could not be decoded, with the reason in headers.',
+  }),
+  EVENT_MAX_AGE_SECONDS: integer(0, 31_536_000, {
+    default: 0,
+    help: 'Skip and count events older than this, by their Kafka timestamp. 0: none is too old.',
+  }),
+
+  REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
+    default: undefined,
+    secret: 'password',
+    help: 'Redis that fans events out to pods; `rediss://` for TLS. Not set: this process serves only what it consumes itself.',
+  }),
+  REDIS_CA: optionalText({
+    default: undefined,
+    help: "File with the certificate authority that signed Redis's certificate (PEM).",
+  }),
+  REDIS_PREFIX: text({ default: 'sluice:', help: 'What the names of all channels begin with.' }),
+  CHANNEL_LINGER_MS: integer(0, 600_000, {
+    default: 5_000,
+    help: 'How long a pod stays subscribed to a channel after its last subscriber left.',
+  }),
+
+  MAX_CHANNELS: integer(1, 10_000, {
+    default: 100,
+    help: 'Most channels that one subscription may listen to.',
+  }),
+  MAX_WAITING_EVENTS: integer(1, 1_000_000, {
+    default: 1_000,
+    help: 'Most events of one group that wait for an asynchronous resolver; past it the oldest are skipped, counted and told to the subscribers.',
+  }),
+  DOCUMENT_CACHE_SIZE: integer(1, 1_000_000, {
+    default: 1_000,
+    help: 'Parsed and validated documents kept.',
+  }),
+  MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
+    default: 65_536,
+    help: 'Largest WebSocket message or POST body taken from a client.',
+  }),
+  SOCKET_BUFFER_BYTES: integer(16_384, 1_073_741_824, {
+    default: 1_048_576,
+    help: 'Bytes that may wait for one slow socket before it is closed with 1013.',
+  }),
+  INIT_TIMEOUT_MS: integer(1, 600_000, {
+    default: 3_000,
+    help: 'Time a client has to send `connection_init` before it is closed with 4408.',
+  }),
+  PING_SECONDS: integer(0, 3_600, {
+    default: 25,
+    help: 'Every so often each socket is pinged; one that has not answered the last ping is terminated. 0: never.',
+  }),
+
+  EVENTS_FROM_ANYWHERE: flag({
+    default: false,
+    help: 'Without Kafka: take `POST /events/<topic>` from any peer, not from this machine only.',
+  }),
+  SIMULATOR: flag({
+    default: true,
+    help: 'With neither Kafka nor Redis and the bundled graph: make up events.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Settings = typeof SETTINGS;
+
+export type Config = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never;
+};
+
+/**
+ * Reads every setting from the environment; an empty variable counts as not set.
+ *
+ * @throws SluiceError BAD_SETTINGS: one message that names each wrong one, what was expected and what came
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = [];
+  const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
+    const given = env[name];
+    if (given === undefined || given === '') return [name, setting.default];
+    const value = setting.parse(given);
+    if (value === undefined)
+      faults.push(`  ${name}: expected ${setting.expected}, got ${shown(setting, given)}`);
+    return [name, value];
+  });
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  if (faults.length === 0) faults.push(...contradictions(config));
+  if (faults.length > 0) {
+    throw new SluiceError('BAD_SETTINGS', `these settings can't be used:\n${faults.join('\n')}`);
+  }
+  return config;
+}
+
+/** What can be wrong with settings that are each right alone. */
+function contradictions(config: Config): string[] {
+  const faults: string[] = [];
+  const mechanism = config.KAFKA_SASL_MECHANISM;
+  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
+    if (mechanism !== undefined && config[name] === undefined) {
+      faults.push(`  ${name}: expected text, as KAFKA_SASL_MECHANISM is ${mechanism}, got nothing`);
+    }
+    if (mechanism === undefined && config[name] !== undefined) {
+      faults.push(
+        `  KAFKA_SASL_MECHANISM: expected ${SETTINGS.KAFKA_SASL_MECHANISM.expected}, as ${name} is set, got nothing`,
+      );
+    }
+  }
+  if (config.KAFKA_CA !== undefined && !config.KAFKA_TLS) {
+    faults.push('  KAFKA_TLS: expected true, as KAFKA_CA is set, got false');
+  }
+  if (config.REDIS_CA !== undefined && !config.REDIS_URL?.startsWith('rediss:')) {
+    faults.push('  REDIS_URL: expected a URL that begins with rediss://, as REDIS_CA is set');
+  }
+  return faults;
+}
+
+/** The effective settings, one `NAME=value` a line, secrets left out. */
+export function describeConfig(config: Config): string {
+  return Object.entries<Setting<unknown>>(SETTINGS)
+    .map(([name, setting]) => `${name}=${shown(setting, written(config[name as keyof Config]))}`)
+    .join('\n');
+}
+
+/** The settings as the Markdown table that stands in the README. */
+export function configMarkdown(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
+    ([name, { expected, help, default: value }]) => {
+      const standard = written(value) === '' ? '–' : `\`${written(value)}\``;
+      return `| \`${name}\` | ${expected} | ${standard} | ${help} |`;
+    },
+  );
+  return ['| setting | value | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function written(value: unknown): string {
+  return value === undefined ? '' : String(value);
+}
+
+/** A value as it may be shown: what is secret in it is not. */
+function shown(setting: Setting<unknown>, value: string): string {
+  if (value === '' || setting.secret === 'no') return value;
+  if (setting.secret === 'all') return '(secret)';
+  if (!URL.canParse(value)) return '(a value that is not shown, as it may hold a password)';
+  const url = new URL(value);
+  if (url.password !== '') url.password = '***';
+  return url.href;
+}

@@ -1,0 +1,55 @@
+import type { GraphQLSchema } from 'graphql';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** A decoded event: always an object. Deep-frozen before resolvers see it. */
+export type Event = { [key: string]: JsonValue };
+
+/** Headers of a Kafka message as text; a header that repeats is a list. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/**
+ * Turns a Kafka message's value into an event.
+ * Null means "not an event on purpose": the message is passed over without being counted as a dead letter.
+ */
+export type Decode = (value: Buffer, headers: Headers) => Event | null | Promise<Event | null>;
+
+export type KeyStyle = 'SNAKE' | 'KEEP';
+
+/** What ingest must know of one Kafka topic, put together from all fields that are bound to it. */
+export interface Topic {
+  readonly name: string;
+  readonly keyStyle: KeyStyle;
+  /** Event fields by which the topic's events are routed, each once. */
+  readonly keys: readonly string[];
+  readonly decode: Decode | undefined;
+}
+
+/** Coerced arguments of a subscription field. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** A filter with its arguments put in: does this event pass? */
+export type EventPredicate = (event: Event) => boolean;
+
+/** One subscription field and the topic it shows. */
+export interface Binding {
+  readonly field: string;
+  readonly topic: string;
+  /** The event field, and the argument of the same name, that picks the channel; undefined: always the whole topic. */
+  readonly key: string | undefined;
+  /** Undefined where the field has no `@filter`, or where the arguments leave nothing of it. */
+  readonly filter: ((args: Arguments) => EventPredicate | undefined) | undefined;
+}
+
+/** A loaded graph: what the rest of the gateway works with. */
+export interface Graph {
+  /** Absolute path. */
+  readonly folder: string;
+  readonly schema: GraphQLSchema;
+  /** By subscription field. */
+  readonly bindings: ReadonlyMap<string, Binding>;
+  /** By topic name. */
+  readonly topics: ReadonlyMap<string, Topic>;
+  /** Events are shared between executions: frozen where code of the graph could change them. */
+  readonly hasResolvers: boolean;
+}
