@@ -1,0 +1,50 @@
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Publication } from '../ingest/publisher.ts';
+import type { Bus, Listener, Subscription } from './bus.ts';
+import { Channels } from './channels.ts';
+
+interface MemoryBusOptions {
+  readonly lingerMs: number;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** A bus within one process: the embedded default, and where each process consumes all of Kafka by itself. */
+export class MemoryBus implements Bus {
+  readonly #listeners = new Map<string, Listener>();
+  readonly #channels: Channels;
+  readonly #metrics: Metrics;
+
+  constructor({ lingerMs, metrics, log }: MemoryBusOptions) {
+    this.#metrics = metrics;
+    const source = {
+      join: async (channel: string, listener: Listener) => void this.#listeners.set(channel, listener),
+      leave: (channel: string) => void this.#listeners.delete(channel),
+    };
+    this.#channels = new Channels(source, lingerMs, metrics.channels, log);
+  }
+
+  start(): void {
+    // There is nothing to connect to.
+  }
+
+  async stop(): Promise<void> {
+    this.#channels.clear();
+    this.#listeners.clear();
+  }
+
+  notReady(): undefined {
+    return undefined;
+  }
+
+  subscribe(channel: string, listener: Listener): Subscription {
+    return this.#channels.subscribe(channel, listener);
+  }
+
+  /** Listeners have been called when this returns. */
+  async publish(batch: readonly Publication[]): Promise<void> {
+    for (const { channel, payload } of batch) this.#listeners.get(channel)?.(payload);
+    this.#metrics.publishes.inc(batch.length);
+  }
+}

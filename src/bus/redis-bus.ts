@@ -1,0 +1,135 @@
+import { RedisPubSub } from 'graphql-redis-subscriptions';
+import { Redis } from 'ioredis';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { PublishError, type Publication } from '../ingest/publisher.ts';
+import type { Bus, Listener, Subscription } from './bus.ts';
+import { Channels, type ChannelSource } from './channels.ts';
+
+interface RedisBusOptions {
+  readonly url: string;
+  /** Certificate authority (PEM) for `rediss:` URLs. */
+  readonly ca: string | undefined;
+  readonly lingerMs: number;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** A publisher that has waited this long for any answer gives its connection up. */
+const SILENCE_MS = 10_000;
+
+/**
+ * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
+ *
+ * Publishing fails at once while Redis is away, so that whoever publishes knows and holds back; nothing is queued
+ * here. Joining waits for Redis to come back, and channels joined before are joined again by ioredis.
+ */
+export class RedisBus implements Bus {
+  readonly #publisher: Redis;
+  readonly #subscriber: Redis;
+  readonly #channels: Channels;
+  readonly #metrics: Metrics;
+  readonly #reached = new Set<Redis>();
+
+  constructor({ url, ca, lingerMs, metrics, log }: RedisBusOptions) {
+    this.#metrics = metrics;
+    const common = {
+      lazyConnect: true,
+      keepAlive: 10_000,
+      ...(ca === undefined ? {} : { tls: { ca } }),
+    };
+    this.#publisher = new Redis(url, {
+      ...common,
+      autoResendUnfulfilledCommands: false,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      socketTimeout: SILENCE_MS,
+    });
+    this.#subscriber = new Redis(url, { ...common, maxRetriesPerRequest: null });
+    this.#watch(this.#publisher, log.child({ connection: 'publisher' }));
+    this.#watch(this.#subscriber, log.child({ connection: 'subscriber' }));
+    this.#channels = new Channels(this.#source(log), lingerMs, metrics.channels, log);
+  }
+
+  start(): void {
+    // A refused first attempt is reported as an `error` event, and ioredis goes on trying.
+    this.#publisher.connect().catch(() => undefined);
+    this.#subscriber.connect().catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#channels.clear();
+    this.#publisher.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  notReady(): string | undefined {
+    return this.#reached.size === 2 ? undefined : 'Redis has not been reached yet';
+  }
+
+  subscribe(channel: string, listener: Listener): Subscription {
+    return this.#channels.subscribe(channel, listener);
+  }
+
+  async publish(batch: readonly Publication[]): Promise<void> {
+    const pipeline = this.#publisher.pipeline();
+    for (const { channel, payload } of batch) pipeline.publish(channel, payload);
+    const replies = (await pipeline.exec()) ?? [];
+    const failed = replies.findIndex(([error]) => error !== null);
+    const acknowledged = failed === -1 ? replies.length : failed;
+    this.#metrics.publishes.inc(acknowledged);
+    if (acknowledged < batch.length) throw new PublishError(acknowledged, batch.length, replies[failed]?.[0]);
+  }
+
+  #source(log: Log): ChannelSource {
+    const pubSub = new RedisPubSub({
+      publisher: this.#publisher,
+      subscriber: dispatchOnly(this.#subscriber, log),
+      messageEventName: 'messageBuffer',
+    });
+    const ids = new Map<string, number>();
+    return {
+      join: async (channel, listener) => {
+        await this.#subscriber.subscribe(channel);
+        ids.set(channel, await pubSub.subscribe(channel, listener));
+      },
+      leave: (channel) => {
+        const id = ids.get(channel);
+        ids.delete(channel);
+        if (id !== undefined) pubSub.unsubscribe(id);
+      },
+    };
+  }
+
+  #watch(redis: Redis, log: Log): void {
+    let said: string | undefined;
+    redis.on('ready', () => {
+      this.#reached.add(redis);
+      said = undefined;
+      log.info('connected to Redis');
+    });
+    // One line an outage, not one an attempt.
+    redis.on('error', (error: Error) => {
+      if (error.message !== said) log.warn({ reason: error.message }, 'Redis is out of reach');
+      said = error.message;
+    });
+  }
+}
+
+/**
+ * The listening connection as RedisPubSub sees it. RedisPubSub leaves rejections unhandled, both of a SUBSCRIBE that
+ * Redis refuses and of an UNSUBSCRIBE while Redis is away, and either would end the process. So the channel has
+ * already been joined when RedisPubSub asks for it, and leaving never rejects.
+ */
+function dispatchOnly(redis: Redis, log: Log): Redis {
+  const connection = {
+    on: (event: string, listener: (...args: unknown[]) => void) => redis.on(event, listener),
+    subscribe: (_channel: string, done: (error: null) => void) => done(null),
+    unsubscribe: (channel: string) =>
+      redis
+        .unsubscribe(channel)
+        .catch((error: Error) => log.debug({ channel, reason: error.message }, 'not left')),
+    punsubscribe: () => undefined,
+  };
+  return connection as unknown as Redis;
+}

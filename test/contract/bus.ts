@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { EventEmitter } from 'node:events';
+import test, { type TestContext } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
+import type { Publication } from '../../src/ingest/publisher.ts';
+import type { Metrics } from '../../src/metrics.ts';
+
+export interface BusUnderTest {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  /** How many of the bus's clients are on a channel, asked of the bus itself; undefined: it has no such count. */
+  readonly joins?: (channel: string) => Promise<number>;
+}
+
+type MakeBus = (t: TestContext, options: { lingerMs: number }) => Promise<BusUnderTest | undefined>;
+
+/** What every bus must do. `make` gives a started bus, or skips the test and gives undefined. */
+export function testBus(name: string, make: MakeBus): void {
+  const check = (
+    title: string,
+    run: (t: TestContext, under: BusUnderTest) => Promise<void>,
+    lingerMs = 60_000,
+  ): void => {
+    test(`${name}: ${title}`, async (t) => {
+      const under = await make(t, { lingerMs });
+      if (under !== undefined) await run(t, under);
+    });
+  };
+  let count = 0;
+  const freshChannel = (): string => `bus-contract-${process.pid}-${Date.now()}-${(count += 1)}`;
+
+  check('once ready, a listener gets every message of its channel, in order', async (_t, { bus }) => {
+    const channel = freshChannel();
+    const inbox = new Inbox();
+    await bus.subscribe(channel, inbox.take).ready;
+    const sent = Array.from({ length: 500 }, (_, index) => String(index));
+    await bus.publish(sent.map((payload) => ({ channel, payload })));
+    assert.deepEqual(await inbox.until(500), sent);
+  });
+
+  check('messages of other channels stay away', async (_t, { bus }) => {
+    const [mine, other] = [freshChannel(), freshChannel()];
+    const inbox = new Inbox();
+    await bus.subscribe(mine, inbox.take).ready;
+    await bus.publish([on(other, 'no'), on(mine, 'yes')]);
+    assert.deepEqual(await inbox.until(1), ['yes']);
+  });
+
+  check('several listeners of a channel are one join, and each gets each message once', async (_t, under) => {
+    const channel = freshChannel();
+    const inboxes = [new Inbox(), new Inbox(), new Inbox()];
+    await Promise.all(inboxes.map((inbox) => under.bus.subscribe(channel, inbox.take).ready));
+    await under.bus.publish([on(channel, 'a'), on(channel, 'b')]);
+    for (const inbox of inboxes) assert.deepEqual(await inbox.until(2), ['a', 'b']);
+    if (under.joins !== undefined) assert.equal(await under.joins(channel), 1);
+    assert.equal(await channels(under.metrics), 1);
+  });
+
+  check('who has left gets nothing more, and the others go on', async (_t, { bus }) => {
+    const channel = freshChannel();
+    const [stays, leaves] = [new Inbox(), new Inbox()];
+    await bus.subscribe(channel, stays.take).ready;
+    const leaving = bus.subscribe(channel, leaves.take);
+    await leaving.ready;
+    leaving.leave();
+    leaving.leave();
+    await bus.publish([on(channel, 'a')]);
+    assert.deepEqual(await stays.until(1), ['a']);
+    assert.deepEqual(leaves.messages, []);
+  });
+
+  check('a listener that throws keeps nobody else from the message', async (_t, { bus }) => {
+    const channel = freshChannel();
+    const inbox = new Inbox();
+    bus.subscribe(channel, () => {
+      throw new Error('a listener failed on purpose');
+    });
+    await bus.subscribe(channel, inbox.take).ready;
+    await bus.publish([on(channel, 'a')]);
+    assert.deepEqual(await inbox.until(1), ['a']);
+  });
+
+  check('after the last has left, the channel is kept for the time to linger', async (_t, under) => {
+    const channel = freshChannel();
+    const first = under.bus.subscribe(channel, () => undefined);
+    await first.ready;
+    first.leave();
+    await first.ready;
+    assert.equal(await channels(under.metrics), 1);
+    const inbox = new Inbox();
+    await under.bus.subscribe(channel, inbox.take).ready;
+    await under.bus.publish([on(channel, 'a')]);
+    assert.deepEqual(await inbox.until(1), ['a']);
+  });
+
+  check(
+    'when that time is up the bus is left, even by somebody who left before the join was acknowledged',
+    async (_t, under) => {
+      const channel = freshChannel();
+      const hasty = under.bus.subscribe(channel, () => undefined);
+      hasty.leave();
+      await until(async () => (await channels(under.metrics)) === 0);
+      if (under.joins !== undefined) await until(async () => (await under.joins?.(channel)) === 0);
+      const inbox = new Inbox();
+      await under.bus.subscribe(channel, inbox.take).ready;
+      await under.bus.publish([on(channel, 'again')]);
+      assert.deepEqual(await inbox.until(1), ['again']);
+    },
+    1,
+  );
+
+  check('publishing nothing is fine', async (_t, { bus }) => {
+    await bus.publish([]);
+  });
+}
+
+const on = (channel: string, payload: string): Publication => ({ channel, payload });
+
+async function channels(metrics: Metrics): Promise<number | undefined> {
+  return (await metrics.channels.get()).values[0]?.value;
+}
+
+/** Asks again each turn of the loop: what is waited for has no event of its own. The runner's timeout bounds it. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+class Inbox {
+  readonly messages: string[] = [];
+  readonly #arrivals = new EventEmitter();
+
+  readonly take = (payload: Buffer | string): void => {
+    this.messages.push(payload.toString());
+    this.#arrivals.emit('message');
+  };
+
+  async until(count: number): Promise<readonly string[]> {
+    while (this.messages.length < count) await once(this.#arrivals, 'message');
+    return this.messages;
+  }
+}
