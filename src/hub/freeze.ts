@@ -1,0 +1,6 @@
+/** Freezes an event and all that it holds: it is shared by executions, and one must not change what the next one sees. */
+export function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  for (const item of Object.values(value)) deepFreeze(item);
+}

@@ -1,0 +1,30 @@
+/**
+ * The variables of a subscription as text: the same text only for the same raw values of the variables that the
+ * operation declares. Raw, since coerced values (Map, Set, BigInt) can look alike in JSON though they differ.
+ * Absent is not null: a variable that was not sent leaves no trace.
+ */
+export function variablesKey(names: readonly string[], variables: Readonly<Record<string, unknown>>): string {
+  let key = '';
+  for (const name of names) {
+    if (Object.hasOwn(variables, name)) key += `${name}:${canonicalJson(variables[name])},`;
+  }
+  return key;
+}
+
+/** Only the variables that the operation declares: what else a client sends is neither kept nor told apart. */
+export function declaredVariables(
+  names: readonly string[],
+  variables: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(variables, name)).map((name) => [name, variables[name]]),
+  );
+}
+
+/** JSON with the keys of objects in order. */
+function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+}

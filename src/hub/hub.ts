@@ -1,0 +1,185 @@
+import { GraphQLError } from 'graphql';
+import type { Bus, Subscription } from '../bus/bus.ts';
+import type { Operation } from '../executor/operation.ts';
+import { channelsOf } from '../graph/channel.ts';
+import type { Arguments, Graph } from '../graph/graph.ts';
+import { messageOf } from '../errors.ts';
+import { decodeMessage } from '../ingest/message.ts';
+import { deepFreeze } from './freeze.ts';
+import { declaredVariables, variablesKey } from './group-key.ts';
+import { Group, type EventExecutor, type GroupServices, type Question } from './group.ts';
+import type { Member } from './member.ts';
+import { ChannelOffsets } from './offsets.ts';
+
+interface SubscriptionExecutor extends EventExecutor {
+  subscriptionField(
+    operation: Operation,
+    variables: Readonly<Record<string, unknown>>,
+  ): { field: string; args: Arguments } | readonly GraphQLError[];
+}
+
+interface HubOptions extends Omit<GroupServices, 'executor'> {
+  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly executor: SubscriptionExecutor;
+  readonly channelPrefix: string;
+  readonly maxChannels: number;
+}
+
+/** One channel of the bus with the groups that listen to it. */
+interface HubChannel {
+  readonly subscription: Subscription;
+  readonly groups: Set<Group>;
+}
+
+/**
+ * Brings what the bus carries to those who asked for it. Subscribers with the same operation and variables form a
+ * group; a channel hands each of its events to the groups that listen to it.
+ */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #groups = new Map<Operation, Map<string, Group>>();
+  readonly #channels = new Map<string, HubChannel>();
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a subscriber in. It gets the events handed over from now on.
+   *
+   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used
+   */
+  join(
+    operation: Operation,
+    variables: Readonly<Record<string, unknown>>,
+    member: Member,
+  ): Group | readonly GraphQLError[] {
+    const key = variablesKey(operation.variableNames, variables);
+    const known = this.#groups.get(operation)?.get(key);
+    if (known !== undefined) {
+      known.add(member);
+      return known;
+    }
+    const question = this.#understand(operation, key, variables);
+    if (!('operation' in question)) return question;
+    const group = new Group(question, this.#options);
+    group.add(member);
+    this.#open(group);
+    return group;
+  }
+
+  /** Does nothing for somebody who has left already. */
+  leave(group: Group, member: Member): void {
+    if (group.remove(member) && group.size === 0) this.#close(group);
+  }
+
+  #understand(
+    operation: Operation,
+    key: string,
+    variables: Readonly<Record<string, unknown>>,
+  ): Question | readonly GraphQLError[] {
+    const { executor, graph, channelPrefix, maxChannels } = this.#options;
+    const declared = Object.freeze(declaredVariables(operation.variableNames, variables));
+    const asked = executor.subscriptionField(operation, declared);
+    if (!('field' in asked)) return asked;
+    const binding = graph.bindings.get(asked.field);
+    if (binding === undefined) return [new GraphQLError(`The field ${asked.field} is not bound to a topic.`)];
+    try {
+      const channels = channelsOf(binding, asked.args, channelPrefix, maxChannels);
+      return { operation, key, variables: declared, channels, predicate: binding.filter?.(asked.args) };
+    } catch (error) {
+      return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
+    }
+  }
+
+  #open(group: Group): void {
+    const { operation, key, channels } = group.question;
+    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
+    this.#groups.set(operation, groups.set(key, group));
+    this.#options.metrics.groups.inc();
+    const joining = channels.map((name) => {
+      const channel = this.#channels.get(name) ?? this.#listen(name);
+      channel.groups.add(group);
+      return channel.subscription.ready;
+    });
+    void Promise.all(joining).then(
+      () => this.#isOpen(group) && group.goLive(),
+      (error: unknown) => this.#fail(group, error),
+    );
+  }
+
+  #close(group: Group): void {
+    if (!this.#isOpen(group)) return;
+    const { operation, key, channels } = group.question;
+    const groups = this.#groups.get(operation);
+    groups?.delete(key);
+    if (groups?.size === 0) this.#groups.delete(operation);
+    this.#options.metrics.groups.dec();
+    for (const name of channels) {
+      const channel = this.#channels.get(name);
+      if (channel?.groups.delete(group) !== true || channel.groups.size > 0) continue;
+      this.#channels.delete(name);
+      channel.subscription.leave();
+    }
+  }
+
+  #isOpen({ question }: Group): boolean {
+    return this.#groups.get(question.operation)?.get(question.key)?.question === question;
+  }
+
+  /** The bus has refused a channel: the subscribers are told, rather than left waiting for events that never come. */
+  #fail(group: Group, cause: unknown): void {
+    if (!this.#isOpen(group)) return;
+    this.#options.log.error(
+      { err: cause, channels: group.question.channels },
+      'a channel could not be joined',
+    );
+    this.#close(group);
+    group.end([
+      new GraphQLError('The event source could not be joined.', { extensions: { code: 'BUS_UNAVAILABLE' } }),
+    ]);
+  }
+
+  #listen(name: string): HubChannel {
+    const groups = new Set<Group>();
+    const offsets = new ChannelOffsets();
+    const subscription = this.#options.bus.subscribe(name, (payload) =>
+      this.#receive(name, groups, offsets, payload),
+    );
+    const channel = { subscription, groups };
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  #receive(
+    name: string,
+    groups: ReadonlySet<Group>,
+    offsets: ChannelOffsets,
+    payload: Buffer | string,
+  ): void {
+    const { graph, metrics, log } = this.#options;
+    const message = decodeMessage(payload);
+    if (message === undefined) {
+      metrics.skippedMessages.inc({ reason: 'unknown_version' });
+      return;
+    }
+    const verdict = offsets.see(message);
+    if (verdict === 'seen') {
+      metrics.duplicates.inc();
+      return;
+    }
+    if (verdict === 'restarted') {
+      const { t: topic, p: partition, o: offset } = message;
+      log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
+    }
+    if (graph.hasResolvers) deepFreeze(message.event);
+    for (const group of groups) {
+      try {
+        group.handOver(message);
+      } catch (error) {
+        log.error({ err: error, channel: name }, 'a group failed on an event');
+      }
+    }
+  }
+}

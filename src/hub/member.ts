@@ -1,0 +1,10 @@
+import type { GraphQLError } from 'graphql';
+import type { Payload } from './payload.ts';
+
+/** A subscriber as the hub sees it. Transports implement it; neither method may throw. */
+export interface Member {
+  /** One event's result. Called in the order of the events, from within the turn that has executed it. */
+  deliver(payload: Payload): void;
+  /** The hub lets go of this subscriber: no delivery follows. */
+  end(errors: readonly GraphQLError[]): void;
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { declaredVariables, variablesKey } from '../../../src/hub/group-key.ts';
+
+const key = (variables: Record<string, unknown>): string => variablesKey(['a', 'b'], variables);
+
+test('the order of keys, at any depth, and undeclared variables make no difference', () => {
+  assert.equal(key({ a: { x: 1, y: [{ p: 1, q: 2 }] } }), key({ a: { y: [{ q: 2, p: 1 }], x: 1 } }));
+  assert.equal(key({ b: 1, a: 2 }), key({ a: 2, b: 1, other: 3 }));
+});
+
+test('whatever differs as JSON, or in being there, has a key of its own', () => {
+  const different: Record<string, unknown>[] = [
+    {},
+    { a: null },
+    { a: 'null' },
+    { a: 1 },
+    { a: '1' },
+    { a: true },
+    { a: [] },
+    { a: [1] },
+    { a: ['1'] },
+    { a: [[1]] },
+    { a: {} },
+    { a: { x: null } },
+    { a: { x: 1 } },
+    { b: 1 },
+    { a: 1, b: 1 },
+    { a: '1,b:1' },
+    { a: '1", "b":1' },
+  ];
+  assert.equal(new Set(different.map(key)).size, different.length);
+});
+
+test('a variable called __proto__ is a variable like any other', () => {
+  const variables = JSON.parse('{"__proto__": {"x": 1}, "c": 2}') as Record<string, unknown>;
+  assert.notEqual(variablesKey(['__proto__'], variables), variablesKey(['__proto__'], {}));
+  const declared = declaredVariables(['__proto__'], variables);
+  assert.deepEqual(Object.keys(declared), ['__proto__']);
+  assert.equal(Object.getPrototypeOf(declared), Object.prototype);
+});

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { GraphQLError, parse, type ExecutionResult } from 'graphql';
+import type { Listener, Subscription } from '../../../src/bus/bus.ts';
+import type { Operation } from '../../../src/executor/operation.ts';
+import type { Arguments, Binding } from '../../../src/graph/graph.ts';
+import { Flusher } from '../../../src/hub/flush.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { Hub } from '../../../src/hub/hub.ts';
+import type { Member } from '../../../src/hub/member.ts';
+import type { Payload } from '../../../src/hub/payload.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+
+/** A bus whose joins are acknowledged, or refused, by the test. */
+class FakeBus {
+  readonly listeners = new Map<string, Listener>();
+  readonly left: string[] = [];
+  readonly #joins = new Map<string, PromiseWithResolvers>();
+
+  subscribe(channel: string, listener: Listener): Subscription {
+    this.listeners.set(channel, listener);
+    const join = withResolvers();
+    this.#joins.set(channel, join);
+    return { ready: join.promise, leave: () => void this.left.push(channel) };
+  }
+
+  async acknowledge(...channels: string[]): Promise<void> {
+    for (const channel of channels) this.#joins.get(channel)?.resolve();
+    await settled();
+  }
+
+  async refuse(channel: string): Promise<void> {
+    this.#joins.get(channel)?.reject(new Error('refused on purpose'));
+    await settled();
+  }
+
+  carry(channel: string, o: number, event: object, rest: object = {}): void {
+    const message = { v: 1, t: 'bids', p: 0, o, ts: o, in: 0, key: null, event, ...rest };
+    this.listeners.get(channel)?.(JSON.stringify(message));
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+function withResolvers(): PromiseWithResolvers {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+class FakeMember implements Member {
+  readonly results: unknown[] = [];
+  ended: readonly GraphQLError[] | undefined;
+  deliver(payload: Payload): void {
+    this.results.push(JSON.parse(payload.json.toString()));
+  }
+  end(errors: readonly GraphQLError[]): void {
+    this.ended = errors;
+  }
+}
+
+const binding: Binding = { field: 'bid', topic: 'bids', key: 'id', filter: undefined };
+
+function operation(variableNames: string[] = ['id']): Operation {
+  const query = 'subscription { bid }';
+  return {
+    query,
+    name: undefined,
+    kind: 'subscription',
+    document: parse(query),
+    variableNames,
+  } as unknown as Operation;
+}
+
+interface SetUp {
+  readonly execute?: (event: never, variables: Arguments) => ExecutionResult | Promise<ExecutionResult>;
+  readonly binding?: Partial<Binding>;
+  readonly maxWaiting?: number;
+  readonly hasResolvers?: boolean;
+}
+
+function setUp(options: SetUp = {}) {
+  const bus = new FakeBus();
+  const metrics = new Metrics();
+  const hub = new Hub({
+    graph: {
+      bindings: new Map([['bid', { ...binding, ...options.binding }]]),
+      hasResolvers: options.hasResolvers ?? false,
+    },
+    bus,
+    executor: {
+      subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
+      execute: (_operation, event, _context, variables) =>
+        options.execute?.(event as never, variables) ?? { data: event as ExecutionResult['data'] },
+    },
+    flusher: new Flusher(Date.now, () => undefined),
+    metrics,
+    log: createLog('silent'),
+    maxWaiting: options.maxWaiting ?? 10,
+    channelPrefix: '',
+    maxChannels: 3,
+  });
+  const value = async (
+    name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
+  ) => (await metrics[name].get()).values[0]?.value ?? 0;
+  const join = (asked: Operation, variables: Record<string, unknown> = {}) => {
+    const member = new FakeMember();
+    const group = hub.join(asked, variables, member);
+    assert.ok(group instanceof Group);
+    return { member, group, leave: () => hub.leave(group, member) };
+  };
+  return { bus, hub, join, value };
+}
+
+test('those who ask the same are one group, and an event is executed once for all of them', async () => {
+  const { bus, join, value } = setUp();
+  const asked = operation();
+  const members = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }).member);
+  await bus.acknowledge('bids:id=7');
+  bus.carry('bids:id=7', 1, { amount: 5 });
+  assert.equal(await value('groups'), 1);
+  assert.equal(await value('executions'), 1);
+  assert.equal(await value('deliveries'), 4_000);
+  for (const { results } of members) assert.deepEqual(results, [{ data: { amount: 5 } }]);
+});
+
+test('another operation, or other variables, make another group', async () => {
+  const { join, value } = setUp();
+  const asked = operation();
+  join(asked, { id: 7 });
+  join(asked, { id: '7' });
+  join(asked, { id: null });
+  join(asked, {});
+  join(operation(), { id: 7 });
+  assert.equal(await value('groups'), 5);
+});
+
+test('subscribers count when every channel of theirs has been acknowledged', async () => {
+  const { bus, join, value } = setUp();
+  const asked = operation();
+  const first = join(asked, { id: [1, 2] });
+  join(asked, { id: [1, 2] });
+  await bus.acknowledge('bids:id=1');
+  assert.equal(await value('subscribers'), 0);
+  await bus.acknowledge('bids:id=2');
+  assert.equal(await value('subscribers'), 2);
+  join(asked, { id: [1, 2] });
+  assert.equal(await value('subscribers'), 3);
+  first.leave();
+  first.leave();
+  assert.equal(await value('subscribers'), 2);
+});
+
+test('when the last one leaves, the group and its channels go', async () => {
+  const { bus, join, value } = setUp();
+  const asked = operation();
+  const [one, two, other] = [join(asked, { id: 1 }), join(asked, { id: 1 }), join(operation(), { id: 1 })];
+  await bus.acknowledge('bids:id=1');
+  one.leave();
+  two.leave();
+  assert.equal(await value('groups'), 1);
+  assert.deepEqual(bus.left, []);
+  other.leave();
+  assert.equal(await value('groups'), 0);
+  assert.equal(await value('subscribers'), 0);
+  assert.deepEqual(bus.left, ['bids:id=1']);
+});
+
+test('a channel that the bus refuses ends its subscribers with an error, and no others', async () => {
+  const { bus, join, value } = setUp();
+  const asked = operation();
+  const [unlucky, lucky] = [join(asked, { id: [1, 2] }), join(asked, { id: 2 })];
+  await bus.refuse('bids:id=1');
+  assert.equal(unlucky.member.ended?.[0]?.extensions['code'], 'BUS_UNAVAILABLE');
+  assert.equal(lucky.member.ended, undefined);
+  await bus.acknowledge('bids:id=2');
+  assert.equal(await value('groups'), 1);
+  assert.equal(await value('subscribers'), 1);
+});
+
+test('an event that comes on two channels of a subscription is delivered once', async () => {
+  const { bus, join, value } = setUp();
+  const { member } = join(operation(), { id: [1, 2, 3] });
+  for (const channel of ['bids:id=1', 'bids:id=2']) bus.carry(channel, 9, { n: 1 });
+  bus.carry('bids:id=3', 10, { n: 2 });
+  assert.deepEqual(member.results, [{ data: { n: 1 } }, { data: { n: 2 } }]);
+  assert.equal(await value('duplicates'), 1);
+});
+
+test('a repeated publish is dropped, and a topic made anew is not', () => {
+  const { bus, join } = setUp();
+  const { member } = join(operation());
+  bus.carry('bids', 1, { n: 1 });
+  bus.carry('bids', 2, { n: 2 });
+  bus.carry('bids', 1, { n: 1 });
+  bus.carry('bids', 2, { n: 2 });
+  bus.carry('bids', 0, { n: 3 }, { ts: 50 });
+  assert.deepEqual(
+    member.results,
+    [1, 2, 3].map((n) => ({ data: { n } })),
+  );
+});
+
+test('messages of a newer version, and no messages at all, are passed over', () => {
+  const { bus, join } = setUp();
+  const { member } = join(operation());
+  bus.carry('bids', 1, { n: 1 }, { v: 2 });
+  bus.listeners.get('bids')?.('not json');
+  bus.listeners.get('bids')?.('null');
+  bus.carry('bids', 2, { n: 2 }, { addedLater: true });
+  assert.deepEqual(member.results, [{ data: { n: 2 } }]);
+});
+
+test('who joins while an event is being executed gets the next one only', async () => {
+  const executions: PromiseWithResolvers[] = [];
+  const { bus, join } = setUp({
+    execute: (event: { n: number }) => {
+      const execution = withResolvers();
+      executions.push(execution);
+      return execution.promise.then(() => ({ data: event }));
+    },
+  });
+  const asked = operation();
+  const early = join(asked);
+  bus.carry('bids', 1, { n: 1 });
+  const late = join(asked);
+  bus.carry('bids', 2, { n: 2 });
+  const never = join(asked);
+  executions[0]?.resolve();
+  await settled();
+  executions[1]?.resolve();
+  await settled();
+  assert.deepEqual(
+    early.member.results,
+    [1, 2].map((n) => ({ data: { n } })),
+  );
+  assert.deepEqual(late.member.results, [{ data: { n: 2 } }]);
+  assert.deepEqual(never.member.results, []);
+});
+
+test('results come in the order of the events, though some are asynchronous and some are not', async () => {
+  const first = withResolvers();
+  const { bus, join } = setUp({
+    execute: (event: { n: number }) =>
+      event.n === 1 ? first.promise.then(() => ({ data: event })) : { data: event },
+  });
+  const { member } = join(operation());
+  for (const n of [1, 2, 3]) bus.carry('bids', n, { n });
+  assert.deepEqual(member.results, []);
+  first.resolve();
+  await settled();
+  assert.deepEqual(
+    member.results,
+    [1, 2, 3].map((n) => ({ data: { n } })),
+  );
+});
+
+test('past the bound the oldest waiting events are skipped, counted, and told where they are missing', async () => {
+  const first = withResolvers();
+  const { bus, join, value } = setUp({
+    maxWaiting: 2,
+    execute: (event: { n: number }) =>
+      event.n === 1 ? first.promise.then(() => ({ data: event })) : { data: event },
+  });
+  const { member } = join(operation());
+  for (const n of [1, 2, 3, 4, 5]) bus.carry('bids', n, { n });
+  first.resolve();
+  await settled();
+  const [one, told, ...rest] = member.results as { errors: { extensions: object }[] }[];
+  assert.deepEqual(one, { data: { n: 1 } });
+  assert.deepEqual(told?.errors[0]?.extensions, { code: 'EVENTS_SKIPPED', skipped: 2 });
+  assert.deepEqual(
+    rest,
+    [4, 5].map((n) => ({ data: { n } })),
+  );
+  assert.equal(await value('groupOverflows'), 2);
+});
+
+test('a filter keeps events from the group, and nothing is executed for them', async () => {
+  const { bus, join, value } = setUp({
+    binding: { filter: () => (event) => Number(event['amount']) >= 10 },
+  });
+  const { member } = join(operation());
+  bus.carry('bids', 1, { amount: 9 });
+  bus.carry('bids', 2, { amount: 10 });
+  assert.deepEqual(member.results, [{ data: { amount: 10 } }]);
+  assert.equal(await value('executions'), 1);
+});
+
+test('events are frozen through and through where resolvers could change them', () => {
+  const { bus, join } = setUp({
+    hasResolvers: true,
+    execute: (event: { a: { b: { c: number }[] } }) => {
+      assert.throws(() => Object.assign(event.a.b[0] ?? {}, { c: 2 }), TypeError);
+      return { data: { checked: true } };
+    },
+  });
+  const { member } = join(operation());
+  bus.carry('bids', 1, { a: { b: [{ c: 1 }] } });
+  assert.deepEqual(member.results, [{ data: { checked: true } }]);
+});
+
+test('a member that throws keeps the others from nothing', () => {
+  const { bus, hub, join } = setUp();
+  const asked = operation();
+  hub.join(
+    asked,
+    {},
+    {
+      deliver: () => {
+        throw new Error('a delivery failed on purpose');
+      },
+      end: () => undefined,
+    },
+  );
+  const { member } = join(asked);
+  bus.carry('bids', 1, { n: 1 });
+  assert.equal(member.results.length, 1);
+});
+
+test('arguments that pick no channel, or too many, are errors for the one who asks', async () => {
+  const { hub, value } = setUp();
+  for (const id of [[], [1, 2, 3, 4], [null]]) {
+    const errors = hub.join(operation(), { id }, new FakeMember());
+    assert.ok(Array.isArray(errors) && errors[0] instanceof GraphQLError);
+  }
+  assert.equal(await value('groups'), 0);
+});
