@@ -1,0 +1,166 @@
+import type { Duplex } from 'node:stream';
+import type { Server, WebSocket as ProtocolSocket } from 'graphql-ws';
+import type { GraphQLSchema } from 'graphql';
+import type { RawData, WebSocket } from 'ws';
+import { Outbox, type Flusher, type Wire } from '../hub/flush.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { CLOSINGS } from './close-codes.ts';
+import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subscription.ts';
+
+/** What all connections of a transport have in common. */
+export interface ConnectionServices {
+  readonly protocol: Server<Connection>;
+  readonly schema: GraphQLSchema;
+  readonly flusher: Flusher;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly bufferBytes: number;
+  leave(subscription: WebSocketSubscription): void;
+  forget(connection: Connection): void;
+}
+
+type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
+
+/** What a client may send. graphql-ws throws on the types that only a server sends. */
+const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
+  'connection_init',
+  'ping',
+  'pong',
+  'subscribe',
+  'complete',
+]);
+
+/** How long a peer that is closed for slowness has to answer. */
+const TERMINATE_AFTER_MS = 1_000;
+
+/**
+ * One WebSocket: the socket that graphql-ws speaks the protocol over, and the wire that the hub writes to.
+ * What goes out through graphql-ws (`complete`, `error`, pings) goes out behind what the hub has gathered.
+ */
+export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
+  readonly outbox: Outbox;
+  readonly #webSocket: WebSocket;
+  /** The stream beneath: frames that are ready made are written to it past ws. */
+  readonly #stream: Duplex;
+  readonly #services: ConnectionServices;
+  readonly #closed: (code: number, reason: string) => Promise<void>;
+  /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
+  readonly #ids = new Set<string>();
+  #handle: MessageHandler | undefined;
+  #answered = true;
+
+  constructor(webSocket: WebSocket, stream: Duplex, services: ConnectionServices) {
+    this.#webSocket = webSocket;
+    this.#stream = stream;
+    this.#services = services;
+    this.outbox = new Outbox(this, services.flusher, services.bufferBytes);
+    this.#closed = services.protocol.opened(this, this);
+  }
+
+  get protocol(): string {
+    return this.#webSocket.protocol;
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#services.schema;
+  }
+
+  get open(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+
+  get waitingBytes(): number {
+    return this.#stream.writableLength;
+  }
+
+  onMessage(handler: MessageHandler): void {
+    this.#handle = handler;
+  }
+
+  send(data: string): void {
+    this.outbox.flush();
+    if (this.open) this.#webSocket.send(data);
+  }
+
+  write(bytes: Buffer): void {
+    this.#stream.write(bytes);
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.open) return;
+    this.outbox.flush();
+    this.#services.metrics.closes.inc({ code });
+    this.#webSocket.close(code, reason);
+  }
+
+  overflow(): void {
+    this.close(CLOSINGS.tooSlow.code, CLOSINGS.tooSlow.reason);
+    setTimeout(() => this.#webSocket.terminate(), TERMINATE_AFTER_MS).unref();
+  }
+
+  terminate(): void {
+    this.#webSocket.terminate();
+  }
+
+  /** A subscription has ended: it leaves the hub, and what it was sent goes out before whatever follows. */
+  left(subscription: WebSocketSubscription): void {
+    this.#services.leave(subscription);
+    this.outbox.flush();
+  }
+
+  /** Pings, or ends a peer that has not answered since the last time. */
+  sweep(): void {
+    if (!this.#answered) {
+      this.terminate();
+      return;
+    }
+    this.#answered = false;
+    if (this.open) this.#webSocket.ping();
+  }
+
+  answered(): void {
+    this.#answered = true;
+  }
+
+  receive(data: RawData, isBinary: boolean): void {
+    const message = isBinary ? undefined : parseMessage(data);
+    if (message === undefined || !CLIENT_MESSAGES.has(message['type'])) {
+      this.close(CLOSINGS.badMessage.code, CLOSINGS.badMessage.reason);
+      return;
+    }
+    const id =
+      message['type'] === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
+    if (id !== undefined && this.#ids.has(id)) {
+      this.close(CLOSINGS.idInUse.code, CLOSINGS.idInUse.reason);
+      return;
+    }
+    if (id !== undefined) this.#ids.add(id);
+    // graphql-ws takes parsed messages too, though its types do not say so.
+    this.#handle?.(message as unknown as string).then(
+      () => id !== undefined && this.#ids.delete(id),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  gone(code: number, reason: string): void {
+    this.#services.forget(this);
+    this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    this.#services.log.error({ err: error }, 'a connection failed');
+    this.close(CLOSINGS.failed.code, CLOSINGS.failed.reason);
+  }
+}
+
+/** @returns undefined unless it is a JSON object */
+function parseMessage(data: RawData): Record<string, unknown> | undefined {
+  try {
+    // `ws` hands over one Buffer unless told otherwise.
+    const message: unknown = JSON.parse((data as Buffer).toString());
+    return typeof message === 'object' && message !== null ? (message as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

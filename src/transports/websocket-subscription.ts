@@ -1,0 +1,109 @@
+import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
+import type { Operation } from '../executor/operation.ts';
+import type { Outbox } from '../hub/flush.ts';
+import { frameSuffix } from '../hub/frame.ts';
+import type { Group } from '../hub/group.ts';
+import type { Member } from '../hub/member.ts';
+import type { Payload } from '../hub/payload.ts';
+
+interface Settle {
+  readonly resolve: (result: IteratorReturnResult<undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a subscription needs of its connection. */
+export interface SubscriptionOwner {
+  readonly outbox: Outbox;
+  readonly schema: GraphQLSchema;
+  left(subscription: WebSocketSubscription): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * One subscription on one WebSocket: to the hub a member, to graphql-ws the arguments of an execution and the
+ * iterable that comes of it. One object for all three, since there is one for every waiting subscriber.
+ *
+ * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
+ * until the subscription ends.
+ */
+export class WebSocketSubscription implements Member, AsyncIterableIterator<never, undefined> {
+  readonly operation: Operation;
+  readonly #owner: SubscriptionOwner;
+  readonly #suffix: Buffer;
+  #group: Group | undefined;
+  #settle: Settle | undefined;
+  #ended: readonly GraphQLError[] | undefined;
+
+  constructor(id: string, operation: Operation, owner: SubscriptionOwner) {
+    this.operation = operation;
+    this.#owner = owner;
+    this.#suffix = frameSuffix(id);
+  }
+
+  /** Called once, right after the hub has taken it in. */
+  joined(group: Group): void {
+    this.#group = group;
+  }
+
+  get group(): Group | undefined {
+    return this.#group;
+  }
+
+  deliver(payload: Payload): void {
+    if (this.#ended === undefined)
+      this.#owner.outbox.add(payload.prefixFor(this.#suffix.length), this.#suffix);
+  }
+
+  end(errors: readonly GraphQLError[]): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = errors;
+    this.#owner.left(this);
+    this.#group = undefined;
+    const settle = this.#settle;
+    this.#settle = undefined;
+    if (settle !== undefined) this.#finish(settle);
+  }
+
+  next(): Promise<IteratorResult<never, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      if (this.#ended !== undefined) this.#finish(this.#settle);
+    });
+  }
+
+  return(): Promise<IteratorResult<never, undefined>> {
+    this.end([]);
+    return Promise.resolve(DONE);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#owner.schema;
+  }
+
+  get document(): DocumentNode {
+    return this.operation.document;
+  }
+
+  get operationName(): string | undefined {
+    return this.operation.name;
+  }
+
+  get rootValue(): undefined {
+    return undefined;
+  }
+
+  get contextValue(): undefined {
+    return undefined;
+  }
+
+  #finish({ resolve, reject }: Settle): void {
+    const error = this.#ended?.[0];
+    if (error === undefined) resolve(DONE);
+    else reject(error);
+  }
+}

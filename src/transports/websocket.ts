@@ -1,0 +1,189 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  GraphQLError,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
+import { handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import type { Executor } from '../executor/executor.ts';
+import type { Operation } from '../executor/operation.ts';
+import type { Flusher } from '../hub/flush.ts';
+import type { Hub } from '../hub/hub.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { CLOSINGS } from './close-codes.ts';
+import { Connection, type ConnectionServices } from './websocket-connection.ts';
+import { WebSocketSubscription } from './websocket-subscription.ts';
+
+interface WebSocketOptions {
+  readonly schema: GraphQLSchema;
+  readonly executor: Pick<Executor, 'prepare' | 'execute'>;
+  readonly hub: Pick<Hub, 'join' | 'leave'>;
+  readonly flusher: Flusher;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly maxPayloadBytes: number;
+  readonly bufferBytes: number;
+  readonly initTimeoutMs: number;
+  /** 0: never. */
+  readonly pingSeconds: number;
+}
+
+/** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
+interface QueryArgs extends ExecutionArgs {
+  readonly operation: Operation;
+  readonly document: DocumentNode;
+}
+
+/** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
+const CONNECTION = Symbol('connection');
+
+interface OwnedWebSocket extends WebSocket {
+  [CONNECTION]: Connection;
+}
+
+/** graphql-transport-ws over `ws`. graphql-ws keeps the protocol; results of subscriptions go past it. */
+export class WebSocketTransport {
+  readonly #options: WebSocketOptions;
+  readonly #webSockets: WebSocketServer;
+  readonly #services: ConnectionServices;
+  readonly #connections = new Set<Connection>();
+  #sweeping: NodeJS.Timeout | undefined;
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      handleProtocols: (offered) => handleProtocols(offered),
+      maxPayload: options.maxPayloadBytes,
+      perMessageDeflate: false,
+    });
+    const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
+      connectionInitWaitTimeout: options.initTimeoutMs,
+      onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
+      subscribe: (args) => args as unknown as WebSocketSubscription,
+      execute: (args) => this.#execute(args as QueryArgs),
+    });
+    const { schema, flusher, metrics, log, bufferBytes } = options;
+    this.#services = {
+      protocol,
+      schema,
+      flusher,
+      metrics,
+      log,
+      bufferBytes,
+      leave: (subscription) => {
+        if (subscription.group !== undefined) options.hub.leave(subscription.group, subscription);
+      },
+      forget: (connection) => this.#forget(connection),
+    };
+  }
+
+  start(): void {
+    const { pingSeconds } = this.#options;
+    if (pingSeconds === 0) return;
+    this.#sweeping = setInterval(() => {
+      for (const connection of this.#connections) connection.sweep();
+    }, pingSeconds * 1000).unref();
+  }
+
+  /** Closes every connection, and resolves when all are gone; those that do not answer are terminated. */
+  async stop(graceMs: number): Promise<void> {
+    clearInterval(this.#sweeping);
+    const { code, reason } = CLOSINGS.goingAway;
+    for (const connection of this.#connections) connection.close(code, reason);
+    if (this.#connections.size === 0) return;
+    const terminating = setTimeout(() => {
+      for (const connection of this.#connections) connection.terminate();
+    }, graceMs);
+    await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
+    clearTimeout(terminating);
+  }
+
+  /** Completes the handshake of an upgrade that has been let in. */
+  accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => this.#opened(webSocket, stream));
+  }
+
+  #opened(webSocket: WebSocket, stream: Duplex): void {
+    const connection = new Connection(webSocket, stream, this.#services);
+    (webSocket as OwnedWebSocket)[CONNECTION] = connection;
+    this.#connections.add(connection);
+    this.#options.metrics.connections.inc();
+    webSocket.on('message', onMessage);
+    webSocket.on('pong', onPong);
+    webSocket.on('error', onError);
+    webSocket.on('close', onClose);
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    this.#options.metrics.connections.dec();
+    if (this.#connections.size === 0) this.#whenEmpty?.();
+  }
+
+  /** Never throws: whatever is wrong with one operation is an `error` for its id. */
+  #onSubscribe(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    try {
+      return this.#begin(connection, id, payload);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'an operation failed before it began');
+      return [new GraphQLError('Internal server error')];
+    }
+  }
+
+  #begin(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    const { executor, hub, schema } = this.#options;
+    const operation = executor.prepare(payload.query, payload.operationName);
+    if (!('document' in operation)) return operation;
+    const variables = payload.variables ?? {};
+    if (operation.kind !== 'subscription') {
+      const { document, name } = operation;
+      const args: QueryArgs = { operation, schema, document, operationName: name, variableValues: variables };
+      return args;
+    }
+    const subscription = new WebSocketSubscription(id, operation, connection);
+    const group = hub.join(operation, variables, subscription);
+    if (!('question' in group)) return group;
+    subscription.joined(group);
+    // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
+    payload.query = operation.query;
+    payload.variables = group.question.variables;
+    return subscription;
+  }
+
+  #execute({ operation, variableValues }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
+    return this.#options.executor.execute(operation, undefined, {}, variableValues ?? {});
+  }
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  (this as OwnedWebSocket)[CONNECTION].receive(data, isBinary);
+}
+
+function onClose(this: WebSocket, code: number, reason: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].gone(code, reason.toString());
+}
+
+function onPong(this: WebSocket): void {
+  (this as OwnedWebSocket)[CONNECTION].answered();
+}
+
+/** ws closes the socket itself after an error; `close` follows. */
+function onError(): void {
+  // Nothing to do, but without a listener it would end the process.
+}
