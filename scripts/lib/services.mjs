@@ -11,7 +11,7 @@ import { kafka } from './kafka.mjs';
 import { withLock } from './lock.mjs';
 import { freePort } from './network.mjs';
 import { dataFolder } from './places.mjs';
-import { isRunning, stopServer, waitUntilReady } from './processes.mjs';
+import { isInterrupted, isRunning, stopServer, waitUntilReady } from './processes.mjs';
 import { redis } from './redis.mjs';
 import { readState, remember } from './state.mjs';
 
@@ -23,6 +23,8 @@ const CONTAINER_TIMEOUT_MS = 60_000;
 const lockFile = `${dataFolder}.lock`;
 
 /**
+ * One that can't be had does not keep the others from being started. An interruption undoes them all, and rejects.
+ *
  * @param {(keyof SERVICES)[]} wanted
  * @returns {Promise<Record<string, Up | Unavailable>>}
  */
@@ -39,6 +41,11 @@ export function up(wanted) {
       }
     };
     const outcomes = await Promise.all(wanted.map(upOne));
+    if (isInterrupted()) {
+      await Promise.all(wanted.filter((_, index) => outcomes[index].started).map(stop));
+      removeDataFolder();
+      throw new Error('Interrupted.');
+    }
     return Object.fromEntries(wanted.map((name, index) => [name, outcomes[index]]));
   });
 }
@@ -47,7 +54,7 @@ export function up(wanted) {
 export async function down(names = Object.keys(SERVICES)) {
   await withLock(lockFile, async () => {
     await Promise.all(names.map(stop));
-    if (Object.keys(readState()).length === 0) rmSync(dataFolder, { recursive: true, force: true });
+    removeDataFolder();
   });
 }
 
@@ -112,6 +119,10 @@ async function startedInContainer(name, port) {
     await stop(name);
     return false;
   }
+}
+
+function removeDataFolder() {
+  if (Object.keys(readState()).length === 0) rmSync(dataFolder, { recursive: true, force: true });
 }
 
 async function isUp(service, entry) {
