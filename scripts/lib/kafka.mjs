@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ensureCommands, findCommand } from './commands.mjs';
-import { hasLeader, METADATA_REQUEST } from './kafka-metadata.mjs';
+import { isReady, PROBE } from './kafka-probe.mjs';
 import { withLock } from './lock.mjs';
 import { accepts, exchange, LOOPBACK } from './network.mjs';
 import { cacheFolder, dataFolder } from './places.mjs';
@@ -45,8 +45,7 @@ export const kafka = {
     return false;
   },
 
-  /** Answers only once the broker is registered and leads: before that a client would get an error. */
-  answers: async ({ port }) => (await exchange(LOOPBACK, port, METADATA_REQUEST, hasLeader)) === true,
+  answers: async ({ port }) => (await exchange(LOOPBACK, port, PROBE, isReady)) === true,
 
   async install() {
     if (existsSync(jars)) return ensureCommands('java');
