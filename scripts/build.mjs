@@ -41,8 +41,7 @@ export async function build() {
     await mkdir(path.dirname(target), { recursive: true });
     await (isTypeScript(source) ? compile(source, target) : cp(source, target));
   }
-  const declared = (file) => file.endsWith('.d.ts');
-  const orphans = (await filesBelow(dist)).filter((file) => !outputs.has(file) && !declared(file));
+  const orphans = (await filesBelow(dist)).filter((file) => !outputs.has(file) && !isDeclaration(file));
   await Promise.all(orphans.map((file) => rm(file)));
   return stale.length;
 }
@@ -58,6 +57,8 @@ function targetOf(source) {
   const relative = path.relative(root, source);
   return path.join(dist, isTypeScript(source) ? relative.replace(/ts$/, 'js') : relative);
 }
+
+const isDeclaration = (file) => file.endsWith('.d.ts');
 
 const isTypeScript = (file) => file.endsWith('.ts') && !file.includes(`${path.sep}fixtures${path.sep}`);
 

@@ -1,0 +1,14 @@
+/** Where services keep what they need. */
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { root } from '../ensure.mjs';
+
+/** Data, logs and pids, of this clone alone. `down` removes it. */
+export const dataFolder = path.join(root, '.services');
+
+/** What was downloaded, shared by all clones of this user. */
+export const cacheFolder = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'sluice');
+
+/** Docker's name for the services of this clone. */
+export const composeProject = `sluice-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;

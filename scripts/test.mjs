@@ -1,0 +1,135 @@
+/**
+ * `npm test [-- <suite, folder or file> …] [-- --test-name-pattern=…]`: installs and builds what is missing, brings up
+ * the services that the tests want, runs the tests, and stops the services if this run started them.
+ * With CI=true a skipped test is a failure.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, constants, tmpdir } from 'node:os';
+import path from 'node:path';
+import { ensureAll, root } from './ensure.mjs';
+import { ensureCommands, findCommand } from './lib/commands.mjs';
+import { interrupt } from './lib/processes.mjs';
+import { down, SERVICES, up } from './lib/services.mjs';
+import { needServices, testFiles } from './lib/test-files.mjs';
+
+/** Of a test file, its services not included. A hang is a failure. */
+const FILE_TIMEOUT_MS = 240_000;
+
+/** Long enough for tests to run their cleanup after an interruption. */
+const GRACE_MS = 5_000;
+
+const PROGRAMS = ['kcat', 'chromium', 'redis-server'];
+
+await ensureAll();
+
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let runner;
+/** @type {NodeJS.Signals | undefined} */
+let interruptedBy;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    interruptedBy = signal;
+    if (runner === undefined) return interrupt();
+    killGroup('SIGTERM');
+    setTimeout(killGroup, GRACE_MS, 'SIGKILL').unref();
+  });
+}
+
+const isFlag = (arg) => arg.startsWith('-');
+
+async function main() {
+  const args = process.argv.slice(2).filter((arg) => arg !== '--');
+  const files = testFiles(args.filter((arg) => !isFlag(arg)));
+  if (files.length === 0) throw new Error('There are no tests.');
+  const services = needServices(files) ? await bringUp() : { env: {}, started: [] };
+  try {
+    return await runTests(files, args.filter(isFlag), services.env);
+  } finally {
+    if (services.started.length > 0) await down(services.started);
+  }
+}
+
+/** What can't be had does not stop the run: the tests that need it are skipped, with the reason. */
+async function bringUp() {
+  const outcomes = await up(Object.keys(SERVICES));
+  const env = {};
+  for (const [name, outcome] of Object.entries(outcomes)) {
+    if ('address' in outcome) env[SERVICES[name].variable] = outcome.address;
+    else env[unavailable(name)] = outcome.reason;
+  }
+  for (const program of PROGRAMS) {
+    await ensureCommands(program).catch((error) => (env[unavailable(program)] = error.message));
+  }
+  for (const [name, reason] of Object.entries(env)) if (name.endsWith('_UNAVAILABLE')) console.error(reason);
+  env.CHROMIUM = process.env.CHROMIUM || findCommand('chromium') || '';
+  return { env, started: Object.keys(outcomes).filter((name) => outcomes[name].started) };
+}
+
+const unavailable = (name) => `${name.toUpperCase().replaceAll('-', '_')}_UNAVAILABLE`;
+
+async function runTests(files, flags, env) {
+  const work = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
+  const skippedFile = path.join(work, 'skipped');
+  try {
+    const code = await runNode(
+      [
+        '--enable-source-maps',
+        '--expose-gc',
+        '--test',
+        `--test-concurrency=${Math.min(4, Math.max(2, availableParallelism()))}`,
+        `--test-timeout=${FILE_TIMEOUT_MS}`,
+        '--test-reporter=spec',
+        '--test-reporter-destination=stdout',
+        `--test-reporter=${path.join(root, 'scripts/lib/skipped-reporter.mjs')}`,
+        `--test-reporter-destination=${skippedFile}`,
+        ...flags,
+        ...files,
+      ],
+      env,
+    );
+    const skipped = readFileSync(skippedFile, 'utf8');
+    if (code !== 0 || skipped === '' || process.env.CI !== 'true') return code;
+    console.error(`\nFailed, since CI=true and these were skipped:\n${skipped}`);
+    return 1;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * In a process group of its own: whatever a test leaves behind, because it was killed or is at fault, ends with it.
+ *
+ * @returns {Promise<number>} exit code
+ */
+function runNode(args, env) {
+  return new Promise((resolve, reject) => {
+    runner = spawn(process.execPath, args, {
+      cwd: root,
+      detached: true,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    runner.once('error', reject);
+    runner.once('exit', (code) => {
+      killGroup('SIGKILL');
+      resolve(code ?? 1);
+    });
+  });
+}
+
+function killGroup(signal) {
+  try {
+    process.kill(-runner.pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+if (interruptedBy !== undefined) process.exitCode = 128 + constants.signals[interruptedBy];

@@ -1,0 +1,33 @@
+import {
+  spawn,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithoutStdio,
+} from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+
+/** Starts a process that ends with the test at the latest. */
+export function spawnFor(
+  t: TestContext,
+  command: string,
+  args: readonly string[],
+  options: SpawnOptionsWithoutStdio = {},
+): ChildProcessWithoutNullStreams {
+  const child = spawn(command, args, options);
+  const kill = (): void => {
+    child.kill('SIGKILL');
+  };
+  // The hook does not run if the test process exits by itself.
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  t.after(() => ended(child, 'SIGKILL'));
+  return child;
+}
+
+/** Sends the signal, unless the process is gone already, and resolves once it is gone. */
+export async function ended(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  await exit;
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { spawnFor } from './child-process.ts';
+import { kafkaBrokers } from './services.ts';
+
+/** No key: kcat spreads such messages over the partitions. */
+export interface Line {
+  readonly key?: string;
+  readonly value: string;
+}
+
+const KEY_END = '\t';
+
+/** A missing topic is an error at once, rather than after half a minute. */
+const NO_WAIT = 'topic.metadata.propagation.max.ms=0';
+
+/**
+ * Produces one message a line, in order, keys on the partitions where Java's and kafkajs's producers put them.
+ * Keys without tab, values without newline; an empty value is a message of no bytes. Needs 'kafka' and 'kcat'.
+ *
+ * @returns when Kafka has acknowledged all of them
+ */
+export async function kcat(t: TestContext, topic: string, lines: Iterable<Line>): Promise<void> {
+  const to = ['-b', kafkaBrokers(), '-P', '-t', topic];
+  const child = spawnFor(t, 'kcat', [
+    ...to,
+    '-K',
+    KEY_END,
+    '-X',
+    'partitioner=murmur2_random',
+    '-X',
+    NO_WAIT,
+  ]);
+  let complaints = '';
+  child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
+  // It may end before it has read everything; its exit code tells.
+  child.stdin.on('error', () => {});
+  const closed = once(child, 'close');
+  for (const { key, value } of lines) {
+    child.stdin.write(key === undefined ? `${value}\n` : `${key}${KEY_END}${value}\n`);
+  }
+  child.stdin.end();
+  const [code] = await closed;
+  if (code === 0) return;
+  throw new Error(`Expected kcat to produce to ${topic}, but it ended with ${code}: ${complaints}`);
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { ended, spawnFor } from './child-process.ts';
+import { freePort } from './free-port.ts';
+
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Resolves when the process is gone. It forgets everything. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Resolves when it accepts connections, on the same port as before. */
+  start(): Promise<void>;
+}
+
+/** A server of the test's own, to be stopped without disturbing other tests. Needs 'redis-server'. */
+export async function startRedis(t: TestContext): Promise<RedisServer> {
+  const port = await freePort();
+  let child = await launch(t, port);
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    stop: (signal = 'SIGTERM') => ended(child, signal),
+    async start() {
+      child = await launch(t, port);
+    },
+  };
+}
+
+async function launch(t: TestContext, port: number): Promise<ReturnType<typeof spawnFor>> {
+  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'];
+  const child = spawnFor(t, 'redis-server', args);
+  const exit = once(child, 'exit').then(([code]) => {
+    throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);
+  });
+  let output = '';
+  const listening = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('Ready to accept connections')) resolve();
+    });
+  });
+  await Promise.race([listening, exit]);
+  exit.catch(() => {});
+  return child;
+}

@@ -1,0 +1,40 @@
+/**
+ * What `npm test` brings up and tells the tests through the environment: `KAFKA_BROKERS` and `REDIS_URL`, or
+ * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
+ */
+
+type Need = 'kafka' | 'redis' | 'kcat' | 'chromium' | 'redis-server';
+
+/** Services come from `npm test` alone; programs are there unless it says otherwise. */
+const VARIABLES: Partial<Record<Need, string>> = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' };
+
+/** A test that waits for a service in vain fails, and lets its cleanup run, long before the whole file is killed. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Options of a test: `test('…', needs('kafka', 'kcat'), async (t) => …)`. Skipping is decided before the test starts,
+ * since a test can't end itself by skipping.
+ */
+export function needs(...wanted: readonly Need[]): { skip: string | false; timeout: number } {
+  const reasons = wanted.map(reasonAgainst).filter((reason) => reason !== undefined);
+  return { skip: reasons.length > 0 && reasons.join(' '), timeout: TIMEOUT_MS };
+}
+
+/** @returns `host:port,…`; throws unless the test says `needs('kafka')` */
+export const kafkaBrokers = (): string => given('kafka');
+
+/** @returns a `redis://` or `rediss://` URL; throws unless the test says `needs('redis')` */
+export const redisUrl = (): string => given('redis');
+
+function given(need: 'kafka' | 'redis'): string {
+  const value = process.env[VARIABLES[need] ?? ''];
+  if (!value) throw new Error(`Expected the test to say needs('${need}'): ${reasonAgainst(need)}`);
+  return value;
+}
+
+function reasonAgainst(need: Need): string | undefined {
+  const variable = VARIABLES[need];
+  if (variable !== undefined && process.env[variable]) return undefined;
+  const reason = process.env[`${need.toUpperCase().replaceAll('-', '_')}_UNAVAILABLE`];
+  return reason ?? (variable && `${variable} is not set; npm test brings up what it names.`);
+}
