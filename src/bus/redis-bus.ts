@@ -22,14 +22,18 @@ const SILENCE_MS = 10_000;
  * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
  *
  * Publishing fails at once while Redis is away, so that whoever publishes knows and holds back; nothing is queued
- * here. Joining waits for Redis to come back, and channels joined before are joined again by ioredis.
+ * here. After an outage it also fails until this pod's own channels are joined again: what is published before would
+ * not reach its own subscribers. Joining waits for Redis to come back, and channels joined before are joined again by ioredis.
  */
 export class RedisBus implements Bus {
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
   readonly #channels: Channels;
   readonly #metrics: Metrics;
+  /** Connections that have been of use once. */
   readonly #reached = new Set<Redis>();
+  /** All joined channels are, or have been joined again on the present connection. */
+  #hears = false;
 
   constructor({ url, ca, lingerMs, metrics, log }: RedisBusOptions) {
     this.#metrics = metrics;
@@ -48,6 +52,9 @@ export class RedisBus implements Bus {
     this.#subscriber = new Redis(url, { ...common, maxRetriesPerRequest: null });
     this.#watch(this.#publisher, log.child({ connection: 'publisher' }));
     this.#watch(this.#subscriber, log.child({ connection: 'subscriber' }));
+    this.#publisher.on('ready', () => void this.#reached.add(this.#publisher));
+    this.#subscriber.on('ready', () => void this.#hear());
+    this.#subscriber.on('close', () => (this.#hears = false));
     this.#channels = new Channels(this.#source(log), lingerMs, metrics.channels, log);
   }
 
@@ -72,6 +79,7 @@ export class RedisBus implements Bus {
   }
 
   async publish(batch: readonly Publication[]): Promise<void> {
+    if (!this.#hears) throw new PublishError(0, batch.length, new Error('this pod does not hear Redis'));
     const pipeline = this.#publisher.pipeline();
     for (const { channel, payload } of batch) pipeline.publish(channel, payload);
     const replies = (await pipeline.exec()) ?? [];
@@ -101,10 +109,20 @@ export class RedisBus implements Bus {
     };
   }
 
+  /** ioredis has just sent the SUBSCRIBEs of an earlier connection again; Redis answers in order. */
+  async #hear(): Promise<void> {
+    try {
+      await this.#subscriber.ping();
+      this.#hears = true;
+      this.#reached.add(this.#subscriber);
+    } catch {
+      // The connection is gone again; the next one will be ready in its turn.
+    }
+  }
+
   #watch(redis: Redis, log: Log): void {
     let said: string | undefined;
     redis.on('ready', () => {
-      this.#reached.add(redis);
       said = undefined;
       log.info('connected to Redis');
     });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { EventEmitter } from 'node:events';
-import test, { type TestContext } from 'node:test';
+import { EventEmitter, once } from 'node:events';
+import test, { type TestContext, type TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import type { Publication } from '../../src/ingest/publisher.ts';
 import type { Metrics } from '../../src/metrics.ts';
@@ -13,19 +12,16 @@ export interface BusUnderTest {
   readonly joins?: (channel: string) => Promise<number>;
 }
 
-type MakeBus = (t: TestContext, options: { lingerMs: number }) => Promise<BusUnderTest | undefined>;
+type MakeBus = (t: TestContext, options: { lingerMs: number }) => Promise<BusUnderTest>;
 
-/** What every bus must do. `make` gives a started bus, or skips the test and gives undefined. */
-export function testBus(name: string, make: MakeBus): void {
+/** What every bus must do. `make` gives a started bus. */
+export function testBus(name: string, options: TestOptions, make: MakeBus): void {
   const check = (
     title: string,
     run: (t: TestContext, under: BusUnderTest) => Promise<void>,
     lingerMs = 60_000,
   ): void => {
-    test(`${name}: ${title}`, async (t) => {
-      const under = await make(t, { lingerMs });
-      if (under !== undefined) await run(t, under);
-    });
+    test(`${name}: ${title}`, options, async (t) => run(t, await make(t, { lingerMs })));
   };
   let count = 0;
   const freshChannel = (): string => `bus-contract-${process.pid}-${Date.now()}-${(count += 1)}`;

@@ -3,7 +3,7 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { testBus } from './bus.ts';
 
-testBus('memory', async (t, { lingerMs }) => {
+testBus('memory', {}, async (t, { lingerMs }) => {
   const metrics = new Metrics();
   const bus = new MemoryBus({ lingerMs, metrics, log: createLog('silent') });
   bus.start();

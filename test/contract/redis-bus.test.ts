@@ -2,12 +2,11 @@ import { Redis } from 'ioredis';
 import { RedisBus } from '../../src/bus/redis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
-import { redisUrl } from '../helpers/services.ts';
+import { needs, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
 
-testBus('redis', async (t, { lingerMs }) => {
-  const url = redisUrl(t);
-  if (url === undefined) return undefined;
+testBus('redis', needs('redis'), async (t, { lingerMs }) => {
+  const url = redisUrl();
   const metrics = new Metrics();
   const bus = new RedisBus({ url, ca: undefined, lingerMs, metrics, log: createLog('silent') });
   const observer = new Redis(url);
