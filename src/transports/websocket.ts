@@ -161,8 +161,7 @@ export class WebSocketTransport {
     if (!('question' in group)) return group;
     subscription.joined(group);
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
-    payload.query = operation.query;
-    payload.variables = group.question.variables;
+    Object.assign(payload, { query: operation.query, variables: group.question.variables });
     return subscription;
   }
 

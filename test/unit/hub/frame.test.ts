@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+// @ts-expect-error its types leave it out; ws exports it
 import { Receiver } from 'ws';
 import { frameSuffix } from '../../../src/hub/frame.ts';
 import { Payload } from '../../../src/hub/payload.ts';
@@ -12,7 +13,7 @@ function received(bytes: Buffer): string[] {
     assert.equal(isBinary, false);
     messages.push(data.toString());
   });
-  receiver.on('error', (error) => assert.fail(error));
+  receiver.on('error', (error: Error) => assert.fail(error));
   receiver.write(bytes);
   return messages;
 }

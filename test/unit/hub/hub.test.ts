@@ -103,7 +103,7 @@ function setUp(options: SetUp = {}) {
     executor: {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
       execute: (_operation, event, _context, variables) =>
-        options.execute?.(event as never, variables) ?? { data: event as ExecutionResult['data'] },
+        options.execute?.(event as never, variables) ?? ({ data: event } as ExecutionResult),
     },
     flusher: new Flusher(Date.now, () => undefined),
     metrics,

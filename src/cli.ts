@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { configMarkdown, describeConfig, loadConfig } from './config.ts';
+import { messageOf, SluiceError } from './errors.ts';
+import { Gateway } from './gateway.ts';
+import { buildGraph } from './graph/build-graph.ts';
+import { checkGraph } from './graph/check.ts';
+import { formatDiagnostic } from './graph/diagnostic.ts';
+import { createLog, type Log } from './log.ts';
+
+const USAGE = `sluice [command]
+
+  serve                run the gateway (the default)
+  check <graph>        validate a graph's folder without starting
+  build <graph>        compile a graph's TypeScript to JavaScript, for images without Babel
+  config               print the effective settings
+  config --markdown    print all settings as a table
+
+Settings come from the environment; see 'sluice config --markdown'.
+`;
+
+/** Exit codes: 0 done, 1 failed, 2 the command line can't be understood. */
+async function main(args: readonly string[]): Promise<number | undefined> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { help: { type: 'boolean', short: 'h' }, markdown: { type: 'boolean' } },
+  });
+  const [command = 'serve', graph, ...rest] = positionals;
+  if (values.help === true) return print(USAGE);
+  const takesGraph = command === 'check' || command === 'build';
+  if (rest.length > 0 || (graph !== undefined) !== takesGraph) return misunderstood(command, takesGraph);
+  switch (command) {
+    case 'serve':
+      await serve();
+      return undefined;
+    case 'check':
+      return check(graph ?? '');
+    case 'build':
+      return print(`${(await buildGraph(graph ?? '')).join('\n')}\n`);
+    case 'config':
+      return print(
+        `${values.markdown === true ? configMarkdown() : describeConfig(loadConfig(process.env))}\n`,
+      );
+    default:
+      return misunderstood(command, false);
+  }
+}
+
+async function serve(): Promise<void> {
+  const config = loadConfig(process.env);
+  const log = createLog(config.LOG_LEVEL);
+  guard(log);
+  const gateway = await Gateway.create(config, log);
+  stopOnSignal(gateway, log);
+  const { port, adminPort } = await gateway.start();
+  log.info({ port, adminPort }, 'listening');
+  if (process.stdout.isTTY) print(`\n  http://localhost:${port}/ for a browser\n\n`);
+}
+
+async function check(folder: string): Promise<number> {
+  const diagnostics = await checkGraph(folder);
+  for (const diagnostic of diagnostics) print(`${formatDiagnostic(diagnostic)}\n`);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  print(`${counted(errors, 'error')}, ${counted(diagnostics.length - errors, 'warning')}\n`);
+  return errors > 0 ? 1 : 0;
+}
+
+/** Code of a graph runs here: a promise that it forgets is its own fault and not the end of everybody's connection. */
+function guard(log: Log): void {
+  process.on('unhandledRejection', (error) =>
+    log.error({ err: error }, 'a promise was rejected and nobody looked'),
+  );
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an exception that nobody caught');
+    process.exit(1);
+  });
+}
+
+function stopOnSignal(gateway: Gateway, log: Log): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    gateway.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function misunderstood(command: string, takesGraph: boolean): number {
+  const expected = takesGraph ? `'${command} <graph>'` : 'one of the commands below';
+  process.stderr.write(`expected ${expected}, got '${process.argv.slice(2).join(' ')}'\n\n${USAGE}`);
+  return 2;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+try {
+  const code = await main(process.argv.slice(2));
+  if (code !== undefined) process.exitCode = code;
+} catch (error) {
+  // What the user can mend is told in words; anything else with its stack.
+  const mendable =
+    error instanceof SluiceError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  process.stderr.write(`sluice: ${mendable ? messageOf(error) : String((error as Error).stack ?? error)}\n`);
+  process.exit(error instanceof SluiceError ? 1 : 2);
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Bus } from './bus/bus.ts';
+import { MemoryBus } from './bus/memory-bus.ts';
+import { RedisBus } from './bus/redis-bus.ts';
+import type { Config } from './config.ts';
+import { messageOf, SluiceError } from './errors.ts';
+import { Executor } from './executor/executor.ts';
+import { formatDiagnostic } from './graph/diagnostic.ts';
+import type { Graph } from './graph/graph.ts';
+import { loadGraph } from './graph/load-graph.ts';
+import { Flusher } from './hub/flush.ts';
+import { Hub } from './hub/hub.ts';
+import { KafkaIngest } from './ingest/kafka-ingest.ts';
+import { LocalSource } from './ingest/local-source.ts';
+import { Simulator, type SimulatedEvent } from './ingest/simulator.ts';
+import type { Log } from './log.ts';
+import { Metrics } from './metrics.ts';
+import { adminRoutes } from './server/admin-routes.ts';
+import { Graphiql } from './server/graphiql.ts';
+import { GRAPHQL_PATH } from './server/graphql-route.ts';
+import { HttpServer } from './server/http-server.ts';
+import { OriginCheck } from './server/origin-check.ts';
+import { publicRoutes } from './server/public-routes.ts';
+import { Router } from './server/router.ts';
+import { Upgrade } from './server/upgrade.ts';
+import { PostTransport } from './transports/post.ts';
+import { WebSocketTransport } from './transports/websocket.ts';
+
+/** The graph that `GRAPH` names by default. It is compiled with the gateway. */
+const BUNDLED_GRAPH = 'examples/auction';
+const BUNDLED_FOLDER = path.join(import.meta.dirname, '..', BUNDLED_GRAPH);
+
+/** How long requests in hand, and sockets that are asked to close, have when the gateway stops. */
+const STOP_GRACE_MS = 2_000;
+
+/** A part that runs from start to stop. */
+interface Part {
+  start(): unknown;
+  stop(): unknown;
+}
+
+/** What nearly every part needs. */
+interface Basics {
+  readonly config: Config;
+  readonly graph: Graph;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** Where events come from. */
+interface Ingest {
+  readonly parts: readonly Part[];
+  readonly notReady: () => string | undefined;
+  /** Takes an event by hand; undefined in modes whose events come from elsewhere. */
+  readonly accept: LocalSource['accept'] | undefined;
+}
+
+export interface Ports {
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** One pod: the only place where the parts are put together. They start in order and stop in reverse. */
+export class Gateway {
+  readonly #parts: readonly Part[];
+  readonly #ports: () => Ports;
+  readonly #running: Part[] = [];
+
+  private constructor(parts: readonly Part[], ports: () => Ports) {
+    this.#parts = parts;
+    this.#ports = ports;
+  }
+
+  /** @throws SluiceError BAD_GRAPH or BAD_SETTINGS */
+  static async create(config: Config, log: Log): Promise<Gateway> {
+    const graph = await loadGraph(config.GRAPH === BUNDLED_GRAPH ? BUNDLED_FOLDER : config.GRAPH);
+    for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
+    const metrics = new Metrics();
+    metrics.collectProcess();
+    const basics: Basics = { config, graph, metrics, log };
+    const bus = createBus(basics);
+    const ingest = await createIngest(basics, bus);
+    const { webSockets, publicServer } = await createPublicSide(basics, bus, ingest);
+    const adminServer = createAdminServer(basics, bus, ingest);
+    let ports: Ports = { port: 0, adminPort: 0 };
+    // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
+    const parts: Part[] = [
+      {
+        start: async () => (ports = { ...ports, adminPort: await adminServer.start() }),
+        stop: () => adminServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+      },
+      bus,
+      { start: () => webSockets.start(), stop: () => webSockets.stop(STOP_GRACE_MS) },
+      {
+        start: async () => (ports = { ...ports, port: await publicServer.start() }),
+        stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+      },
+      ...ingest.parts,
+    ];
+    return new Gateway(parts, () => ports);
+  }
+
+  /** @throws SluiceError BAD_SETTINGS if a port is taken; what had started by then is stopped */
+  async start(): Promise<Ports> {
+    try {
+      for (const part of this.#parts) {
+        this.#running.push(part);
+        await part.start();
+      }
+    } catch (error) {
+      this.#running.pop();
+      await this.stop();
+      throw error;
+    }
+    return this.#ports();
+  }
+
+  async stop(): Promise<void> {
+    for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) await part.stop();
+  }
+}
+
+function createBus({ config, metrics, log }: Basics): Bus {
+  const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
+  if (config.REDIS_URL === undefined) return new MemoryBus(common);
+  const ca = config.REDIS_CA === undefined ? undefined : readCertificate('REDIS_CA', config.REDIS_CA);
+  return new RedisBus({ ...common, url: config.REDIS_URL, ca });
+}
+
+/**
+ * | Kafka | Redis | events come from |
+ * |---|---|---|
+ * | no | no | `POST /events`, and the simulator for the bundled graph |
+ * | yes | no | Kafka, all of them to each process |
+ * | no | yes | other pods, through Redis: an edge |
+ * | yes | yes | Kafka, each to one process of the group |
+ */
+async function createIngest({ config, graph, metrics, log: parent }: Basics, bus: Bus): Promise<Ingest> {
+  const { topics } = graph;
+  const log = parent.child({ part: 'ingest' });
+  if (config.KAFKA_BROKERS.length > 0) {
+    const broadcast = config.REDIS_URL === undefined;
+    const kafka = new KafkaIngest({ settings: config, topics, publisher: bus, metrics, log, broadcast });
+    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined };
+  }
+  const notReady = (): undefined => undefined;
+  if (config.REDIS_URL !== undefined) return { parts: [], notReady, accept: undefined };
+  const source = new LocalSource({ topics, prefix: config.REDIS_PREFIX, publisher: bus, metrics, log });
+  const accept: Ingest['accept'] = (topic, value, key) => source.accept(topic, value, key);
+  const simulated = config.SIMULATOR && config.GRAPH === BUNDLED_GRAPH;
+  return { parts: simulated ? [await createSimulator(accept, log)] : [], notReady, accept };
+}
+
+async function createSimulator(accept: NonNullable<Ingest['accept']>, log: Log): Promise<Simulator> {
+  const file = pathToFileURL(path.join(BUNDLED_FOLDER, 'simulator.js'));
+  const { simulate } = (await import(file.href)) as {
+    simulate: (random: () => number, now: () => number) => Iterator<SimulatedEvent>;
+  };
+  return new Simulator({ events: simulate(Math.random, Date.now), accept, log });
+}
+
+async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bus, ingest: Ingest) {
+  const { schema, topics } = graph;
+  const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
+  const flusher = new Flusher(Date.now, (seconds) => metrics.eventDelay.observe(seconds));
+  const hub = new Hub({
+    graph,
+    bus,
+    executor,
+    flusher,
+    metrics,
+    log: log.child({ part: 'hub' }),
+    maxWaiting: config.MAX_WAITING_EVENTS,
+    channelPrefix: config.REDIS_PREFIX,
+    maxChannels: config.MAX_CHANNELS,
+  });
+  const webSockets = new WebSocketTransport({
+    schema,
+    executor,
+    hub,
+    flusher,
+    metrics,
+    log: log.child({ part: 'websocket' }),
+    maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+    bufferBytes: config.SOCKET_BUFFER_BYTES,
+    initTimeoutMs: config.INIT_TIMEOUT_MS,
+    pingSeconds: config.PING_SECONDS,
+  });
+  const httpLog = log.child({ part: 'http' });
+  const originCheck = new OriginCheck(config.ORIGINS);
+  const { accept } = ingest;
+  const routes = publicRoutes({
+    post: new PostTransport(executor),
+    originCheck,
+    maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+    graphiql: config.GRAPHIQL ? await Graphiql.load(schema) : undefined,
+    events: accept && { topics, accept, fromAnywhere: config.EVENTS_FROM_ANYWHERE },
+  });
+  const publicServer = new HttpServer({
+    port: config.PORT,
+    setting: 'PORT',
+    handle: new Router(routes, httpLog).handle,
+    upgrade: new Upgrade({
+      path: GRAPHQL_PATH,
+      originCheck,
+      accept: (request, socket, head) => webSockets.accept(request, socket, head),
+      log: httpLog,
+    }).handle,
+  });
+  return { webSockets, publicServer };
+}
+
+function createAdminServer({ config, metrics, log }: Basics, bus: Bus, ingest: Ingest): HttpServer {
+  const checks = (): string[] => [bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
+  const routes = adminRoutes({ checks, registry: metrics.registry });
+  return new HttpServer({
+    port: config.ADMIN_PORT,
+    setting: 'ADMIN_PORT',
+    handle: new Router(routes, log.child({ part: 'http' })).handle,
+  });
+}
+
+function readCertificate(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const message = `${setting}: expected a file that can be read, got ${file}: ${messageOf(cause)}`;
+    throw new SluiceError('BAD_SETTINGS', message, { cause });
+  }
+}

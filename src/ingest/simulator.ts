@@ -1,0 +1,43 @@
+import type { Log } from '../log.ts';
+
+/** One made-up event, as a producer would send it. */
+export interface SimulatedEvent {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: object;
+}
+
+interface SimulatorOptions {
+  /** Never ends. */
+  readonly events: Iterator<SimulatedEvent>;
+  readonly accept: (topic: string, value: Buffer, key: string) => Promise<void>;
+  readonly log: Log;
+}
+
+const INTERVAL_MS = 400;
+
+/** Makes up events for as long as it runs, so that somebody who tries Sluice out sees something at once. */
+export class Simulator {
+  readonly #options: SimulatorOptions;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SimulatorOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#send(), INTERVAL_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #send(): void {
+    const { events, accept, log } = this.#options;
+    const { topic, key, value } = events.next().value as SimulatedEvent;
+    accept(topic, Buffer.from(JSON.stringify(value)), key).catch((error: unknown) =>
+      log.error({ err: error, topic }, 'a made-up event was refused'),
+    );
+  }
+}

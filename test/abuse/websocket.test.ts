@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
+
+const ITEM = 'subscription { item { id n } }';
+
+async function startEmbedded(t: TestContext, settings: Record<string, string> = {}): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  return startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+}
+
+async function sendEvent(gateway: GatewayProcess, event: unknown): Promise<void> {
+  const response = await fetch(`${gateway.httpUrl}/events/items`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(event),
+  });
+  assert.equal(response.status, 202, await response.text());
+}
+
+/** A subscriber that must not notice what others do. */
+async function bystander(t: TestContext, gateway: GatewayProcess) {
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('by', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  return async () => {
+    const n = Math.floor(Math.random() * 1e9);
+    await sendEvent(gateway, { id: 1, n });
+    await socket.until(({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === n);
+  };
+}
+
+const CLOSES: [string, number, (socket: RawSocket) => void][] = [
+  ['text that is not JSON', 4400, (socket) => socket.send('{')],
+  ['JSON that is no object', 4400, (socket) => socket.send('"ping"')],
+  ['a binary frame', 4400, (socket) => socket.webSocket.send(Buffer.from('{"type":"ping"}'))],
+  ['a type nobody knows', 4400, (socket) => socket.send({ type: 'hello' })],
+  ['a type that only servers send', 4400, (socket) => socket.send({ type: 'next', id: '1', payload: {} })],
+  ['a subscribe without a query', 4400, (socket) => socket.send({ type: 'subscribe', id: '1', payload: {} })],
+  [
+    'a subscribe without an id',
+    4400,
+    (socket) => socket.send({ type: 'subscribe', payload: { query: ITEM } }),
+  ],
+  [
+    'variables that are a list',
+    4400,
+    (socket) => socket.subscribe('1', ITEM, [] as unknown as Record<string, unknown>),
+  ],
+  ['a second connection_init', 4429, (socket) => socket.send({ type: 'connection_init' })],
+  [
+    'an id that is in use',
+    4409,
+    (socket) => socket.send(subscribeMessage('1', ITEM), subscribeMessage('1', ITEM)),
+  ],
+  ['more bytes than one message may have', 1009, (socket) => socket.subscribe('1', `#${'x'.repeat(70_000)}`)],
+];
+
+test('a bad message closes its own connection with the right code, and nobody else notices', async (t) => {
+  const gateway = await startEmbedded(t);
+  const checkBystander = await bystander(t, gateway);
+  for (const [what, code, send] of CLOSES) {
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    send(socket);
+    assert.equal((await socket.closed).code, code, what);
+    await checkBystander();
+  }
+  await gateway.untilMetric('sluice_connections', 1);
+  await gateway.untilMetric('sluice_subscribers', 1);
+});
+
+test('a client that does not introduce itself is closed with 4408, one that subscribes first with 4401', async (t) => {
+  const gateway = await startEmbedded(t, { INIT_TIMEOUT_MS: '50' });
+  const silent = await connect(t, gateway.graphqlUrl);
+  assert.equal((await silent.closed).code, 4408);
+  const hasty = await connect(t, gateway.graphqlUrl);
+  hasty.subscribe('1', ITEM);
+  assert.equal((await hasty.closed).code, 4401);
+});
+
+test('another subprotocol is not accepted', async (t) => {
+  const gateway = await startEmbedded(t);
+  const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-ws');
+  t.after(() => webSocket.terminate());
+  const [error] = (await once(webSocket, 'error')) as [Error];
+  assert.match(error.message, /subprotocol/i);
+});
+
+test('pages of other hosts are refused, and so are upgrades anywhere but at /graphql', async (t) => {
+  const gateway = await startEmbedded(t);
+  const refused = async (url: string, origin?: string): Promise<number> => {
+    const webSocket = new WebSocket(url, 'graphql-transport-ws', origin === undefined ? {} : { origin });
+    webSocket.on('error', () => undefined);
+    const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
+    webSocket.terminate();
+    return response.statusCode;
+  };
+  assert.equal(await refused(gateway.graphqlUrl, 'https://evil.example'), 403);
+  assert.equal(await refused(gateway.graphqlUrl.replace('/graphql', '/')), 404);
+  const own = await connect(t, gateway.graphqlUrl, { origin: gateway.httpUrl });
+  assert.equal(own.webSocket.readyState, WebSocket.OPEN);
+});
+
+/** Documents at which graphql-js's validate, or a compiler, throws or may throw. */
+const THROWING = [
+  'subscription($x: Boolean!) { item @include(if: $x) { id } }',
+  'subscription($x: Boolean!) { item @skip(if: $x) { id } }',
+  'subscription($x: Boolean!) { ... @include(if: $x) { item { id } } }',
+  'subscription { item { id } expensive_item { id } }',
+  'subscription { __typename }',
+  'subscription { item { ...f } } fragment f on Item { ...f }',
+  'subscription { nothing }',
+  'subscription { item(id: {}) { id } }',
+  'subscription($id: [ID!]!) { item(id: $id) { id } }',
+  'subscription { item(id: []) { id } }',
+  'subscription A { item { id } } subscription B { item { id } }',
+  'subscription { item { id } ',
+  '',
+  `subscription { item { ${'... on Item { '.repeat(3_000)} id ${'}'.repeat(3_000)} } }`,
+];
+
+test('whatever a document makes throw is an error for its id, and the other subscriptions go on', async (t) => {
+  const gateway = await startEmbedded(t);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('good', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  for (const [index, query] of THROWING.entries()) {
+    socket.subscribe(`bad-${index}`, query);
+    const answer = await socket.until(({ id }) => id === `bad-${index}`);
+    assert.equal(answer.type, 'error', query.slice(0, 80));
+    assert.equal(typeof (answer.payload as { message: unknown }[])[0]?.message, 'string');
+  }
+  await sendEvent(gateway, { id: 1, n: 5 });
+  const next = await socket.until(({ type }) => type === 'next');
+  assert.deepEqual(next, { id: 'good', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
+});
+
+test('an id used again before its last subscription has settled is refused, and nothing leaks', async (t) => {
+  const gateway = await startEmbedded(t);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  socket.sendTogether({ type: 'complete', id: '1' }, subscribeMessage('1', ITEM));
+  assert.equal((await socket.closed).code, 4409);
+  await gateway.untilMetric('sluice_connections', 0);
+  await gateway.untilMetric('sluice_subscribers', 0);
+  await gateway.untilMetric('sluice_groups', 0);
+  await gateway.untilMetric('sluice_channels', 0);
+});
+
+test('an id may be used again once its last subscription is over', async (t) => {
+  const gateway = await startEmbedded(t);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (let round = 1; round <= 3; round += 1) {
+    socket.subscribe('1', ITEM);
+    await gateway.untilMetric('sluice_subscribers', 1);
+    await sendEvent(gateway, { id: 1, n: round });
+    await socket.until(
+      ({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === round,
+    );
+    socket.send({ type: 'complete', id: '1' });
+    await gateway.untilMetric('sluice_subscribers', 0);
+    await socket.roundTrip();
+  }
+  assert.equal(socket.messages.filter(({ type }) => type === 'complete').length, 0);
+});
+
+test('subscribe and complete in one segment leave nobody behind', async (t) => {
+  const gateway = await startEmbedded(t);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (let index = 0; index < 50; index += 1) {
+    socket.sendTogether(subscribeMessage(`s${index}`, ITEM), { type: 'complete', id: `s${index}` });
+  }
+  await socket.roundTrip();
+  await gateway.untilMetric('sluice_groups', 0);
+  await sendEvent(gateway, { id: 1 });
+  await socket.roundTrip();
+  assert.deepEqual(
+    socket.messages.filter(({ type }) => type === 'next'),
+    [],
+  );
+});
+
+test('sockets that vanish in any state leave nothing behind', async (t) => {
+  const gateway = await startEmbedded(t);
+  for (let index = 0; index < 20; index += 1) {
+    const socket = await (index % 2 === 0 ? connect : connectAndInit)(t, gateway.graphqlUrl);
+    for (let id = 0; id < index % 5; id += 1) socket.subscribe(String(id), ITEM);
+    socket.webSocket.terminate();
+  }
+  const halfOpen = connectTcp(gateway.port, '127.0.0.1');
+  await once(halfOpen, 'connect');
+  halfOpen.write('GET /graphql HTTP/1.1\r\nUpgrade: websocket\r\n');
+  halfOpen.destroy();
+  await gateway.untilMetric('sluice_connections', 0);
+  await gateway.untilMetric('sluice_groups', 0);
+  await gateway.untilMetric('sluice_channels', 0);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  await socket.roundTrip();
+});
+
+test('a peer that stops answering pings is terminated, one that answers stays', async (t) => {
+  const gateway = await startEmbedded(t, { PING_SECONDS: '1' });
+  const deaf = await connect(t, gateway.graphqlUrl, { autoPong: false });
+  deaf.send({ type: 'connection_init' });
+  const lively = await connectAndInit(t, gateway.graphqlUrl);
+  assert.equal((await deaf.closed).code, 1006);
+  await gateway.untilMetric('sluice_connections', 1);
+  await lively.roundTrip();
+});

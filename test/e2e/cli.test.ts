@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import test from 'node:test';
+import { runCli, startGateway } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
+
+test('wrong settings stop the start with one message on stderr', async (t) => {
+  const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+  assert.equal(
+    stderr,
+    "sluice: these settings can't be used:\n" +
+      '  PORT: expected a whole number from 0 to 65535, got x\n' +
+      '  PING_SECONDS: expected a whole number from 0 to 3600, got y\n',
+  );
+});
+
+test('config prints the effective settings, config --markdown the table of all', async (t) => {
+  const effective = await runCli(t, ['config'], { PORT: '4321', REDIS_URL: 'redis://:pass@host' });
+  assert.equal(effective.code, 0);
+  assert.match(effective.stdout, /^PORT=4321$/m);
+  assert.doesNotMatch(effective.stdout, /pass/);
+  const table = await runCli(t, ['config', '--markdown']);
+  assert.match(table.stdout, /^\| `PORT` \|/m);
+});
+
+test('what the command line does not know is refused with the usage', async (t) => {
+  for (const args of [['serv'], ['check'], ['serve', 'x'], ['--nope'], ['check', 'a', 'b']]) {
+    const { code, stderr } = await runCli(t, args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, /expected|Unknown option/, args.join(' '));
+  }
+});
+
+test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {
+  const bad = await graphFolder(t, {
+    'schema.graphql': `type Subscription {\n  a(id: ID): Item @event(topic: "t", key: "nope")\n}\ntype Item { id: ID }\n`,
+  });
+  const refused = await runCli(t, ['check', bad]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stdout, /schema\.graphql:2:\d+: error: .*nope/);
+  assert.match(refused.stdout, /2 errors, 0 warnings/);
+  const good = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const accepted = await runCli(t, ['check', good]);
+  assert.equal(accepted.code, 0);
+  assert.match(accepted.stdout, /0 errors, 1 warning$/m);
+});
+
+test('a graph that can not be used stops the start, with file and line', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': 'type Subscription {\n  a: Int @auth(requires: ADMIN)\n}\n',
+  });
+  const { code, stderr } = await runCli(t, ['serve'], { GRAPH: folder });
+  assert.equal(code, 1);
+  assert.match(stderr, /schema\.graphql:2:\d+: error: .*auth/);
+});
+
+test('a port that is taken stops the start and names the setting', async (t) => {
+  const taken = createServer().listen(0);
+  t.after(() => taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await runCli(t, ['serve'], { PORT: String(port), ADMIN_PORT: '0' });
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`PORT: expected a free port, got ${port}`));
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`on ${signal} connections are closed with 1001 and the process exits 0`, async (t) => {
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const gateway = await startGateway(t, { GRAPH: folder });
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    socket.subscribe('1', 'subscription { item { id } }');
+    await gateway.untilMetric('sluice_subscribers', 1);
+    const [code, closed] = await Promise.all([gateway.stop(signal), socket.closed]);
+    assert.equal(code, 0);
+    assert.equal(closed.code, 1001);
+  });
+}
+
+test('a promise that code of the graph forgets is logged, and the gateway goes on', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql':
+      'type Query { forget: Int }\ntype Subscription { a: A @event(topic: "t") }\ntype A { n: Int }',
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      export default defineGraph({
+        resolvers: { Query: { forget: () => { Promise.reject(new Error('forgotten')); return 1; } } },
+      });
+    `,
+  });
+  const gateway = await startGateway(t, { GRAPH: folder });
+  for (let round = 0; round < 2; round += 1) {
+    const response = await fetch(`${gateway.httpUrl}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ forget }"}',
+    });
+    assert.deepEqual(await response.json(), { data: { forget: 1 } });
+  }
+  assert.equal(gateway.lines.filter(({ msg }) => msg.startsWith('a promise was rejected')).length, 2);
+});

@@ -1,0 +1,23 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** A graph's folder outside the repository, with these files in it. It is removed when the test ends. */
+export async function graphFolder(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-graph-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+  return folder;
+}
+
+/** A graph of one subscription field on one topic. */
+export function itemSchema(topic: string): string {
+  return `
+    type Subscription {
+      item(id: [ID!]): Item @event(topic: "${topic}", key: "id")
+      expensive_item(min_price: Int): Item @event(topic: "${topic}") @filter(where: { price: { gte: "$min_price" } })
+    }
+    type Item { id: ID! n: Int seller_name: String price: Int tags: [String!] }
+  `;
+}

@@ -1,0 +1,59 @@
+import { once, EventEmitter } from 'node:events';
+import type { TestContext } from 'node:test';
+import type { ExecutionResult } from 'graphql';
+import { createClient, type Client } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+/** A graphql-ws client as an application would make one, disposed of when the test ends. */
+export function graphqlClient(t: TestContext, url: string): Client {
+  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true });
+  t.after(() => client.dispose());
+  return client;
+}
+
+/** One subscription and everything that it has brought. */
+export class Received<Data = Record<string, unknown>> {
+  readonly results: ExecutionResult<Data>[] = [];
+  /** What ended it: undefined while it runs, 'complete', or the error. */
+  end: unknown;
+  readonly stop: () => void;
+  readonly #changes = new EventEmitter();
+
+  constructor(client: Client, query: string, variables: Record<string, unknown> = {}) {
+    this.stop = client.subscribe<Data>(
+      { query, variables },
+      {
+        next: (result) => {
+          this.results.push(result as ExecutionResult<Data>);
+          this.#changes.emit('change');
+        },
+        error: (error) => this.#finish(error),
+        complete: () => this.#finish('complete'),
+      },
+    );
+  }
+
+  get data(): (Data | null | undefined)[] {
+    return this.results.map(({ data }) => data);
+  }
+
+  /** Waits until so many results are here. The runner's timeout bounds it. */
+  async until(count: number): Promise<this> {
+    while (this.results.length < count) {
+      if (this.end !== undefined)
+        throw new Error(`ended after ${this.results.length} results`, { cause: this.end });
+      await once(this.#changes, 'change');
+    }
+    return this;
+  }
+
+  async untilEnd(): Promise<unknown> {
+    while (this.end === undefined) await once(this.#changes, 'change');
+    return this.end;
+  }
+
+  #finish(end: unknown): void {
+    this.end = end;
+    this.#changes.emit('change');
+  }
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { WebSocket, type ClientOptions } from 'ws';
+
+export interface ServerMessage {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: unknown;
+}
+
+/** A WebSocket that sends what a test tells it to, good or bad, and keeps what comes back. */
+export class RawSocket {
+  readonly webSocket: WebSocket;
+  readonly messages: ServerMessage[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+
+  constructor(webSocket: WebSocket) {
+    this.webSocket = webSocket;
+    webSocket.on('message', (data: Buffer) =>
+      this.messages.push(JSON.parse(data.toString()) as ServerMessage),
+    );
+    webSocket.on('error', () => undefined);
+    this.closed = once(webSocket, 'close').then(([code, reason]) => ({
+      code: code as number,
+      reason: (reason as Buffer).toString(),
+    }));
+  }
+
+  send(...messages: unknown[]): void {
+    for (const message of messages)
+      this.webSocket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  /** Sends several messages so that they reach the server in one read. */
+  sendTogether(...messages: unknown[]): void {
+    const { _socket: stream } = this.webSocket as unknown as { _socket: { cork(): void; uncork(): void } };
+    stream.cork();
+    this.send(...messages);
+    stream.uncork();
+  }
+
+  subscribe(id: string, query: string, variables?: Record<string, unknown>): void {
+    this.send(subscribeMessage(id, query, variables));
+  }
+
+  /** The first message that fits, past or to come. The runner's timeout bounds it. */
+  async until(fits: (message: ServerMessage) => boolean): Promise<ServerMessage> {
+    for (;;) {
+      const found = this.messages.find(fits);
+      if (found !== undefined) return found;
+      await once(this.webSocket, 'message');
+    }
+  }
+
+  /** Asks for a pong: when it is there, whatever was sent before has been dealt with. */
+  async roundTrip(): Promise<void> {
+    const mark = Math.random();
+    this.send({ type: 'ping', payload: { mark } });
+    await this.until(({ type, payload }) => type === 'pong' && (payload as { mark: number }).mark === mark);
+  }
+}
+
+export function subscribeMessage(id: string, query: string, variables: Record<string, unknown> = {}): object {
+  return { id, type: 'subscribe', payload: { query, variables } };
+}
+
+/** Connects without a word of the protocol. */
+export async function connect(t: TestContext, url: string, options: ClientOptions = {}): Promise<RawSocket> {
+  const webSocket = new WebSocket(url, 'graphql-transport-ws', options);
+  t.after(() => webSocket.terminate());
+  const socket = new RawSocket(webSocket);
+  await once(webSocket, 'open');
+  return socket;
+}
+
+/** Connects and is acknowledged. */
+export async function connectAndInit(t: TestContext, url: string): Promise<RawSocket> {
+  const socket = await connect(t, url);
+  socket.send({ type: 'connection_init' });
+  await socket.until(({ type }) => type === 'connection_ack');
+  return socket;
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kcat } from '../helpers/kcat.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const QUERY = 'subscription { item { n } }';
+
+const numbers = (received: Received<{ item: { n: number } }>): (number | undefined)[] =>
+  received.data.map((data) => data?.item.n);
+
+test('with neither Kafka nor Redis, events are taken by POST and never leave the process', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(t, { GRAPH: folder });
+  await gateway.untilReady();
+  const received = new Received<{ item: { n: number } }>(graphqlClient(t, gateway.graphqlUrl), QUERY);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  const post = (topic: string, body: string): Promise<Response> =>
+    fetch(`${gateway.httpUrl}/events/${topic}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+  assert.equal((await post('items', '{"id":1,"n":1}')).status, 202);
+  assert.equal((await post('others', '{"id":1,"n":2}')).status, 404);
+  assert.equal((await post('items', 'not json')).status, 400);
+  assert.equal((await post('items', '{"id":1,"n":3}')).status, 202);
+  await received.until(2);
+  assert.deepEqual(numbers(received), [1, 3]);
+});
+
+test('with the bundled graph and nothing else, made-up events flow', async (t) => {
+  const gateway = await startGateway(t, {});
+  const received = new Received(
+    graphqlClient(t, gateway.graphqlUrl),
+    'subscription { property_update { __typename } }',
+  );
+  await received.until(2);
+  assert.equal(received.end, undefined);
+  assert.ok(received.results.every(({ errors }) => errors === undefined));
+});
+
+test('with Kafka alone, each process gets all events', needs('kafka', 'kcat'), async (t) => {
+  const topic = await createTopic(t, { partitions: 3 });
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+  const settings = { GRAPH: folder, KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
+  const pods = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
+  await Promise.all(pods.map((pod) => pod.untilReady()));
+  const subscribers = pods.map(
+    (pod) => new Received<{ item: { n: number } }>(graphqlClient(t, pod.graphqlUrl), QUERY),
+  );
+  await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 1)));
+  const sent = Array.from({ length: 30 }, (_, n) => n);
+  await kcat(
+    t,
+    topic,
+    sent.map((n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) })),
+  );
+  for (const received of subscribers) {
+    await received.until(sent.length);
+    assert.deepEqual(
+      numbers(received).toSorted((a, b) => Number(a) - Number(b)),
+      sent,
+    );
+  }
+  for (const pod of pods) assert.equal(await pod.stop(), 0);
+});
+
+test(
+  'with Redis alone, a pod serves what others consume: an edge',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+    const shared = { GRAPH: folder, REDIS_URL: redisUrl(), REDIS_PREFIX: `${topic}:` };
+    const edge = await startGateway(t, shared);
+    const consumer = await startGateway(t, {
+      ...shared,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topic,
+    });
+    await Promise.all([edge.untilReady(), consumer.untilReady()]);
+    const received = new Received<{ item: { n: number } }>(graphqlClient(t, edge.graphqlUrl), QUERY);
+    await edge.untilMetric('sluice_subscribers', 1);
+    await kcat(t, topic, [{ value: '{"id":1,"n":1}' }, { value: '{"id":2,"n":2}' }]);
+    await received.until(2);
+    assert.deepEqual(numbers(received), [1, 2]);
+    assert.equal(await edge.metric('sluice_events_total'), 0);
+    assert.equal(
+      (await fetch(`${edge.httpUrl}/events/${topic}`, { method: 'POST', body: '{}' })).status,
+      404,
+    );
+  },
+);
+
+test(
+  'a pod is not ready before its topics exist, and says which are missing',
+  needs('kafka', 'redis'),
+  async (t) => {
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema('no-such-topic') });
+    const gateway = await startGateway(t, {
+      GRAPH: folder,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: 'no-such-topic',
+      REDIS_URL: redisUrl(),
+    });
+    await gateway.untilNotReady(/no-such-topic/);
+    assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+    assert.equal(await gateway.stop(), 0);
+  },
+);
+
+test('a pod whose services are away starts, is alive, says why it is not ready, and stops', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(t, {
+    GRAPH: folder,
+    KAFKA_BROKERS: '127.0.0.1:1',
+    REDIS_URL: 'redis://127.0.0.1:1',
+  });
+  await gateway.untilNotReady(/Redis/);
+  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+  assert.equal(await gateway.stop(), 0);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Kafka, logLevel } from 'kafkajs';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const POISON: Record<string, Buffer | string | null> = {
+  'not json': 'not json',
+  'empty value': '',
+  'a megabyte of nested arrays': '['.repeat(500_000) + ']'.repeat(500_000),
+  'nested arrays in an object': `{"id":1,"n":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
+  'a __proto__ key': '{"id":1,"__proto__":{"polluted":true},"n":1}',
+  'a key that becomes __proto__': '{"id":1,"__Proto__":{"polluted":true},"n":1}',
+  'a constructor with a prototype': '{"id":1,"constructor":{"prototype":{"polluted":true}},"n":1}',
+  'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
+  'a tombstone': null,
+  'a list': '[{"id":1}]',
+  'a number': '42',
+};
+
+test(
+  'poison is counted and logged, goes to the dead-letter topic, and the next good event arrives',
+  needs('kafka', 'redis'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const deadLetters = await createTopic(t);
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+    const gateway = await startGateway(t, {
+      GRAPH: folder,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topic,
+      REDIS_URL: redisUrl(),
+      REDIS_PREFIX: `${topic}:`,
+      DEAD_LETTER_TOPIC: deadLetters,
+    });
+    await gateway.untilReady();
+    const received = new Received<{ item: { n: number } }>(
+      graphqlClient(t, gateway.graphqlUrl),
+      'subscription { item { n } }',
+    );
+    await gateway.untilMetric('sluice_subscribers', 1);
+
+    const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING });
+    const producer = kafka.producer();
+    await producer.connect();
+    t.after(() => producer.disconnect());
+    let n = 100;
+    for (const [what, value] of Object.entries(POISON)) {
+      const good = (n += 1);
+      const messages = [{ key: what, value }, { value: JSON.stringify({ id: 1, n: good }) }];
+      await producer.send({ topic, messages });
+      await received.until(n - 100);
+      assert.equal(received.data.at(-1)?.item.n, good, `the good event after ${what}`);
+    }
+    const count = Object.keys(POISON).length;
+    await gateway.untilMetric('sluice_dead_letters_total', count);
+    assert.equal(await gateway.metric('sluice_events_total'), 2 * count);
+    assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+    assert.equal(await gateway.stop(), 0);
+  },
+);

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setTimeout as passes } from 'node:timers/promises';
+import { Kafka, logLevel } from 'kafkajs';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kcat } from '../helpers/kcat.ts';
+import { startRedis } from '../helpers/redis.ts';
+import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const OUTAGE_MS = 5_000;
+
+test(
+  'while Redis is away nothing is committed; when it is back, all events of that time are published, in order',
+  needs('kafka', 'kcat', 'redis-server'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const redis = await startRedis(t);
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+    const gateway = await startGateway(t, {
+      GRAPH: folder,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topic,
+      REDIS_URL: redis.url,
+    });
+    await gateway.untilReady();
+    const received = new Received<{ item: { n: number } }>(
+      graphqlClient(t, gateway.graphqlUrl),
+      'subscription { item { n } }',
+    );
+    await gateway.untilMetric('sluice_subscribers', 1);
+
+    const admin = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    t.after(() => admin.disconnect());
+    const committed = async (): Promise<number> => {
+      const [offsets] = await admin.fetchOffsets({ groupId: topic, topics: [topic] });
+      return Number(offsets?.partitions[0]?.offset);
+    };
+    const send = (from: number, to: number): Promise<void> =>
+      kcat(
+        t,
+        topic,
+        Array.from({ length: to - from }, (_, index) => ({
+          value: JSON.stringify({ id: 1, n: from + index }),
+        })),
+      );
+
+    await send(0, 100);
+    await received.until(100);
+    await gateway.untilMetric('sluice_publishes_total', 200);
+
+    await redis.stop('SIGKILL');
+    const before = await committed();
+    await send(100, 400);
+    await passes(OUTAGE_MS); // The outage itself: that nothing happens in it is what is tested.
+    assert.equal(await committed(), before);
+    assert.equal(received.results.length, 100);
+    assert.equal((await fetch(`${gateway.adminUrl}/readyz`)).status, 200);
+
+    await redis.start();
+    await gateway.untilMetric('sluice_publishes_total', 800);
+    await received.until(400);
+    assert.deepEqual(
+      received.data.map((data) => data?.item.n),
+      Array.from({ length: 400 }, (_, n) => n),
+    );
+    assert.equal(await gateway.stop(), 0);
+  },
+);

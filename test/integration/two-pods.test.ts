@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kcat, type Line } from '../helpers/kcat.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const KEYS = 50;
+const EVENTS = 2_000;
+
+interface ItemData {
+  readonly item: { readonly id: string; readonly n: number };
+}
+
+const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { id n } }';
+
+/** Two pods of one consumer group, ready, on a topic of their own. */
+async function startPods(t: TestContext, topic: string, settings: Record<string, string> = {}) {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+  const start = (): Promise<GatewayProcess> =>
+    startGateway(t, {
+      GRAPH: folder,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topic,
+      REDIS_URL: redisUrl(),
+      REDIS_PREFIX: `${topic}:`,
+      ...settings,
+    });
+  const pods: [GatewayProcess, GatewayProcess] = await Promise.all([start(), start()]);
+  await Promise.all(pods.map((pod) => pod.untilReady()));
+  return { pods, start };
+}
+
+function events(count: number, from = 0): Line[] {
+  return Array.from({ length: count }, (_, index) => {
+    const n = from + index;
+    const id = n % KEYS;
+    return { key: `item-${id}`, value: JSON.stringify({ id, n, sellerName: 'Ann', tags: ['a', 'b'] }) };
+  });
+}
+
+/** What of these events one id's subscriber must have got. */
+function expectedOf(ids: readonly number[]): number[] {
+  return Array.from({ length: EVENTS }, (_, n) => n).filter((n) => ids.includes(n % KEYS));
+}
+
+function assertOrderedPerKey(numbers: readonly number[]): void {
+  const last = new Map<number, number>();
+  for (const n of numbers) {
+    assert.ok(n > (last.get(n % KEYS) ?? -1), `event ${n} came after ${last.get(n % KEYS)} of the same key`);
+    last.set(n % KEYS, n);
+  }
+}
+
+const numbersOf = (received: Received<ItemData>): number[] =>
+  received.data.map((data) => data?.item.n ?? NaN);
+const ascending = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
+
+test(
+  'two pods of one group: each subscriber gets exactly the events of its channels, in order per key, whichever pod consumed them',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t, { partitions: 6 });
+    const { pods } = await startPods(t, topic);
+    const subscribers = pods.flatMap((pod) => {
+      const client = graphqlClient(t, pod.graphqlUrl);
+      return [[7], [7], [8], [9, 10, 11], undefined].map((ids) => ({
+        ids,
+        received: new Received<ItemData>(client, ITEM, ids === undefined ? {} : { id: ids }),
+      }));
+    });
+    await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 5)));
+
+    await kcat(t, topic, events(EVENTS));
+
+    for (const { ids, received } of subscribers) {
+      const expected = ids === undefined ? expectedOf([...Array(KEYS).keys()]) : expectedOf(ids);
+      await received.until(expected.length);
+      const numbers = numbersOf(received);
+      assert.deepEqual(ascending(numbers), expected);
+      assertOrderedPerKey(numbers);
+    }
+    const consumed = await Promise.all(pods.map((pod) => pod.metric('sluice_events_total')));
+    assert.equal(
+      consumed.reduce((sum, count) => sum + count, 0),
+      EVENTS,
+    );
+    assert.ok(
+      consumed.every((count) => count > 0),
+      `both pods consume: ${consumed.join(' and ')}`,
+    );
+    for (const { received } of subscribers) received.stop();
+    await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 0)));
+    for (const pod of pods) assert.equal(await pod.stop(), 0);
+  },
+);
+
+test(
+  'pods that come and go in the middle of a stream lose nothing, and nothing is delivered twice',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t, { partitions: 6 });
+    const { pods, start } = await startPods(t, topic);
+    const [serving, leaving] = pods;
+    const received = new Received<ItemData>(graphqlClient(t, serving.graphqlUrl), ITEM);
+    await serving.untilMetric('sluice_subscribers', 1);
+
+    const slice = EVENTS / 4;
+    await kcat(t, topic, events(slice));
+    // The stream goes on while one member joins and another one leaves: two rebalances in mid-batch.
+    const [joining] = await Promise.all([start(), kcat(t, topic, events(slice, slice))]);
+    const [code] = await Promise.all([leaving.stop(), kcat(t, topic, events(slice, 2 * slice))]);
+    assert.equal(code, 0);
+    await joining.untilReady();
+    await kcat(t, topic, events(slice, 3 * slice));
+
+    await received.until(EVENTS);
+    const numbers = numbersOf(received);
+    assert.deepEqual(ascending(numbers), expectedOf([...Array(KEYS).keys()]));
+    assertOrderedPerKey(numbers);
+  },
+);
+
+test(
+  'an event whose list-valued key matches two of a subscriber channels comes once',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const { pods } = await startPods(t, topic);
+    const [pod] = pods;
+    const received = new Received<ItemData>(
+      graphqlClient(t, pod.graphqlUrl),
+      'subscription { item(id: [1, 2, 3]) { n } }',
+    );
+    await pod.untilMetric('sluice_subscribers', 1);
+    await kcat(t, topic, [
+      { value: JSON.stringify({ id: [1, 2, 2, 99], n: 1 }) },
+      { value: JSON.stringify({ id: [98, 99], n: 2 }) },
+      { value: JSON.stringify({ id: 3, n: 3 }) },
+    ]);
+    await received.until(2);
+    assert.deepEqual(numbersOf(received), [1, 3]);
+    assert.equal(await pod.metric('sluice_deliveries_total'), 2);
+  },
+);

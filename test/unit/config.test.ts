@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { configMarkdown, describeConfig, loadConfig } from '../../src/config.ts';
+import { SluiceError } from '../../src/errors.ts';
+
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof SluiceError && error.code === 'BAD_SETTINGS');
+    return error.message.split('\n').slice(1);
+  }
+  assert.fail('these settings should be refused');
+}
+
+test('without any variable, every setting has its default', () => {
+  const config = loadConfig({});
+  assert.equal(config.PORT, 4000);
+  assert.equal(config.PING_SECONDS, 25);
+  assert.equal(config.MAX_CHANNELS, 100);
+  assert.deepEqual(config.KAFKA_BROKERS, []);
+  assert.equal(config.REDIS_URL, undefined);
+});
+
+test('variables are read as what they are', () => {
+  const config = loadConfig({
+    PORT: '0',
+    GRAPHIQL: 'FALSE',
+    ORIGINS: 'https://a.example, http://localhost:3000',
+    KAFKA_BROKERS: 'one:9092,two:9093',
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'u',
+    KAFKA_SASL_PASSWORD: 'p',
+    REDIS_URL: 'rediss://redis.example',
+  });
+  assert.equal(config.PORT, 0);
+  assert.equal(config.GRAPHIQL, false);
+  assert.deepEqual(config.ORIGINS, ['https://a.example', 'http://localhost:3000']);
+  assert.deepEqual(config.KAFKA_BROKERS, ['one:9092', 'two:9093']);
+  assert.equal(config.KAFKA_SASL_MECHANISM, 'plain');
+});
+
+test('an empty variable is one that is not set', () => {
+  assert.deepEqual(loadConfig({ PORT: '', REDIS_URL: '', KAFKA_BROKERS: '' }), loadConfig({}));
+});
+
+test('one message names every wrong setting, what was expected and what came', () => {
+  assert.deepEqual(
+    faultsOf({
+      PORT: '70000',
+      GRAPHIQL: 'yes',
+      KAFKA_START: 'earliest',
+      ORIGINS: 'example.com',
+      PING_SECONDS: '-1',
+    }),
+    [
+      '  PORT: expected a whole number from 0 to 65535, got 70000',
+      '  GRAPHIQL: expected true or false, got yes',
+      '  ORIGINS: expected origins like https://www.example.com, several separated by commas, or *, got example.com',
+      '  KAFKA_START: expected committed or latest, got earliest',
+      '  PING_SECONDS: expected a whole number from 0 to 3600, got -1',
+    ],
+  );
+});
+
+for (const wrong of ['', ' ', '1.5', '1e3', '0x10', '4000 ', 'NaN', '٣']) {
+  test(`a port is not ${JSON.stringify(wrong)}`, () => {
+    if (wrong === '') assert.equal(loadConfig({ PORT: wrong }).PORT, 4000);
+    else assert.equal(faultsOf({ PORT: wrong }).length, 1);
+  });
+}
+
+test('settings that contradict each other are refused', () => {
+  assert.match(
+    faultsOf({ KAFKA_SASL_MECHANISM: 'plain' }).join(),
+    /KAFKA_SASL_USERNAME.*KAFKA_SASL_PASSWORD/s,
+  );
+  assert.match(faultsOf({ KAFKA_SASL_USERNAME: 'u' }).join(), /KAFKA_SASL_MECHANISM/);
+  assert.match(faultsOf({ KAFKA_CA: 'ca.pem' }).join(), /KAFKA_TLS/);
+  assert.match(faultsOf({ REDIS_CA: 'ca.pem', REDIS_URL: 'redis://a' }).join(), /rediss:/);
+});
+
+test('secrets are printed nowhere', () => {
+  const secret = 'hunter2';
+  const config = loadConfig({
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'u',
+    KAFKA_SASL_PASSWORD: secret,
+    REDIS_URL: `redis://user:${secret}@host:6379`,
+  });
+  const described = describeConfig(config);
+  assert.ok(!described.includes(secret), described);
+  assert.match(described, /^REDIS_URL=redis:\/\/user:\*\*\*@host:6379/m);
+  for (const url of [`http://user:${secret}@host`, `redis//:${secret}`, `${secret}`]) {
+    assert.ok(!faultsOf({ REDIS_URL: url }).join().includes(secret), url);
+  }
+});
+
+test('the table has a row for every setting, with no secret and no gap', () => {
+  const names = describeConfig(loadConfig({}))
+    .split('\n')
+    .map((line) => line.slice(0, line.indexOf('=')));
+  const rows = configMarkdown().split('\n').slice(2);
+  assert.deepEqual(
+    rows.map((row) => /^\| `(\w+)` \| .+ \| .+ \| .+ \|$/.exec(row)?.[1]),
+    names,
+  );
+});
