@@ -61,3 +61,5 @@ function fingerprint() {
   for (const file of files) hash.update(readFileSync(file));
   return hash.digest('hex');
 }
+
+if (process.argv[1] === import.meta.filename) await ensureAll();

@@ -1,0 +1,76 @@
+/**
+ * Real Kafka and Redis for tests, and the programs that tests want: `scripts/services up|down|status`.
+ * Standard output is for programs; everything meant for people goes to standard error.
+ */
+import { parseArgs } from 'node:util';
+import { ensureCommands } from './lib/commands.mjs';
+import { interrupt } from './lib/processes.mjs';
+import { down, SERVICES, status, up } from './lib/services.mjs';
+
+const USAGE = `Usage: scripts/services up [--only <part,…>]   starts what does not run; prints KAFKA_BROKERS=… and REDIS_URL=…
+       scripts/services down                   stops what up started, and removes its data
+       scripts/services status                 says what runs; ends with 1 unless all of it does
+
+Parts: kafka, redis, and the programs kcat, chromium and redis-server.
+Kafka and Redis come from KAFKA_BROKERS and REDIS_URL where these are set, else from Docker, else they are installed.`;
+
+const PROGRAMS = ['kcat', 'chromium', 'redis-server'];
+
+const ACTIONS = { up: bringUp, down: () => down(), status: tell };
+
+async function bringUp({ only }) {
+  const known = [...Object.keys(SERVICES), ...PROGRAMS];
+  const parts = only?.split(',') ?? known;
+  const unknown = parts.filter((part) => !known.includes(part));
+  if (unknown.length > 0) fail(`Expected some of ${known.join(', ')}, got ${unknown.join(', ')}.`);
+
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
+  const wanted = Object.keys(SERVICES).filter((name) => parts.includes(name));
+  const outcomes = await up(wanted);
+  const failed = Object.values(outcomes).filter((outcome) => 'reason' in outcome);
+  if (failed.length > 0) {
+    await down(wanted.filter((name) => outcomes[name].started));
+    fail(failed.map(({ reason }) => reason).join('\n'));
+  }
+  for (const program of PROGRAMS.filter((name) => parts.includes(name))) {
+    try {
+      await ensureCommands(program);
+    } catch (error) {
+      // Services are of use without them, unless they were asked for by name.
+      if (only !== undefined) fail(error.message);
+      console.error(`Without ${program}: ${error.message}`);
+    }
+  }
+  for (const name of wanted) console.log(`${SERVICES[name].variable}=${outcomes[name].address}`);
+}
+
+async function tell() {
+  const running = await status();
+  for (const [name, service] of Object.entries(SERVICES)) {
+    console.log(`${service.name}: ${running[name] ?? 'does not run'}`);
+    if (running[name] === undefined) process.exitCode = 1;
+  }
+}
+
+/** @returns {never} */
+function fail(reason) {
+  console.error(reason);
+  process.exit(1);
+}
+
+const { values: options, positionals } = parse();
+const action = positionals.length === 1 && Object.hasOwn(ACTIONS, positionals[0]) && ACTIONS[positionals[0]];
+if (options.help) console.log(USAGE);
+else if (!action) fail(USAGE);
+else await action(options).catch((error) => fail(error.message));
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    });
+  } catch (error) {
+    return fail(`${error.message}\n${USAGE}`);
+  }
+}

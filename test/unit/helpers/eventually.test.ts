@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../../helpers/eventually.ts';
+
+test('A check that comes to hold is waited for, and its result returned', async () => {
+  let calls = 0;
+  const check = (): number => {
+    assert.ok(++calls >= 3);
+    return calls;
+  };
+  assert.equal(await eventually(check), 3);
+});
+
+test('A check that never holds fails with its own reason', async () => {
+  const never = eventually(() => assert.fail('one is not two'), { withinMs: 0 });
+  await assert.rejects(never, /Not so within 0 ms: one is not two/);
+});
