@@ -98,9 +98,12 @@ test('an event older than the limit is skipped and counted, one without a timest
 });
 
 test("a graph's decode sees value and headers, and may pass a message over", () => {
-  const decode: Topic['decode'] = (value, headers) =>
-    value.length === 0 ? null : { text: String(value), headers: JSON.stringify(headers) };
-  const { pipeline } = pipelineOf(topic('bids', { decode }));
+  const { pipeline } = pipelineOf(
+    topic('bids', {
+      decode: (value, headers) =>
+        value.length === 0 ? null : { text: String(value), headers: JSON.stringify(headers) },
+    }),
+  );
   assert.deepEqual(pipeline.process(record('')), []);
   const headers = { one: Buffer.from('1'), two: [Buffer.from('2'), '3'] };
   const outcome = pipeline.process(record('x', { headers }));
@@ -112,8 +115,7 @@ test("a graph's decode sees value and headers, and may pass a message over", () 
 });
 
 test("an asynchronous decode's event is awaited, and its keys are renamed", async () => {
-  const decode = () => Promise.resolve({ someKey: 1 });
-  const { pipeline } = pipelineOf(topic('bids', { decode }));
+  const { pipeline } = pipelineOf(topic('bids', { decode: () => Promise.resolve({ someKey: 1 }) }));
   const outcome = await pipeline.process(record('x'));
   assert.ok(Array.isArray(outcome));
   assert.deepEqual(decodeMessage(outcome[0]?.payload ?? '')?.event, { some_key: 1 });

@@ -6,6 +6,8 @@ import { topic } from './parts.ts';
 
 const channels = (event: Event, ...keys: string[]) => route(event, topic('t', { keys }), 'p:');
 
+const ids = (count: number) => Array.from({ length: count }, (_, index) => index);
+
 test('an event always goes to the channel of its whole topic', () => {
   assert.deepEqual(channels({ id: 1 }), ['p:t']);
 });
@@ -34,7 +36,6 @@ test('half of a surrogate pair, which no channel can name, has none', () => {
 });
 
 test('a list with too many distinct elements is refused, one with many alike is not', () => {
-  const ids = (count: number) => Array.from({ length: count }, (_, index) => index);
   assert.equal(channels({ a: ids(MAX_EVENT_CHANNELS - 1) }, 'a').length, MAX_EVENT_CHANNELS);
   assert.throws(() => channels({ a: ids(MAX_EVENT_CHANNELS) }, 'a'), { reason: 'too_many_keys' });
   assert.equal(channels({ a: ids(10_000).map(() => 7) }, 'a').length, 2);

@@ -8,14 +8,15 @@ import { SnakeCase } from '../../../src/ingest/snake-case.ts';
 
 const parse = (text: string) => JSON.parse(text) as JsonValue;
 
+const cells = (row: string) =>
+  row
+    .split('|')
+    .slice(2, 4)
+    .map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''));
+
 /** The documented table: rows of `keys` → `outcomes`, as many of each. */
 function documented(): [string, string][] {
   const file = path.join(process.cwd(), 'docs/snake-case.md');
-  const cells = (row: string) =>
-    row
-      .split('|')
-      .slice(2, 4)
-      .map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''));
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.includes('`'))
@@ -72,6 +73,8 @@ test('a key of a million capitals takes no more than linear work', () => {
   assert.equal(outcome.length, 1_000_000);
 });
 
+const nested = (depth: number) => parse('['.repeat(depth) + ']'.repeat(depth));
+
 const walks: [string, (value: JsonValue) => unknown][] = [
   ['SNAKE', (value) => new SnakeCase().transform(value)],
   ['KEEP', (value) => checkKeys(value)],
@@ -79,7 +82,6 @@ const walks: [string, (value: JsonValue) => unknown][] = [
 
 for (const [style, walk] of walks) {
   test(`${style}: nesting is bounded`, () => {
-    const nested = (depth: number) => parse('['.repeat(depth) + ']'.repeat(depth));
     walk(nested(MAX_DEPTH));
     assert.throws(() => walk(nested(MAX_DEPTH + 1)), { reason: 'too_deep' });
     assert.throws(() => walk(nested(500_000)), { reason: 'too_deep' });
