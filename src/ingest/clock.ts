@@ -1,0 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Time and chance, as ingest uses them. */
+export interface Clock {
+  /** ms since 1970 */
+  now(): number;
+  /** Resolves after that many ms, or at once when the signal aborts; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** 0 to 1 */
+  random(): number;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+  random: Math.random,
+};

@@ -1,0 +1,77 @@
+import { isUtf8 } from 'node:buffer';
+import { messageOf } from '../errors.ts';
+import type { Decode, Event, JsonValue } from '../graph/graph.ts';
+import { headersOf, type KafkaRecord } from './record.ts';
+import { Undecodable } from './undecodable.ts';
+
+/**
+ * What every topic without a decode of its own holds: a JSON object in UTF-8.
+ *
+ * @throws Undecodable
+ */
+export function decodeJson(value: Buffer): JsonValue {
+  if (value.length === 0) throw new Undecodable('empty', 'expected a JSON object, got nothing');
+  if (!isUtf8(value)) throw new Undecodable('invalid_utf8', 'expected UTF-8, got bytes that are not');
+  try {
+    return JSON.parse(value.toString()) as JsonValue;
+  } catch (cause) {
+    // The parser's message quotes the value, which is nobody's business in a log.
+    throw new Undecodable('not_json', 'expected JSON, got something else', { cause });
+  }
+}
+
+/**
+ * Runs a graph's own decode.
+ *
+ * @returns null if the message is to be passed over; a promise only if decode gives one
+ * @throws Undecodable, or rejects with it, whatever decode throws
+ */
+export function decodeWith(decode: Decode, value: Buffer, record: KafkaRecord): Decoded | Promise<Decoded> {
+  let result: ReturnType<Decode>;
+  try {
+    result = decode(value, headersOf(record.headers));
+  } catch (cause) {
+    throw decodeFailed(cause);
+  }
+  if (!isPromiseLike(result)) return plainJson(result);
+  return Promise.resolve(result).then(plainJson, (cause: unknown) => {
+    throw decodeFailed(cause);
+  });
+}
+
+type Decoded = JsonValue | null;
+
+/**
+ * Brings whatever decode gave to what a JSON event would have been: dates become text, class instances plain objects,
+ * and the copy is ours to change. What JSON can't hold is undecodable.
+ */
+function plainJson(result: unknown): Decoded {
+  if (result === null) return null;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(result) as string | undefined;
+  } catch (cause) {
+    throw decodeFailed(cause);
+  }
+  if (text === undefined) {
+    throw new Undecodable('not_an_object', `expected decode to give an object or null, got ${typeof result}`);
+  }
+  return JSON.parse(text) as JsonValue;
+}
+
+/** @throws Undecodable unless an event came out */
+export function expectEvent(value: JsonValue): Event {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  throw new Undecodable('not_an_object', `expected an object, got ${kind}`);
+}
+
+function decodeFailed(cause: unknown): Undecodable {
+  return new Undecodable('decode_failed', `the graph's decode failed: ${messageOf(cause)}`, { cause });
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}

@@ -1,0 +1,44 @@
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+
+/** Error codes of Kafka's protocol. */
+const NON_EMPTY_GROUP = 68;
+const GROUP_ID_NOT_FOUND = 69;
+
+/** The topics that are not there, or that this user may not see. Creates none. */
+export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<string[]> {
+  return withAdmin(kafka, async (admin) => {
+    const known = new Set(await admin.listTopics());
+    return wanted.filter((topic) => !known.has(topic));
+  });
+}
+
+/**
+ * Makes a group forget where it left off, if it has no live members: the broker refuses it otherwise, so pods that start
+ * together can't take each other's positions away.
+ *
+ * @returns whether the group is now without positions
+ */
+export function forgetGroup(kafka: Kafka, groupId: string): Promise<boolean> {
+  return withAdmin(kafka, async (admin) => {
+    try {
+      await admin.deleteGroups([groupId]);
+      return true;
+    } catch (thrown) {
+      const code =
+        thrown instanceof kafkajs.KafkaJSDeleteGroupsError ? thrown.groups[0]?.errorCode : undefined;
+      if (code === GROUP_ID_NOT_FOUND) return true;
+      if (code === NON_EMPTY_GROUP) return false;
+      throw thrown;
+    }
+  });
+}
+
+async function withAdmin<T>(kafka: Kafka, use: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,84 @@
+import { systemClock } from './clock.ts';
+import type { Topic } from '../graph/graph.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { DeadLetters } from './dead-letter.ts';
+import { Pipeline } from './pipeline.ts';
+import type { Publisher } from './publisher.ts';
+import type { KafkaRecord } from './record.ts';
+import { Undecodable } from './undecodable.ts';
+
+export interface LocalSourceOptions {
+  readonly topics: ReadonlyMap<string, Topic>;
+  /** What the names of channels begin with. */
+  readonly prefix: string;
+  readonly publisher: Publisher;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** ms */
+  readonly now?: () => number;
+}
+
+/** Asked for a topic that no field of the graph shows. */
+export class UnknownTopic extends Error {
+  constructor(topic: string, known: Iterable<string>) {
+    super(`expected one of the topics ${[...known].join(', ')}, got ${topic}`);
+    this.name = 'UnknownTopic';
+  }
+}
+
+/**
+ * Events that are handed over in this process, for modes without Kafka. They go the same way as Kafka's, as if each
+ * topic had one partition that begins anew with the process.
+ */
+export class LocalSource {
+  readonly #options: LocalSourceOptions;
+  readonly #pipeline: Pipeline;
+  readonly #deadLetters: DeadLetters;
+  readonly #now: () => number;
+  readonly #offsets = new Map<string, number>();
+
+  constructor(options: LocalSourceOptions) {
+    this.#options = options;
+    const { topics, prefix, metrics, log, now = systemClock.now } = options;
+    this.#now = now;
+    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, now });
+    this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now });
+  }
+
+  /**
+   * Resolves when the bus has taken the event.
+   *
+   * @param value what a Kafka message would hold
+   * @throws UnknownTopic
+   * @throws Undecodable
+   * @throws PublishError
+   */
+  async accept(topic: string, value: Buffer, key?: string): Promise<void> {
+    const { topics, metrics, publisher } = this.#options;
+    if (!topics.has(topic)) throw new UnknownTopic(topic, topics.keys());
+    const record: KafkaRecord = {
+      topic,
+      partition: 0,
+      offset: this.#nextOffset(topic),
+      timestamp: this.#now(),
+      key: key === undefined ? null : Buffer.from(key),
+      value,
+      headers: undefined,
+    };
+    metrics.events.inc({ topic });
+    const pending = this.#pipeline.process(record);
+    const outcome = pending instanceof Promise ? await pending : pending;
+    if (outcome instanceof Undecodable) {
+      this.#deadLetters.note({ record, error: outcome });
+      throw outcome;
+    }
+    if (outcome.length > 0) await publisher.publish(outcome);
+  }
+
+  #nextOffset(topic: string): number {
+    const offset = this.#offsets.get(topic) ?? 0;
+    this.#offsets.set(topic, offset + 1);
+    return offset;
+  }
+}

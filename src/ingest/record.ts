@@ -1,0 +1,28 @@
+import type { Headers } from '../graph/graph.ts';
+
+type HeaderValue = Buffer | string;
+
+/** Headers as they came. */
+export type RawHeaders = Readonly<Record<string, HeaderValue | HeaderValue[] | undefined>>;
+
+/** One Kafka message, as ingest takes it. */
+export interface KafkaRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** ms; negative if the message has none. */
+  readonly timestamp: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: RawHeaders | undefined;
+}
+
+/** Headers as text, for a graph's own decode. */
+export function headersOf(raw: RawHeaders | undefined): Headers {
+  const headers: Record<string, string | readonly string[]> = Object.create(null) as Record<string, never>;
+  for (const [name, value] of Object.entries(raw ?? {})) {
+    if (value === undefined) continue;
+    headers[name] = Array.isArray(value) ? value.map(String) : String(value);
+  }
+  return headers;
+}

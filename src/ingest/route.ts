@@ -1,0 +1,54 @@
+import { keyChannel, topicChannel } from '../graph/channel.ts';
+import type { Event, JsonValue, Topic } from '../graph/graph.ts';
+import { Undecodable } from './undecodable.ts';
+
+/** Distinct channels of one event. Each carries the whole payload, so a long list under a key would multiply it. */
+export const MAX_EVENT_CHANNELS = 1_000;
+
+/**
+ * The channels of an event: the whole topic's, and for each key of the topic the one of its value, or of each distinct
+ * element if it is a list. What is missing, null or an object has none.
+ *
+ * @throws Undecodable `too_many_keys`
+ */
+export function route(event: Event, topic: Topic, prefix: string): string[] {
+  const channels = [topicChannel(prefix, topic.name)];
+  for (const key of topic.keys) {
+    const value = Object.hasOwn(event, key) ? event[key] : undefined;
+    if (!Array.isArray(value)) {
+      const channel = channelOf(value, key, topic, prefix);
+      if (channel !== undefined) channels.push(channel);
+      continue;
+    }
+    const distinct = new Set<string>();
+    for (const element of value) {
+      const channel = channelOf(element, key, topic, prefix);
+      if (channel !== undefined) distinct.add(channel);
+      if (channels.length + distinct.size > MAX_EVENT_CHANNELS) throw tooMany(key);
+    }
+    channels.push(...distinct);
+  }
+  return channels;
+}
+
+function channelOf(
+  value: JsonValue | undefined,
+  key: string,
+  topic: Topic,
+  prefix: string,
+): string | undefined {
+  if (value === undefined || value === null || typeof value === 'object') return undefined;
+  try {
+    return keyChannel(prefix, topic.name, key, value);
+  } catch {
+    // Half of a surrogate pair can't be encoded, so no subscriber can ask for it either.
+    return undefined;
+  }
+}
+
+function tooMany(key: string): Undecodable {
+  return new Undecodable(
+    'too_many_keys',
+    `expected at most ${MAX_EVENT_CHANNELS} channels for one event, got more under ${key}`,
+  );
+}

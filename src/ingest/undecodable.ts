@@ -1,0 +1,28 @@
+import { SluiceError } from '../errors.ts';
+
+/** Why a message is no event, as a closed list: these are values of a metric's label. */
+export type Reason =
+  /** The value is null: Kafka's mark for a deleted key. */
+  | 'tombstone'
+  | 'empty'
+  | 'invalid_utf8'
+  | 'not_json'
+  | 'not_an_object'
+  | 'too_deep'
+  /** A key that could change an object's prototype: `__proto__`, or `constructor` holding `prototype`. */
+  | 'forbidden_key'
+  /** The topic's own `decode` threw, or gave what JSON can't hold. */
+  | 'decode_failed'
+  /** More distinct values under one routing key than an event may be published to. */
+  | 'too_many_keys';
+
+/** A message that can't become an event. */
+export class Undecodable extends SluiceError {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+    super('UNDECODABLE', message, options);
+    this.name = 'Undecodable';
+    this.reason = reason;
+  }
+}

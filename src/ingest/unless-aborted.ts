@@ -1,0 +1,16 @@
+/** @returns what the work gives, or undefined as soon as the signal aborts, whatever becomes of the work then */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    return undefined;
+  }
+  const listening = new AbortController();
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true, signal: listening.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    listening.abort();
+  }
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import type { KafkaIngest } from '../../src/ingest/kafka-ingest.ts';
+import type { Message } from '../../src/ingest/message.ts';
+import { systemClock } from '../../src/ingest/clock.ts';
+import { startIngest, skip, useKafka, type Seen } from './ingest-kafka.ts';
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Whatever came of each partition came once and in order. */
+function assertInOrder(messages: readonly Message[]): void {
+  const last = new Map<number, number>();
+  for (const { p, o } of messages) {
+    assert.ok(o > (last.get(p) ?? -1), `partition ${p}: ${o} came after ${last.get(p)}`);
+    last.set(p, o);
+  }
+}
+
+const numbersOf = (messages: readonly Message[]) =>
+  messages.map(({ event }) => Number(event['n'])).toSorted((a, b) => a - b);
+
+test(
+  'two members of a group take 2,000 events of 6 partitions, each once and in order',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 6 });
+    const members = [await startIngest(t, kafka), await startIngest(t, kafka)];
+    await kafka.membersAssigned(2);
+    await kafka.send(range(2_000).map((n) => ({ key: `k${n % 50}`, value: JSON.stringify({ n }) })));
+    const [one, two] = members.map(({ seen }) => seen) as [Seen, Seen];
+    await kafka.until(() => one.messages.length + two.messages.length >= 2_000, one, two);
+    assert.deepEqual(numbersOf([...one.messages, ...two.messages]), range(2_000));
+    for (const { messages } of [one, two]) {
+      assert.ok(messages.length > 0, 'expected both members to have partitions');
+      assertInOrder(messages);
+    }
+    await kafka.committed(2_000);
+  },
+);
+
+test(
+  'while the bus is away longer than a session nothing is committed and membership lasts; then all comes, in order',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 2 });
+    const { seen, metrics } = await startIngest(t, kafka);
+    await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.until(() => seen.messages.length === 100, seen);
+    await kafka.committed(100);
+    const before = await kafka.memberIds();
+    seen.away = true;
+    await kafka.send(range(1_000).map((n) => ({ value: JSON.stringify({ n: 100 + n }) })));
+    await once(seen, 'refused');
+    const outage = systemClock.now() + kafka.timing.sessionTimeoutMs + 2_000;
+    await kafka.until(() => systemClock.now() > outage, seen);
+    assert.equal(await kafka.totalCommitted(), 100);
+    assert.deepEqual(await kafka.memberIds(), before);
+    seen.away = false;
+    await kafka.until(() => seen.messages.length === 1_100, seen);
+    assertInOrder(seen.messages);
+    await kafka.committed(1_100);
+    assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 0);
+  },
+);
+
+test('a rebalance in the middle of a batch loses nothing', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 4 });
+  const first = await startIngest(t, kafka);
+  first.seen.away = true;
+  await kafka.send(range(2_000).map((n) => ({ key: `k${n}`, value: JSON.stringify({ n }) })));
+  await once(first.seen, 'refused');
+  const second = await startIngest(t, kafka);
+  await kafka.membersAssigned(2);
+  first.seen.away = false;
+  const all = () => [...first.seen.messages, ...second.seen.messages];
+  const distinct = () => new Set(all().map(({ event }) => event['n'])).size;
+  await kafka.until(() => distinct() === 2_000, first.seen, second.seen);
+  assertInOrder(first.seen.messages);
+  assertInOrder(second.seen.messages);
+  assert.ok(second.seen.messages.length > 0, 'expected the second member to have partitions');
+  await kafka.committed(2_000);
+});
+
+test('a stop in mid-stream loses nothing: the next one goes on where it left off', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 2 });
+  const first = await startIngest(t, kafka);
+  await kafka.send(range(3_000).map((n) => ({ value: JSON.stringify({ n }) })));
+  await kafka.until(() => first.seen.messages.length > 0, first.seen);
+  await first.ingest.stop();
+  const taken = first.seen.messages.length;
+  assert.equal(await kafka.totalCommitted(), taken);
+  const second = await startIngest(t, kafka);
+  await kafka.until(() => taken + second.seen.messages.length >= 3_000, second.seen);
+  assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), range(3_000));
+});
+
+test(
+  'the position of a first join is committed before anything comes, so what follows is not skipped',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 3 });
+    await kafka.send(range(30).map((n) => ({ value: JSON.stringify({ n }) })));
+    const first = await startIngest(t, kafka);
+    assert.equal(await kafka.totalCommitted(), 30);
+    await first.ingest.stop();
+    await kafka.send(range(30).map((n) => ({ value: JSON.stringify({ n: 30 + n }) })));
+    const second = await startIngest(t, kafka);
+    await kafka.until(() => second.seen.messages.length >= 30, second.seen);
+    assert.deepEqual(first.seen.messages, []);
+    assert.deepEqual(
+      numbersOf(second.seen.messages),
+      range(30).map((n) => 30 + n),
+    );
+  },
+);
+
+test('KAFKA_START=latest skips what came while no member lived, and only then', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 1 });
+  const settings = { KAFKA_START: 'latest' } as const;
+  const before = await startIngest(t, kafka, { settings });
+  await before.ingest.stop();
+  await kafka.send([{ value: '{"n":1}' }]);
+  const first = await startIngest(t, kafka, { settings });
+  first.seen.away = true;
+  await kafka.send([{ value: '{"n":2}' }]);
+  await once(first.seen, 'refused');
+  const second = await startIngest(t, kafka, { settings });
+  await kafka.membersAssigned(2);
+  first.seen.away = false;
+  await kafka.until(
+    () => first.seen.messages.length + second.seen.messages.length > 0,
+    first.seen,
+    second.seen,
+  );
+  assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), [2]);
+});
+
+test(
+  'poison goes to the dead-letter topic, each counted by its reason, and the next event arrives',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 1, deadLetters: true });
+    const { seen, metrics } = await startIngest(t, kafka);
+    const nested = '['.repeat(500_000) + ']'.repeat(500_000);
+    const poison: [Buffer | string | null, string][] = [
+      ['not json', 'not_json'],
+      ['', 'empty'],
+      [nested, 'not_an_object'],
+      [`{"a":${nested}}`, 'too_deep'],
+      ['{"__proto__":{"x":1}}', 'forbidden_key'],
+      ['{"constructor":{"prototype":{}}}', 'forbidden_key'],
+      [Buffer.from([0xc3, 0x28]), 'invalid_utf8'],
+      [null, 'tombstone'],
+    ];
+    for (const [value] of poison) await kafka.send([{ key: 'k', value }]);
+    await kafka.send([{ value: '{"n":1}' }]);
+    await kafka.until(() => seen.messages.length === 1, seen);
+    await kafka.committed(poison.length + 1);
+    const counted = new Map(
+      (await metrics.deadLetters.get()).values.map(({ labels, value }) => [labels.reason, value]),
+    );
+    for (const [, reason] of poison) {
+      assert.equal(counted.get(reason), poison.filter(([, other]) => other === reason).length, reason);
+    }
+    const sent = await kafka.deadLetters(poison.length - 1);
+    assert.deepEqual(
+      sent.map(({ headers }) => String(headers?.['sluice-reason'])),
+      poison.map(([, reason]) => reason).filter((reason) => reason !== 'tombstone'),
+    );
+    assert.deepEqual(sent[0]?.value, Buffer.from('not json'));
+    assert.equal(String(sent[1]?.headers?.['sluice-offset']), '1');
+  },
+);
+
+test('a dead letter that its headers make too large is sent without its value', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 1, deadLetters: true });
+  const { seen } = await startIngest(t, kafka);
+  const bytes = 1_048_588 - 150; // the largest record batch that brokers take by default, less its own overhead
+  await kafka.send([{ value: Buffer.alloc(bytes, 'x') }]);
+  await kafka.send([{ value: 'not json' }, { value: '{"n":1}' }]);
+  await kafka.until(() => seen.messages.length === 1, seen);
+  const [large, small] = await kafka.deadLetters(2);
+  assert.equal(large?.value, null);
+  assert.equal(String(large?.headers?.['sluice-bytes-left-out']), String(bytes));
+  assert.equal(String(small?.value), 'not json');
+});
+
+test(
+  'a consumer that crashes for good is replaced, and readiness shows it meanwhile',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 1 });
+    let faulty = false;
+    const started: KafkaIngest[] = [];
+    const reasons: (string | undefined)[] = [];
+    const clock = {
+      ...systemClock,
+      now: () => {
+        if (!faulty) return Date.now();
+        faulty = false;
+        throw new TypeError('a fault');
+      },
+      sleep: (ms: number, signal: AbortSignal) => {
+        reasons.push(started[0]?.notReady());
+        return systemClock.sleep(ms, signal);
+      },
+    };
+    const { seen, metrics, ingest } = await startIngest(t, kafka, { clock });
+    started.push(ingest);
+    // The clock is read for each message: a fault of the gateway's own, in the middle of a batch.
+    faulty = true;
+    await kafka.send([{ value: '{"n":1}' }]);
+    await kafka.until(() => seen.messages.length === 1, seen);
+    assert.ok(reasons.includes('consumer crashed: a fault'), `got ${JSON.stringify(reasons)}`);
+    assert.equal(ingest.notReady(), undefined);
+    assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 1);
+  },
+);
+
+test('missing topics are named, and joined once they are there', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 1, create: false });
+  const { ingest, seen } = await startIngest(t, kafka, { awaitReady: false });
+  await kafka.until(() => ingest.notReady()?.startsWith('topics missing') === true, seen);
+  assert.equal(ingest.notReady(), `topics missing: ${kafka.topic}`);
+  await kafka.create();
+  await kafka.until(() => ingest.notReady() === undefined, seen);
+});
+
+test('broadcast: every process gets every event, and its group goes with it', { skip }, async (t) => {
+  const kafka = await useKafka(t, { partitions: 2 });
+  const one = await startIngest(t, kafka, { broadcast: true });
+  const two = await startIngest(t, kafka, { broadcast: true });
+  assert.equal((await kafka.groups()).length, 2);
+  await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
+  await kafka.until(
+    () => one.seen.messages.length === 100 && two.seen.messages.length === 100,
+    one.seen,
+    two.seen,
+  );
+  await one.ingest.stop();
+  await two.ingest.stop();
+  assert.deepEqual(await kafka.groups(), []);
+});
+
+test('a Kafka that is away does not hold up start, nor stop', async (t) => {
+  const kafka = await useKafka(t, { partitions: 1, brokers: ['127.0.0.1:1'], create: false });
+  const { ingest } = await startIngest(t, kafka, { awaitReady: false });
+  assert.equal(ingest.notReady(), 'joining');
+  await ingest.stop();
+  assert.equal(ingest.notReady(), 'stopped');
+});

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KafkaMessage } from 'kafkajs';
+import { BatchProcessor, type Batch } from '../../../src/ingest/batch-processor.ts';
+import type { Clock } from '../../../src/ingest/clock.ts';
+import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
+import { decodeMessage } from '../../../src/ingest/message.ts';
+import { Pipeline } from '../../../src/ingest/pipeline.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { RecordingPublisher, readableLog, topic, topics } from './parts.ts';
+
+/** Backoff waits end in the next turn of the loop; heartbeats in between never become due. */
+class HastyClock implements Clock {
+  readonly waits: number[] = [];
+  now = () => 0;
+  random = () => 1;
+  sleep = (ms: number, signal: AbortSignal) => {
+    const isBeat = ms === 1_000;
+    if (!isBeat) this.waits.push(ms);
+    return new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      if (!isBeat) setImmediate(resolve);
+    });
+  };
+}
+
+function setUp(keys: string[] = []) {
+  const publisher = new RecordingPublisher();
+  const clock = new HastyClock();
+  const metrics = new Metrics();
+  const { log } = readableLog();
+  const stopping = new AbortController();
+  const buried: DeadLetterMessage[] = [];
+  const sink = {
+    failing: false,
+    send(messages: readonly DeadLetterMessage[]) {
+      if (this.failing) return Promise.reject(new Error('Kafka is away'));
+      buried.push(...messages);
+      return Promise.resolve();
+    },
+  };
+  const processor = new BatchProcessor({
+    pipeline: new Pipeline({
+      topics: topics(topic('bids', { keys })),
+      prefix: '',
+      maxAgeSeconds: 0,
+      metrics,
+      now: clock.now,
+    }),
+    publisher,
+    deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now }),
+    metrics,
+    log,
+    clock,
+    stopping: stopping.signal,
+  });
+  return { publisher, clock, metrics, stopping, sink, buried, processor };
+}
+
+/** What kafkajs would hand over, and what was done with it. */
+class FakeBatch implements Batch {
+  readonly batch: Batch['batch'];
+  readonly committed: string[] = [];
+  resolved = '';
+  beats = 0;
+  running = true;
+  stale = false;
+  onHeartbeat: () => void = () => undefined;
+
+  constructor(values: string[]) {
+    const messages = values.map((value, offset) => ({
+      key: null,
+      value: Buffer.from(value),
+      offset: String(offset),
+      timestamp: '0',
+      attributes: 0,
+    })) as unknown as KafkaMessage[];
+    this.batch = { topic: 'bids', partition: 0, messages };
+  }
+
+  resolveOffset(offset: string) {
+    this.resolved = offset;
+  }
+
+  async heartbeat() {
+    this.beats += 1;
+    this.onHeartbeat();
+  }
+
+  uncommittedOffsets() {
+    return { topics: [{ topic: 'bids', partitions: [{ partition: 0, offset: this.resolved }] }] };
+  }
+
+  async commitOffsetsIfNecessary() {
+    this.committed.push(this.resolved);
+  }
+
+  isRunning() {
+    return this.running;
+  }
+
+  isStale() {
+    return this.stale;
+  }
+}
+
+const events = (count: number) => Array.from({ length: count }, (_, n) => `{"n":${n}}`);
+
+const offsetsOf = (publisher: RecordingPublisher) =>
+  publisher.published.map(({ payload }) => decodeMessage(payload)?.o);
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+test('a batch is published in chunks, in order, each committed after it was taken', async () => {
+  const { processor, publisher, metrics } = setUp();
+  const batch = new FakeBatch(events(1_200));
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), range(0, 1_200));
+  assert.equal(publisher.attempts, 3);
+  assert.deepEqual(batch.committed, ['499', '999', '1199']);
+  assert.equal((await metrics.events.get()).values[0]?.value, 1_200);
+});
+
+test('while the bus takes nothing, nothing is committed and waits grow; then it goes on', async () => {
+  const { processor, publisher, clock } = setUp();
+  const batch = new FakeBatch(events(3));
+  publisher.failing = () => {
+    assert.deepEqual(batch.committed, []);
+    return publisher.attempts < 10 ? 0 : undefined;
+  };
+  await processor.process(batch);
+  assert.deepEqual(clock.waits, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000]);
+  assert.ok(batch.beats >= 9, `expected a heartbeat after each wait, got ${batch.beats}`);
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  assert.deepEqual(batch.committed, ['2']);
+});
+
+test('a second attempt begins with the first event that is not acknowledged in full', async () => {
+  const { processor, publisher } = setUp(['ids']);
+  // Three channels an event: the topic and two ids. The fifth publication is in the middle of the second event.
+  const values = [0, 1, 2].map((n) => `{"ids":["a${n}","b${n}"]}`);
+  publisher.failing = () => (publisher.attempts === 1 ? 5 : undefined);
+  const batch = new FakeBatch(values);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]);
+  assert.deepEqual(batch.committed, ['2']);
+});
+
+test('attempts that each get a little further add up', async () => {
+  const { processor, publisher } = setUp();
+  publisher.failing = (batch) => (batch.length > 1 ? 1 : undefined);
+  await processor.process(new FakeBatch(events(4)));
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2, 3]);
+});
+
+test('whatever else a publisher throws counts as nothing taken', async () => {
+  const { processor, publisher } = setUp();
+  publisher.failing = () => {
+    if (publisher.attempts === 1) throw new TypeError('a fault');
+    return undefined;
+  };
+  const batch = new FakeBatch(events(2));
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 1]);
+  assert.deepEqual(batch.committed, ['1']);
+});
+
+const leaving: [string, (batch: FakeBatch, parts: ReturnType<typeof setUp>) => void][] = [
+  ['the consumer stops', (batch) => void (batch.running = false)],
+  ['a stop is asked for', (_batch, { stopping }) => stopping.abort()],
+  ['the partition was sought', (batch) => void (batch.stale = true)],
+  ['the group was joined anew', (_batch, { processor }) => processor.newGeneration()],
+];
+
+for (const [what, happen] of leaving) {
+  test(`when ${what} while the bus is away, the batch is left uncommitted`, async () => {
+    const parts = setUp();
+    const batch = new FakeBatch(events(3));
+    parts.publisher.failing = () => {
+      happen(batch, parts);
+      return 1;
+    };
+    await parts.processor.process(batch);
+    assert.equal(parts.publisher.attempts, 1);
+    assert.deepEqual(batch.committed, []);
+    assert.equal(batch.resolved, '');
+  });
+}
+
+test('a chunk that arrived is committed in a stop, and no further one begins', async () => {
+  const { processor, publisher } = setUp();
+  const batch = new FakeBatch(events(600));
+  publisher.failing = () => {
+    batch.running = false;
+    return undefined;
+  };
+  await processor.process(batch);
+  assert.equal(publisher.attempts, 1);
+  assert.deepEqual(batch.committed, ['499']);
+});
+
+test('a chunk that arrived is not committed once the group was joined anew', async () => {
+  const { processor, publisher } = setUp();
+  const batch = new FakeBatch(events(1));
+  publisher.failing = () => {
+    processor.newGeneration();
+    return undefined;
+  };
+  await processor.process(batch);
+  assert.equal(publisher.published.length, 1);
+  assert.deepEqual(batch.committed, []);
+});
+
+test('what a heartbeat throws reaches kafkajs, which joins again', async () => {
+  const { processor, publisher } = setUp();
+  const batch = new FakeBatch(events(600));
+  const rebalance = new Error('the group is rebalancing');
+  batch.onHeartbeat = () => {
+    if (publisher.attempts === 1) throw rebalance;
+  };
+  await assert.rejects(processor.process(batch), rebalance);
+  assert.deepEqual(batch.committed, ['499']);
+});
+
+test('a batch is committed only when its dead letters are acknowledged too, its events go once', async () => {
+  const { processor, publisher, sink, buried, metrics } = setUp();
+  const batch = new FakeBatch(['{"n":0}', 'not json', '{"n":2}']);
+  sink.failing = true;
+  let attempts = 0;
+  batch.onHeartbeat = () => {
+    assert.deepEqual(batch.committed, []);
+    attempts += 1;
+    if (attempts === 4) sink.failing = false;
+  };
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 2]);
+  assert.equal(buried.length, 1);
+  assert.deepEqual(batch.committed, ['2']);
+  assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
+});
+
+test('a batch of nothing but poison is committed', async () => {
+  const { processor, publisher, buried } = setUp();
+  const batch = new FakeBatch(['', 'x', '[]']);
+  await processor.process(batch);
+  assert.equal(publisher.attempts, 0);
+  assert.equal(buried.length, 3);
+  assert.deepEqual(batch.committed, ['2']);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
+import { Undecodable } from '../../../src/ingest/undecodable.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { readableLog, record } from './parts.ts';
+
+function setUp() {
+  const { log, lines } = readableLog();
+  const metrics = new Metrics();
+  const sent: DeadLetterMessage[] = [];
+  const clock = { now: 0 };
+  const sink = {
+    send: (messages: readonly DeadLetterMessage[]) => Promise.resolve(void sent.push(...messages)),
+  };
+  const deadLetters = new DeadLetters({ sink, metrics, log, now: () => clock.now });
+  return { deadLetters, lines, metrics, sent, clock };
+}
+
+const poison = { record: record('not json'), error: new Undecodable('not_json', 'expected JSON') };
+const tombstone = { record: record(null), error: new Undecodable('tombstone', 'expected an event') };
+
+test('a dead letter is logged with its place and reason, and counted', async () => {
+  const { deadLetters, lines, metrics } = setUp();
+  deadLetters.note(poison);
+  const { topic, partition, offset, reason, level } = lines[0] ?? {};
+  assert.deepEqual([topic, partition, offset, reason, level], ['bids', 2, 7, 'not_json', 40]);
+  assert.deepEqual((await metrics.deadLetters.get()).values, [
+    { value: 1, labels: { topic: 'bids', reason: 'not_json' } },
+  ]);
+});
+
+test('a dead letter is sent as it came, with its own headers and where it came from', async () => {
+  const { deadLetters, sent } = setUp();
+  const headers = { trace: Buffer.from('t') };
+  await deadLetters.bury([
+    { ...poison, record: record('not json', { key: Buffer.from('k'), headers }) },
+    tombstone,
+  ]);
+  assert.deepEqual(sent, [
+    {
+      key: Buffer.from('k'),
+      value: Buffer.from('not json'),
+      headers: {
+        trace: Buffer.from('t'),
+        'sluice-topic': 'bids',
+        'sluice-partition': '2',
+        'sluice-offset': '7',
+        'sluice-timestamp': '1000',
+        'sluice-reason': 'not_json',
+      },
+    },
+  ]);
+});
+
+test('tombstones are counted, logged at debug and not sent', async () => {
+  const { deadLetters, lines, metrics, sent } = setUp();
+  deadLetters.note(tombstone);
+  await deadLetters.bury([tombstone]);
+  assert.equal(lines[0]?.['level'], 20);
+  assert.deepEqual(sent, []);
+  assert.equal((await metrics.deadLetters.get()).values[0]?.labels.reason, 'tombstone');
+});
+
+test('a flood of poison is counted in full and logged in part, with a line that says how much is left out', async () => {
+  const { deadLetters, lines, metrics, clock } = setUp();
+  for (let count = 0; count < 1_000; count++) deadLetters.note(poison);
+  assert.equal(lines.length, 20);
+  clock.now = 10_000;
+  deadLetters.note(poison);
+  assert.equal(lines.length, 22);
+  assert.equal(lines[20]?.['count'], 980);
+  assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1_001);
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LocalSource, UnknownTopic } from '../../../src/ingest/local-source.ts';
+import { decodeMessage } from '../../../src/ingest/message.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+
+function setUp() {
+  const publisher = new RecordingPublisher();
+  const metrics = new Metrics();
+  const source = new LocalSource({
+    topics: topics(topic('bids', { keys: ['auction_id'] }), topic('sales')),
+    prefix: 'p:',
+    publisher,
+    metrics,
+    log: readableLog().log,
+    now: () => 42,
+  });
+  return { source, publisher, metrics };
+}
+
+test('an event goes the way of a Kafka message, with offsets that count up per topic', async () => {
+  const { source, publisher, metrics } = setUp();
+  await source.accept('bids', Buffer.from('{"auctionId":3}'), 'k');
+  await source.accept('sales', Buffer.from('{}'));
+  await source.accept('bids', Buffer.from('{}'));
+  const seen = publisher.published.map(({ channel, payload }) => {
+    const message = decodeMessage(payload);
+    return [channel, message?.p, message?.o, message?.ts, message?.key];
+  });
+  assert.deepEqual(seen, [
+    ['p:bids', 0, 0, 42, 'k'],
+    ['p:bids:auction_id=3', 0, 0, 42, 'k'],
+    ['p:sales', 0, 0, 42, null],
+    ['p:bids', 0, 1, 42, null],
+  ]);
+  assert.equal((await metrics.events.get()).values.length, 2);
+});
+
+test('a topic that no field shows is refused with the names of those that are', async () => {
+  const { source } = setUp();
+  await assert.rejects(source.accept('bidz', Buffer.from('{}')), (error) => {
+    assert.ok(error instanceof UnknownTopic);
+    assert.match(error.message, /expected one of the topics bids, sales, got bidz/);
+    return true;
+  });
+});
+
+test('what is no event is refused with the reason, and counted', async () => {
+  const { source, publisher, metrics } = setUp();
+  await assert.rejects(source.accept('bids', Buffer.from('nope')), {
+    code: 'UNDECODABLE',
+    reason: 'not_json',
+  });
+  assert.equal(publisher.attempts, 0);
+  assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
+});
+
+test('a bus that does not take the event is told to the caller', async () => {
+  const { source, publisher } = setUp();
+  publisher.failing = () => 0;
+  await assert.rejects(source.accept('bids', Buffer.from('{}')), { name: 'PublishError' });
+});

@@ -1,0 +1,50 @@
+import type { Topic } from '../../../src/graph/graph.ts';
+import { createLog, type Log } from '../../../src/log.ts';
+import { PublishError, type Publication, type Publisher } from '../../../src/ingest/publisher.ts';
+import type { KafkaRecord } from '../../../src/ingest/record.ts';
+
+export function topic(name: string, options: Partial<Topic> = {}): Topic {
+  return { name, keyStyle: 'SNAKE', keys: [], decode: undefined, ...options };
+}
+
+export function topics(...all: Topic[]): ReadonlyMap<string, Topic> {
+  return new Map(all.map((one) => [one.name, one]));
+}
+
+export function record(value: string | Buffer | null, options: Partial<KafkaRecord> = {}): KafkaRecord {
+  return {
+    topic: 'bids',
+    partition: 2,
+    offset: 7,
+    timestamp: 1_000,
+    key: null,
+    value: typeof value === 'string' ? Buffer.from(value) : value,
+    headers: undefined,
+    ...options,
+  };
+}
+
+/** A log whose lines can be read. */
+export function readableLog(level = 'trace'): { log: Log; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog(level, {
+    write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  });
+  return { log, lines };
+}
+
+/** Takes everything and remembers it; while `failing` says so, takes that many of a batch and fails. */
+export class RecordingPublisher implements Publisher {
+  readonly published: Publication[] = [];
+  attempts = 0;
+  failing: (batch: readonly Publication[]) => number | undefined = () => undefined;
+
+  publish(batch: readonly Publication[]): Promise<void> {
+    this.attempts += 1;
+    const taken = this.failing(batch);
+    this.published.push(...batch.slice(0, taken));
+    return taken === undefined
+      ? Promise.resolve()
+      : Promise.reject(new PublishError(taken, batch.length, new Error('the bus is away')));
+  }
+}
