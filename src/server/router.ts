@@ -50,16 +50,14 @@ export class Router {
   }
 
   #fail(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    if (response.headersSent || request.socket.destroyed) {
-      response.destroy();
-      return;
-    }
-    if (error instanceof HttpError) {
+    if (request.socket.destroyed) return; // Nobody is left to answer, and it is the peer who left.
+    if (error instanceof HttpError && !response.headersSent) {
       sendJson(response, error.status, { error: error.message }, error.headers);
       return;
     }
     this.#log.error({ err: error, path: pathOf(request) }, `request failed: ${messageOf(error)}`);
-    sendJson(response, 500, { error: 'internal error' });
+    if (response.headersSent) response.destroy();
+    else sendJson(response, 500, { error: 'internal error' });
   }
 
   #paths(): string {
