@@ -41,13 +41,14 @@ export function exampleSubscription(schema: GraphQLSchema): string {
   ].join('\n');
 }
 
+/** Short lines: the editor is half a page wide. */
 function headline(field: Field): string[] {
-  const lines = ['# Press the play button (or Ctrl-Enter): the other side shows each event as it comes.'];
-  if (!runsAsItIs(field)) lines.push('# Its arguments are made up: put in values that your events have.');
+  const lines = ['# Press play (Ctrl-Enter) to see events arrive.'];
+  if (!runsAsItIs(field)) lines.push('# The arguments are made up: put in your own.');
   const optional = field.args.filter((argument) => !isRequiredArgument(argument));
   if (optional.length > 0) {
-    const list = optional.map(({ name, type }) => `${name}: ${String(type)}`).join(', ');
-    lines.push(`# ${field.name} also takes (${list}).`);
+    lines.push(`# ${field.name} also takes:`);
+    lines.push(...optional.map(({ name, type }) => `#   ${name}: ${String(type)}`));
   }
   return lines;
 }
