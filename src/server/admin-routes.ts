@@ -1,0 +1,23 @@
+import type { Registry } from 'prom-client';
+import { livez, readyz, type ReadinessChecks } from './health.ts';
+import { send } from './respond.ts';
+import type { Route } from './router.ts';
+
+export interface AdminOptions {
+  readonly checks: ReadinessChecks;
+  readonly registry: Registry;
+}
+
+/** What `ADMIN_PORT` answers: Kubernetes and Prometheus. */
+export function adminRoutes({ checks, registry }: AdminOptions): Route[] {
+  return [livez, readyz(checks), metrics(registry)];
+}
+
+function metrics(registry: Registry): Route {
+  return {
+    path: '/metrics',
+    methods: {
+      GET: async (_request, response) => send(response, 200, registry.contentType, await registry.metrics()),
+    },
+  };
+}

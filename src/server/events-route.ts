@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http';
+import { SluiceError } from '../errors.ts';
+import { readBody } from './body.ts';
+import { HttpError } from './http-error.ts';
+import type { OriginCheck } from './origin-check.ts';
+import { sendJson } from './respond.ts';
+import type { Route } from './router.ts';
+
+export interface EventsOptions {
+  /** By name: the topics that the graph shows. */
+  readonly topics: ReadonlyMap<string, unknown>;
+  /**
+   * Takes an event in as if Kafka had brought it.
+   *
+   * @param value as it would stand in Kafka
+   * @param key the Kafka key, if there is one
+   * @throws SluiceError UNDECODABLE
+   */
+  readonly accept: (topic: string, value: Buffer, key: string | undefined) => Promise<void>;
+  /** `EVENTS_FROM_ANYWHERE`. */
+  readonly fromAnywhere: boolean;
+}
+
+const PATH = '/events/';
+
+/**
+ * `POST /events/<topic>`, with the Kafka key as `?key=`: one event by hand.
+ *
+ * Whoever can send here can tell subscribers anything, so by default only this machine may. A peer on loopback is
+ * not enough to know that: a proxy on this machine speaks for others, and a page in this machine's browser for its
+ * author. The first is told by its Host header, the second by Origin and by a content type that pages can't send
+ * without asking.
+ */
+export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
+  const { topics, accept, fromAnywhere } = options;
+  return {
+    path: PATH,
+    methods: {
+      POST: async (request, response, rest) => {
+        if (!fromAnywhere) demandLoopback(request);
+        originCheck.demand(request.headers);
+        demandJson(request);
+        const topic = decode(rest);
+        if (topic === undefined || !topics.has(topic)) {
+          throw new HttpError(
+            404,
+            `expected a topic of the graph (${[...topics.keys()].join(', ')}), got ${JSON.stringify(topic ?? rest)}`,
+          );
+        }
+        const value = await readBody(request, maxBytes);
+        try {
+          await accept(topic, value, keyOf(request));
+        } catch (error) {
+          if (error instanceof SluiceError && error.code === 'UNDECODABLE') {
+            throw new HttpError(400, error.message);
+          }
+          throw error;
+        }
+        sendJson(response, 202, { accepted: topic });
+      },
+    },
+  };
+}
+
+function demandLoopback({ socket, headers }: IncomingMessage): void {
+  if (isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host)) return;
+  throw new HttpError(
+    403,
+    'events are taken from this machine, at localhost, only; EVENTS_FROM_ANYWHERE=true takes them from any peer',
+  );
+}
+
+function demandJson({ headers }: IncomingMessage): void {
+  const type = headers['content-type'] ?? '';
+  if (/^application\/json\s*(;|$)/i.test(type)) return;
+  throw new HttpError(415, `expected content-type application/json, got ${type === '' ? 'none' : type}`);
+}
+
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
+}
+
+function isLoopbackHost(host: string | undefined): boolean {
+  return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host);
+}
+
+function keyOf({ url = '' }: IncomingMessage): string | undefined {
+  const query = url.indexOf('?');
+  return query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get('key') ?? undefined);
+}
+
+function decode(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}

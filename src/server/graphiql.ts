@@ -1,0 +1,89 @@
+import type { GraphQLSchema } from 'graphql';
+import path from 'node:path';
+import { exampleSubscription } from './example-subscription.ts';
+import { HttpError } from './http-error.ts';
+import { send } from './respond.ts';
+import type { Handle, Route } from './router.ts';
+import { StaticFiles } from './static-files.ts';
+
+/** Collected by the build from development dependencies, so that production needs none of them. */
+const VENDOR_FOLDER = path.join(import.meta.dirname, '../../graphiql');
+const VENDOR_FILES = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql.css'];
+const OWN_FOLDER = path.join(import.meta.dirname, 'page');
+const OWN_FILES = ['graphiql-page.js', 'graphiql-page.css'];
+
+/** Nothing but the gateway's own files, and no host but the gateway. Editors and menus need styles set in place. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const ICON =
+  "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' stroke='%231f7a8c' stroke-width='2' d='M1 5c3-3 4 3 7 0s4 3 7 0M1 11c3-3 4 3 7 0s4 3 7 0'/%3E%3C/svg%3E";
+
+/** GraphiQL at `/`, with a subscription in its editor that is ready to run. */
+export class Graphiql {
+  readonly routes: readonly Route[];
+
+  private constructor(schema: GraphQLSchema, files: StaticFiles) {
+    const page = pageOf(exampleSubscription(schema));
+    this.routes = [
+      { path: '/', methods: { GET: servePage(page) } },
+      { path: '/graphiql/', methods: { GET: files.handle } },
+    ];
+  }
+
+  /** @throws if the build has not put GraphiQL's files where they belong */
+  static async load(schema: GraphQLSchema): Promise<Graphiql> {
+    const files = await StaticFiles.load([
+      ...VENDOR_FILES.map((name) => path.join(VENDOR_FOLDER, name)),
+      ...OWN_FILES.map((name) => path.join(OWN_FOLDER, name)),
+    ]);
+    return new Graphiql(schema, files);
+  }
+}
+
+function servePage(page: string): Handle {
+  return (request, response) => {
+    if (!request.headers.accept?.includes('text/html')) {
+      throw new HttpError(404, 'a page for browsers is here (accept: text/html); GraphQL is at /graphql', {
+        vary: 'Accept',
+      });
+    }
+    send(response, 200, 'text/html; charset=utf-8', page, {
+      'content-security-policy': POLICY,
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+      vary: 'Accept',
+    });
+  };
+}
+
+function pageOf(example: string): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Sluice</title>
+    <link rel="icon" href="data:image/svg+xml,${ICON}">
+    <link rel="stylesheet" href="graphiql/graphiql.css">
+    <link rel="stylesheet" href="graphiql/graphiql-page.css">
+  </head>
+  <body>
+    <div id="graphiql">Loading …</div>
+    <script type="application/json" id="example">${JSON.stringify(example).replaceAll('<', '\\u003c')}</script>
+    ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql-page.js']
+      .map((name) => `<script src="graphiql/${name}"></script>`)
+      .join('\n    ')}
+  </body>
+</html>
+`;
+}

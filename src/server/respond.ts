@@ -1,0 +1,28 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Sends a whole response. Headers set on the response before stay, unless named here too. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  body: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  response
+    .writeHead(status, {
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(body),
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    })
+    .end(body);
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers?: OutgoingHttpHeaders,
+): void {
+  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`, headers);
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { HttpError } from './http-error.ts';
+import type { Handle } from './router.ts';
+
+interface StaticFile {
+  readonly path: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly contentType: string;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/**
+ * Files named one by one: a name is looked up among them and never joined to a folder, so none reaches out of it.
+ * Read when asked for, not kept in memory.
+ */
+export class StaticFiles {
+  readonly #files: ReadonlyMap<string, StaticFile>;
+
+  private constructor(files: ReadonlyMap<string, StaticFile>) {
+    this.#files = files;
+  }
+
+  /** @param paths the files, by absolute path; each is served under its last part */
+  static async load(paths: readonly string[]): Promise<StaticFiles> {
+    const files = await Promise.all(paths.map(describe));
+    return new StaticFiles(new Map(files.map((file) => [path.basename(file.path), file])));
+  }
+
+  readonly handle: Handle = async (request, response, name) => {
+    const file = this.#files.get(name);
+    if (file === undefined) throw new HttpError(404, 'no such file');
+    const caching = { etag: file.etag, 'cache-control': 'no-cache' };
+    if (request.headers['if-none-match'] === file.etag) {
+      response.writeHead(304, caching).end();
+      return;
+    }
+    response.writeHead(200, {
+      ...caching,
+      'content-type': file.contentType,
+      'content-length': file.size,
+      'x-content-type-options': 'nosniff',
+    });
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    await pipeline(createReadStream(file.path), response);
+  };
+}
+
+async function describe(file: string): Promise<StaticFile> {
+  const content = await readFile(file);
+  return {
+    path: file,
+    size: content.length,
+    etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
+    contentType: CONTENT_TYPES[path.extname(file)] ?? 'application/octet-stream',
+  };
+}

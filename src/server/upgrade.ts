@@ -1,0 +1,81 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { OriginCheck } from './origin-check.ts';
+import { pathOf } from './router.ts';
+
+/** Takes the socket over, its errors included. */
+export type AcceptUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface UpgradeOptions {
+  /** The one path where WebSockets are taken. */
+  readonly path: string;
+  readonly originCheck: OriginCheck;
+  readonly accept: AcceptUpgrade;
+  readonly log: Log;
+}
+
+/**
+ * Admission of WebSockets: path and origin are checked before a byte of the protocol is spoken.
+ *
+ * Nothing here makes a closure per socket: one would keep the request, three kilobytes, for as long as the socket lives.
+ */
+export class Upgrade {
+  readonly #options: UpgradeOptions;
+
+  constructor(options: UpgradeOptions) {
+    this.#options = options;
+  }
+
+  readonly handle: AcceptUpgrade = (request, socket, head) => {
+    const { accept, log } = this.#options;
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) {
+      refuseUpgrade(socket, refusal.status, refusal.message);
+      return;
+    }
+    try {
+      accept(request, socket, head);
+    } catch (error) {
+      log.error({ err: error }, `upgrade failed: ${messageOf(error)}`);
+      socket.destroy();
+    }
+  };
+
+  #refusal(request: IncomingMessage): { status: number; message: string } | undefined {
+    const { path, originCheck } = this.#options;
+    if (pathOf(request) !== path) return { status: 404, message: `WebSockets are taken at ${path} only` };
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      return { status: 400, message: `expected an upgrade to websocket, got ${request.headers.upgrade}` };
+    }
+    if (!originCheck.allows(request.headers)) {
+      return { status: 403, message: originCheck.refusal(request.headers) };
+    }
+    return undefined;
+  }
+}
+
+/** Answers an upgrade with a whole HTTP response and ends the connection. */
+export function refuseUpgrade(socket: Duplex, status: number, message: string): void {
+  socket.on('error', ignore);
+  socket.once('finish', destroy);
+  const body = `${JSON.stringify({ error: message })}\n`;
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** The peer is gone already, and it was going to be refused anyhow. */
+function ignore(): void {}
+
+function destroy(this: Duplex): void {
+  this.destroy();
+}

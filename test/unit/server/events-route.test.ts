@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import { SluiceError } from '../../../src/errors.ts';
+import { eventsRoute, type EventsOptions } from '../../../src/server/events-route.ts';
+import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
+
+interface Post extends Ask {
+  readonly path?: string;
+}
+
+async function served(
+  t: TestContext,
+  options: Partial<EventsOptions> = {},
+): Promise<{ post: (what?: Post) => Promise<Answer>; accepted: unknown[][] }> {
+  const accepted: unknown[][] = [];
+  const events: EventsOptions = {
+    topics: new Map([
+      ['bids', {}],
+      ['a/b', {}],
+    ]),
+    accept: async (topic, value, key) => void accepted.push([topic, value.toString(), key]),
+    fromAnywhere: false,
+    ...options,
+  };
+  const port = await serve(t, [eventsRoute(events, new OriginCheck([]), 1_000)]);
+  const post = ({ path = '/events/bids', headers, ...rest }: Post = {}): Promise<Answer> =>
+    ask(port, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"amount":1}',
+      ...rest,
+    });
+  return { post, accepted };
+}
+
+describe('POST /events/<topic>', () => {
+  it('takes an event in', async (t) => {
+    const { post, accepted } = await served(t);
+    assert.equal((await post()).status, 202);
+    assert.deepEqual(accepted, [['bids', '{"amount":1}', undefined]]);
+  });
+
+  it('takes the Kafka key from the query, and topics in percent-encoding', async (t) => {
+    const { post, accepted } = await served(t);
+    await post({ path: '/events/a%2Fb?key=x%26y' });
+    assert.deepEqual(accepted, [['a/b', '{"amount":1}', 'x&y']]);
+  });
+
+  it('answers 404 to an unknown topic and names the known ones', async (t) => {
+    const { post } = await served(t);
+    const answer = await post({ path: '/events/bets' });
+    assert.equal(answer.status, 404);
+    assert.equal(errorOf(answer), 'expected a topic of the graph (bids, a/b), got "bets"');
+    assert.equal((await post({ path: '/events/%E0%A4%A' })).status, 404);
+  });
+
+  it('answers 400 with the reason to what cannot be decoded', async (t) => {
+    const { post } = await served(t, {
+      accept: async () => {
+        throw new SluiceError('UNDECODABLE', 'expected a JSON object, got "not json"');
+      },
+    });
+    const answer = await post({ body: 'not json' });
+    assert.equal(answer.status, 400);
+    assert.equal(errorOf(answer), 'expected a JSON object, got "not json"');
+  });
+
+  it('answers 500 without details to what goes wrong otherwise', async (t) => {
+    const { post } = await served(t, {
+      accept: async () => {
+        throw new Error('bus closed');
+      },
+    });
+    const answer = await post();
+    assert.equal(answer.status, 500);
+    assert.equal(errorOf(answer), 'internal error');
+  });
+
+  it('answers 413 to an event that is too large', async (t) => {
+    const { post, accepted } = await served(t);
+    assert.equal((await post({ body: 'x'.repeat(1_001) })).status, 413);
+    assert.deepEqual(accepted, []);
+  });
+
+  it('refuses content types that any page may send without asking', async (t) => {
+    const { post, accepted } = await served(t);
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      assert.equal((await post({ headers: { 'content-type': type } })).status, 415);
+    }
+    assert.equal(
+      (await post({ headers: { 'content-type': 'application/json; charset=utf-8' } })).status,
+      202,
+    );
+    assert.equal(accepted.length, 1);
+  });
+
+  it('refuses pages of another host', async (t) => {
+    const { post, accepted } = await served(t);
+    assert.equal((await post({ headers: { origin: 'https://evil.example' } })).status, 403);
+    assert.deepEqual(accepted, []);
+  });
+
+  for (const host of ['localhost', 'LOCALHOST:4000', '127.0.0.1:4000', '[::1]:4000']) {
+    it(`takes events at ${host}`, async (t) => {
+      const { post } = await served(t);
+      assert.equal((await post({ headers: { host } })).status, 202);
+    });
+  }
+
+  for (const host of ['gateway.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
+    it(`refuses events at ${host}, which a proxy or a forged name leads to`, async (t) => {
+      const { post, accepted } = await served(t);
+      const answer = await post({ headers: { host } });
+      assert.equal(answer.status, 403);
+      assert.match(errorOf(answer), /EVENTS_FROM_ANYWHERE/);
+      assert.deepEqual(accepted, []);
+    });
+  }
+
+  it('takes events at any host if it may', async (t) => {
+    const { post } = await served(t, { fromAnywhere: true });
+    assert.equal((await post({ headers: { host: 'gateway.example' } })).status, 202);
+  });
+
+  // Loopback is all that a test can connect from, so the address is made up here. 415: past the check, no content type.
+  const peers: readonly [address: string | undefined, status: number][] = [
+    ['127.0.0.1', 415],
+    ['127.1.2.3', 415],
+    ['::1', 415],
+    ['::ffff:127.0.0.1', 415],
+    ['10.0.0.1', 403],
+    ['::ffff:10.0.0.1', 403],
+    ['fe80::1', 403],
+    [undefined, 403],
+  ];
+  for (const [remoteAddress, status] of peers) {
+    it(`${status === 403 ? 'refuses' : 'takes'} events from a peer at ${remoteAddress}`, async () => {
+      const { methods } = eventsRoute(
+        { topics: new Map(), accept: async () => {}, fromAnywhere: false },
+        new OriginCheck([]),
+        1_000,
+      );
+      const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
+      await assert.rejects(async () => methods.POST?.(request, {} as ServerResponse, 'bids'), { status });
+    });
+  }
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { buildSchema, parse, validate, type GraphQLSchema } from 'graphql';
+import { describe, it } from 'node:test';
+import { exampleSubscription } from '../../../src/server/example-subscription.ts';
+
+function schemaOf(sdl: string): GraphQLSchema {
+  return buildSchema(`type Query { ok: Boolean }\n${sdl}`);
+}
+
+/** The example without its comments. Whatever the schema, the example is valid against it. */
+function exampleOf(sdl: string): string {
+  const schema = schemaOf(sdl);
+  const example = exampleSubscription(schema);
+  assert.deepEqual(validate(schema, parse(example)), [], example);
+  return example.replace(/^#.*\n+/gm, '');
+}
+
+describe('exampleSubscription', () => {
+  it('selects leaves and nested objects', () => {
+    assert.equal(
+      exampleOf(`
+        type Subscription { property_update: PropertyUpdate! }
+        type PropertyUpdate { id: ID! prices: [Int!]! status: Status seller: [Seller!] }
+        type Seller { name: String }
+        enum Status { OPEN SOLD }
+      `),
+      `subscription PropertyUpdate {
+  property_update {
+    id
+    prices
+    status
+    seller {
+      name
+    }
+  }
+}
+`,
+    );
+  });
+
+  it('prefers a field that runs without arguments', () => {
+    const example = exampleOf('type Subscription { bid(id: ID!): Int tick(id: ID, n: Int! = 1): Int }');
+    assert.equal(example, 'subscription Tick {\n  tick\n}\n');
+  });
+
+  it('passes over deprecated fields, unless there is no other', () => {
+    assert.match(exampleOf('type Subscription { old: Int @deprecated new: Int }'), /new/);
+    assert.match(exampleOf('type Subscription { old: Int @deprecated }'), /old/);
+  });
+
+  it('makes up required arguments of any type, and says so', () => {
+    const sdl = `
+      type Subscription { a(id: ID!, s: String!, i: Int!, f: Float!, b: Boolean!, l: [ID!]!, e: E!, o: O!, d: D!, x: Int): Int }
+      enum E { FIRST SECOND }
+      input O { must: P! may: Int }
+      input P { n: Int! }
+      scalar D
+    `;
+    assert.equal(
+      exampleOf(sdl),
+      'subscription A {\n  a(id: "1", s: "1", i: 1, f: 1.5, b: true, l: ["1"], e: FIRST, o: { must: { n: 1 } }, d: "1")\n}\n',
+    );
+    assert.match(exampleSubscription(schemaOf(sdl)), /^# The arguments are made up/m);
+  });
+
+  it('begins with what to do and names the arguments that may be added', () => {
+    assert.equal(
+      exampleSubscription(schemaOf('type Subscription { tick(id: ID, tags: [String!] = ["a"]): Int }')),
+      `# Press play (Ctrl-Enter) to see events arrive.
+# tick also takes:
+#   id: ID
+#   tags: [String!]
+
+subscription Tick {
+  tick
+}
+`,
+    );
+  });
+
+  it('leaves out fields that need arguments or are deprecated', () => {
+    const example = exampleOf(
+      'type Subscription { e: E } type E { a: Int b(x: Int!): Int c: Int @deprecated d(x: Int): Int }',
+    );
+    assert.match(example, /\{\n {4}a\n {4}d\n {2}\}/);
+  });
+
+  it('ends where types refer to themselves', () => {
+    const example = exampleOf('type Subscription { node: Node } type Node { id: ID parent: Node }');
+    assert.equal(example.match(/parent/g)?.length, 2);
+  });
+
+  it('ends where types are wide', () => {
+    const fields = Array.from({ length: 200 }, (_, index) => `f${index}: Node`).join(' ');
+    const example = exampleOf(`type Subscription { node: Node } type Node { id: ID ${fields} }`);
+    assert.ok(example.split('\n').length < 150, `${example.split('\n').length} lines`);
+  });
+
+  it('selects __typename where there is nothing else to select', () => {
+    assert.match(
+      exampleOf('type Subscription { e: E } type E { a(x: Int!): Int }'),
+      /e \{\n {4}__typename\n {2}\}/,
+    );
+    assert.match(
+      exampleOf('type Subscription { e: U } union U = A | B type A { x: Int } type B { y: Int }'),
+      /e \{\n {4}__typename\n {2}\}/,
+    );
+  });
+
+  it('selects what all types of an interface have, and which one it is', () => {
+    assert.match(
+      exampleOf('type Subscription { e: I } interface I { id: ID } type A implements I { id: ID a: Int }'),
+      /e \{\n {4}__typename\n {4}id\n {2}\}/,
+    );
+  });
+
+  it('is a query where the graph has no subscriptions', () => {
+    assert.match(exampleOf(''), /^\{\n {2}__typename\n\}/);
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { buildSchema } from 'graphql';
+import { describe, it } from 'node:test';
+import { Graphiql } from '../../../src/server/graphiql.ts';
+import { ask, serve } from './serve.ts';
+
+const html = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
+const graphiql = await Graphiql.load(
+  buildSchema(
+    'type Query { a: Int } type Subscription { "</script>" tick(text: String = "</script>"): Int }',
+  ),
+);
+
+describe('GraphiQL', () => {
+  it('is a page for clients that ask for one', async (t) => {
+    const port = await serve(t, graphiql.routes);
+    const page = await ask(port, '/', html);
+    assert.equal(page.status, 200);
+    assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+    assert.equal((await ask(port, '/')).status, 404);
+  });
+
+  it('has every file that it names, and names none elsewhere', async (t) => {
+    const port = await serve(t, graphiql.routes);
+    const { body } = await ask(port, '/', html);
+    const names = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name ?? '');
+    const files = names.filter((name) => !name.startsWith('data:'));
+    assert.equal(files.length, 7);
+    for (const file of files) {
+      const { status, headers } = await ask(port, `/${file}`, { method: 'HEAD' });
+      assert.equal(status, 200, file);
+      assert.match(headers['content-type'] ?? '', file.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
+    }
+  });
+
+  it('allows no script in the page and no host but its own', async (t) => {
+    const port = await serve(t, graphiql.routes);
+    const { headers } = await ask(port, '/', html);
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self';/);
+    assert.match(policy, /connect-src 'self';/);
+    assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
+  });
+
+  it('carries the example in a way that no text of the graph breaks out of', async (t) => {
+    const port = await serve(t, graphiql.routes);
+    const { body } = await ask(port, '/', html);
+    const [, example = ''] =
+      /<script type="application\/json" id="example">(.*?)<\/script>/s.exec(body) ?? [];
+    assert.match(JSON.parse(example) as string, /subscription Tick \{\n {2}tick\n\}/);
+  });
+
+  it('sends a file once, as long as it stays the same', async (t) => {
+    const port = await serve(t, graphiql.routes);
+    const first = await ask(port, '/graphiql/react.js');
+    assert.equal(first.body.length, Number(first.headers['content-length']));
+    assert.equal(first.headers['cache-control'], 'no-cache');
+    const etag = first.headers.etag ?? '';
+    const again = await ask(port, '/graphiql/react.js', { headers: { 'if-none-match': etag } });
+    assert.deepEqual({ status: again.status, body: again.body }, { status: 304, body: '' });
+    const other = await ask(port, '/graphiql/react.js', { headers: { 'if-none-match': '"other"' } });
+    assert.equal(other.status, 200);
+  });
+
+  for (const path of [
+    '../package.json',
+    '..%2f..%2fpackage.json',
+    '/etc/passwd',
+    'page/graphiql-page.js',
+    '',
+  ]) {
+    it(`does not serve /graphiql/${path}`, async (t) => {
+      const port = await serve(t, graphiql.routes);
+      assert.equal((await ask(port, `/graphiql/${path}`)).status, 404);
+    });
+  }
+});

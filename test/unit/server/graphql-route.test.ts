@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { graphqlRoute } from '../../../src/server/graphql-route.ts';
+import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { ask, errorOf, serve } from './serve.ts';
+
+const MAX = 1_000;
+
+function serveGraphql(t: TestContext, origins: string[] = []): Promise<number> {
+  const post = {
+    respond: async (_headers: unknown, body: string) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body,
+    }),
+  };
+  return serve(t, [graphqlRoute({ post, originCheck: new OriginCheck(origins), maxPayloadBytes: MAX })]);
+}
+
+describe('/graphql', () => {
+  it('hands the body to POST and its answer back', async (t) => {
+    const port = await serveGraphql(t);
+    const { status, body, headers } = await ask(port, '/graphql', { method: 'POST', body: '{"ä":1}' });
+    assert.equal(status, 200);
+    assert.equal(body, '{"ä":1}');
+    assert.equal(headers['content-type'], 'application/json');
+  });
+
+  it('takes a body of just the size that is allowed', async (t) => {
+    const port = await serveGraphql(t);
+    assert.equal((await ask(port, '/graphql', { method: 'POST', body: 'x'.repeat(MAX) })).status, 200);
+  });
+
+  it('answers 413 to a body whose declared length is too much', async (t) => {
+    const port = await serveGraphql(t);
+    const answer = await ask(port, '/graphql', { method: 'POST', body: 'x'.repeat(MAX + 1) });
+    assert.equal(answer.status, 413);
+    assert.equal(errorOf(answer), 'expected a body of at most 1000 bytes (MAX_PAYLOAD_BYTES), got more');
+  });
+
+  it('answers 413 to a body that turns out too long, and reads on so that the answer arrives', async (t) => {
+    const port = await serveGraphql(t);
+    const answer = await ask(port, '/graphql', {
+      method: 'POST',
+      headers: { 'transfer-encoding': 'chunked' },
+      body: Buffer.alloc(5_000_000),
+    });
+    assert.equal(answer.status, 413);
+  });
+
+  it('tells a browser that opens it what to do instead', async (t) => {
+    const port = await serveGraphql(t);
+    const answer = await ask(port, '/graphql');
+    assert.equal(answer.status, 426);
+    assert.equal(answer.headers.upgrade, 'websocket');
+    assert.match(errorOf(answer), /graphql-transport-ws/);
+  });
+
+  it('refuses a page of another host', async (t) => {
+    const port = await serveGraphql(t);
+    const headers = { origin: 'https://evil.example' };
+    const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
+    assert.equal(answer.status, 403);
+    assert.equal(answer.headers['access-control-allow-origin'], undefined);
+    assert.equal((await ask(port, '/graphql', { method: 'OPTIONS', headers })).status, 403);
+  });
+
+  it('lets a listed page send JSON and read the answer', async (t) => {
+    const port = await serveGraphql(t, ['https://app.example']);
+    const headers = { origin: 'https://app.example' };
+    const preflight = await ask(port, '/graphql', { method: 'OPTIONS', headers });
+    assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers['access-control-allow-origin'], 'https://app.example');
+    assert.equal(preflight.headers['access-control-allow-headers'], 'content-type');
+    assert.equal(preflight.headers['access-control-allow-methods'], 'POST');
+    assert.equal(preflight.headers.vary, 'Origin');
+    const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['access-control-allow-origin'], 'https://app.example');
+  });
+
+  it('lets a listed page read why it was refused', async (t) => {
+    const port = await serveGraphql(t, ['https://app.example']);
+    const answer = await ask(port, '/graphql', {
+      method: 'POST',
+      headers: { origin: 'https://app.example' },
+      body: 'x'.repeat(MAX + 1),
+    });
+    assert.equal(answer.status, 413);
+    assert.equal(answer.headers['access-control-allow-origin'], 'https://app.example');
+  });
+});

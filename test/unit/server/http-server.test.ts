@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { readBody } from '../../../src/server/body.ts';
+import { HttpServer } from '../../../src/server/http-server.ts';
+import type { Route } from '../../../src/server/router.ts';
+import { ask, deferred, done, listen, serve } from './serve.ts';
+
+describe('HttpServer', () => {
+  it('names the setting and the port when another process has the port', async (t) => {
+    const { port } = await listen(t, { handle: done });
+    const second = new HttpServer({ port, setting: 'ADMIN_PORT', handle: done });
+    await assert.rejects(second.start(), {
+      code: 'BAD_SETTINGS',
+      message: `ADMIN_PORT: expected a free port, got ${port}: another process listens on it. 0 lets the system choose one.`,
+    });
+  });
+
+  it('answers a malformed request with 400 and goes on', async (t) => {
+    const { port } = await listen(t, { handle: done });
+    const socket = connect(port, 'localhost');
+    socket.end('this is not HTTP\r\n\r\n');
+    assert.match(await text(socket), /^HTTP\/1\.1 400 /);
+    assert.equal((await ask(port, '/')).body, 'done');
+  });
+
+  it('answers headers without end with 431 and goes on', async (t) => {
+    const { port } = await listen(t, { handle: done });
+    const socket = connect(port, 'localhost');
+    socket.write(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1\.1 431 /);
+    assert.equal((await ask(port, '/')).body, 'done');
+  });
+
+  it('outlives a peer that resets its connection in mid-request', async (t) => {
+    const started = deferred();
+    const left = deferred();
+    const route: Route = {
+      path: '/',
+      methods: {
+        GET: (_request, response) => void response.end('done'),
+        POST: async (incoming) => {
+          started.resolve();
+          await readBody(incoming, 1_000).finally(left.resolve);
+        },
+      },
+    };
+    const port = await serve(t, [route]);
+    const socket = connect(port, 'localhost');
+    socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhalf');
+    await started.promise;
+    socket.resetAndDestroy();
+    await left.promise;
+    assert.equal((await ask(port, '/')).body, 'done');
+  });
+
+  it('closes an idle keep-alive connection at once when it stops', async (t) => {
+    const { port, server } = await listen(t, { handle: done });
+    const agent = new Agent({ keepAlive: true });
+    t.after(() => agent.destroy());
+    const outgoing = request({ host: 'localhost', port, agent }).end();
+    const [socket] = (await once(outgoing, 'socket')) as [Socket];
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    await text(incoming);
+    socket.ref(); // The agent lets go of idle ones.
+    const closed = once(socket, 'close');
+    await server.stop(new AbortController().signal);
+    await closed;
+  });
+
+  it('closes a connection that never sent a request when it stops', async (t) => {
+    const { port, server } = await listen(t, { handle: done });
+    const socket = connect(port, 'localhost');
+    await once(socket, 'connect');
+    assert.equal((await ask(port, '/')).body, 'done'); // By now the first connection has been taken, too.
+    const closed = once(socket, 'close');
+    await server.stop(new AbortController().signal);
+    await closed;
+  });
+
+  it('finishes the request in hand before it has stopped, and takes no new connection meanwhile', async (t) => {
+    const started = deferred();
+    const release = deferred();
+    const { port, server } = await listen(t, {
+      handle: async (_request, response) => {
+        started.resolve();
+        await release.promise;
+        response.end('done');
+      },
+    });
+    const answered = ask(port, '/');
+    await started.promise;
+    let stopped = false;
+    const stopping = server.stop(new AbortController().signal).then(() => (stopped = true));
+    await assert.rejects(ask(port, '/'), { code: 'ECONNREFUSED' });
+    assert.equal(stopped, false);
+    release.resolve();
+    const { body, headers } = await answered;
+    assert.equal(body, 'done');
+    assert.equal(headers.connection, 'close');
+    await stopping;
+  });
+
+  it('cuts off what is in hand when the deadline comes', async (t) => {
+    const started = deferred();
+    const { port, server } = await listen(t, {
+      handle: async () => started.resolve(),
+    });
+    const answered = assert.rejects(ask(port, '/'), { code: 'ECONNRESET' });
+    await started.promise;
+    const deadline = new AbortController();
+    const stopping = server.stop(deadline.signal);
+    deadline.abort();
+    await stopping;
+    await answered;
+  });
+
+  it('stops without waiting for upgraded sockets, and leaves them open', async (t) => {
+    const taken = deferred<Duplex>();
+    const { port, server } = await listen(t, {
+      handle: done,
+      upgrade: (_request, socket) => taken.resolve(socket),
+    });
+    const client = connect(port, 'localhost');
+    client.write(
+      'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+    );
+    const socket = await taken.promise;
+    await server.stop(new AbortController().signal);
+    socket.end('still here');
+    assert.equal(await text(client), 'still here');
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { OriginCheck } from '../../../src/server/origin-check.ts';
+
+describe('OriginCheck', () => {
+  const cases: readonly [
+    what: string,
+    origins: string[],
+    headers: Record<string, string>,
+    allowed: boolean,
+  ][] = [
+    ['a client that is not a browser', [], { host: 'a.example' }, true],
+    [
+      'a client that is not a browser, though origins are listed',
+      ['https://b.example'],
+      { host: 'a.example' },
+      true,
+    ],
+    ['a page of the same host', [], { host: 'a.example:4000', origin: 'http://a.example:4000' }, true],
+    ['a page of the same host, its case aside', [], { host: 'A.Example', origin: 'http://a.example' }, true],
+    [
+      'a page of the same host behind a proxy that ends TLS',
+      [],
+      { host: 'a.example', origin: 'https://a.example' },
+      true,
+    ],
+    [
+      'a standard port written out in Host only',
+      [],
+      { host: 'a.example:443', origin: 'https://a.example' },
+      true,
+    ],
+    ['a page of another port', [], { host: 'a.example:4000', origin: 'http://a.example:3000' }, false],
+    ['a page of another host', [], { host: 'a.example', origin: 'https://b.example' }, false],
+    [
+      'a page of a host that begins alike',
+      [],
+      { host: 'a.example', origin: 'https://a.example.evil.example' },
+      false,
+    ],
+    ['a page without an origin of its own', [], { host: 'a.example', origin: 'null' }, false],
+    ['a page without a host', [], { host: '', origin: 'file://' }, false],
+    ['nonsense for an origin', [], { host: 'a.example', origin: 'a.example' }, false],
+    ['user info in Host', [], { host: 'x@a.example', origin: 'https://b.example' }, false],
+    ['no Host to compare with', [], { origin: 'https://a.example' }, false],
+    [
+      'another host that a forwarding header names',
+      [],
+      { host: 'a.example', 'x-forwarded-host': 'b.example', origin: 'https://b.example' },
+      false,
+    ],
+    [
+      'a page that is listed',
+      ['https://b.example'],
+      { host: 'a.example', origin: 'https://b.example' },
+      true,
+    ],
+    [
+      'a listed host with another scheme',
+      ['https://b.example'],
+      { host: 'a.example', origin: 'http://b.example' },
+      false,
+    ],
+    [
+      'the same host, unlisted among others',
+      ['https://b.example'],
+      { host: 'a.example', origin: 'https://a.example' },
+      false,
+    ],
+    ['any page, if any may', ['*'], { host: 'a.example', origin: 'null' }, true],
+  ];
+  for (const [what, origins, headers, allowed] of cases) {
+    it(`${allowed ? 'lets in' : 'refuses'} ${what}`, () => {
+      assert.equal(new OriginCheck(origins).allows(headers), allowed);
+    });
+  }
+
+  it('says what it expected and what came', () => {
+    const headers = { host: 'a.example', origin: 'https://c.example' };
+    assert.throws(() => new OriginCheck([]).demand(headers), {
+      status: 403,
+      message: 'expected an Origin that is the gateway\'s own host, got "https://c.example"',
+    });
+    assert.throws(() => new OriginCheck(['https://b.example']).demand(headers), {
+      message: 'expected an Origin that is one of those listed in ORIGINS, got "https://c.example"',
+    });
+  });
+
+  it('lets allowed pages read the response and no others', () => {
+    const check = new OriginCheck(['https://b.example']);
+    assert.deepEqual(check.corsHeaders({ host: 'a.example', origin: 'https://b.example' }), {
+      vary: 'Origin',
+      'access-control-allow-origin': 'https://b.example',
+    });
+    assert.deepEqual(check.corsHeaders({ host: 'a.example', origin: 'https://c.example' }), {
+      vary: 'Origin',
+    });
+    assert.deepEqual(check.corsHeaders({ host: 'a.example' }), { vary: 'Origin' });
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { buildSchema } from 'graphql';
+import { describe, it } from 'node:test';
+import { Graphiql } from '../../../src/server/graphiql.ts';
+import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { publicRoutes, type PublicOptions } from '../../../src/server/public-routes.ts';
+import { ask, serve } from './serve.ts';
+
+const options: PublicOptions = {
+  post: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
+  originCheck: new OriginCheck([]),
+  maxPayloadBytes: 1_000,
+  graphiql: undefined,
+  events: undefined,
+};
+const html = { headers: { accept: 'text/html' } };
+
+describe('the public port', () => {
+  it('has GraphQL whatever else is switched off', async (t) => {
+    const port = await serve(t, publicRoutes(options));
+    assert.equal((await ask(port, '/graphql', { method: 'POST', body: '{}' })).body, 'posted');
+    assert.equal((await ask(port, '/', html)).status, 404);
+    assert.equal((await ask(port, '/graphiql/react.js')).status, 404);
+    assert.equal((await ask(port, '/events/bids', { method: 'POST', body: '{}' })).status, 404);
+  });
+
+  it('has GraphiQL and events where they are wanted', async (t) => {
+    const graphiql = await Graphiql.load(buildSchema('type Query { a: Int }'));
+    const events = { topics: new Map([['bids', {}]]), accept: async () => {}, fromAnywhere: false };
+    const port = await serve(t, publicRoutes({ ...options, graphiql, events }));
+    assert.equal((await ask(port, '/', html)).status, 200);
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await ask(port, '/events/bids', { method: 'POST', headers, body: '{}' })).status, 202);
+  });
+
+  it('has nothing of the admin port', async (t) => {
+    const port = await serve(t, publicRoutes(options));
+    for (const path of ['/metrics', '/readyz', '/livez', '/debug/heap']) {
+      assert.equal((await ask(port, path)).status, 404);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HttpError } from '../../../src/server/http-error.ts';
+import type { Route } from '../../../src/server/router.ts';
+import { ask, errorOf, serve } from './serve.ts';
+
+const routes: readonly Route[] = [
+  { path: '/', methods: { GET: (_request, response) => void response.end('root') } },
+  { path: '/one', methods: { GET: (_request, response) => void response.end('one'), POST: () => {} } },
+  { path: '/many/', methods: { GET: (_request, response, rest) => void response.end(rest) } },
+  {
+    path: '/throws',
+    methods: {
+      GET: async () => {
+        throw new Error('the database password is hunter2');
+      },
+      POST: () => {
+        throw new HttpError(418, 'a teapot', { 'x-tea': 'green' });
+      },
+    },
+  },
+];
+
+describe('Router', () => {
+  it('finds routes by their exact path, whatever the query', async (t) => {
+    const port = await serve(t, routes);
+    assert.equal((await ask(port, '/?a')).body, 'root');
+    assert.equal((await ask(port, '/one?x=/many/y')).body, 'one');
+  });
+
+  it('hands a route that ends in a slash the rest of the path as it was sent', async (t) => {
+    const port = await serve(t, routes);
+    assert.equal((await ask(port, '/many/a%2Fb/../c?d')).body, 'a%2Fb/../c');
+  });
+
+  it('answers 404 in JSON everywhere else, and says what there is', async (t) => {
+    const port = await serve(t, routes);
+    for (const path of ['/one/', '/On', '/many', '//', '/favicon.ico']) {
+      const answer = await ask(port, path);
+      assert.equal(answer.status, 404);
+      assert.equal(errorOf(answer), 'nothing here; there is /, /one, /many/, /throws');
+    }
+  });
+
+  it('answers 405 with the methods that are allowed', async (t) => {
+    const port = await serve(t, routes);
+    const answer = await ask(port, '/one', { method: 'DELETE' });
+    assert.equal(answer.status, 405);
+    assert.equal(answer.headers.allow, 'GET, HEAD, POST');
+  });
+
+  it('answers HEAD as GET without the body', async (t) => {
+    const port = await serve(t, routes);
+    const { status, body } = await ask(port, '/one', { method: 'HEAD' });
+    assert.deepEqual({ status, body }, { status: 200, body: '' });
+  });
+
+  it('keeps what an unexpected error says from the client', async (t) => {
+    const port = await serve(t, routes);
+    const answer = await ask(port, '/throws');
+    assert.equal(answer.status, 500);
+    assert.equal(answer.body, '{"error":"internal error"}\n');
+  });
+
+  it('sends a refusal with its status, message and headers', async (t) => {
+    const port = await serve(t, routes);
+    const answer = await ask(port, '/throws', { method: 'POST' });
+    assert.equal(answer.status, 418);
+    assert.equal(errorOf(answer), 'a teapot');
+    assert.equal(answer.headers['x-tea'], 'green');
+  });
+});

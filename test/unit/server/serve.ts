@@ -1,0 +1,85 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { HttpServer, type HttpServerOptions } from '../../../src/server/http-server.ts';
+import { Router, type Route } from '../../../src/server/router.ts';
+import { createLog } from '../../../src/log.ts';
+
+export const silent = createLog('silent');
+
+/** Answers whatever it is asked. */
+export const done: HttpServerOptions['handle'] = async (_request, response) => {
+  response.end('done');
+};
+
+/** A server on a free port, stopped when the test ends. */
+export async function listen(
+  t: TestContext,
+  options: Pick<HttpServerOptions, 'handle' | 'upgrade'>,
+): Promise<{ port: number; server: HttpServer }> {
+  const server = new HttpServer({ port: 0, setting: 'PORT', ...options });
+  t.after(() => server.stop(AbortSignal.abort()));
+  return { port: await server.start(), server };
+}
+
+export async function serve(t: TestContext, routes: readonly Route[]): Promise<number> {
+  const { port } = await listen(t, { handle: new Router(routes, silent).handle });
+  return port;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** Unlike `fetch`, sends any header (`Host`, `Origin`) and any path as it stands. One connection each. */
+export function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers, body }: Ask = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({
+      host: 'localhost',
+      port,
+      path,
+      method,
+      agent: false,
+      ...(headers && { headers }),
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (incoming) => {
+      text(incoming).then(
+        (content) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: content }),
+        reject,
+      );
+    });
+    outgoing.end(body);
+  });
+}
+
+/** The message of a refusal. */
+export function errorOf({ body }: Answer): string {
+  return (JSON.parse(body) as { error: string }).error;
+}
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+}
+
+/** `Promise.withResolvers`, which Node.js has from 22 on. */
+export function deferred<T = void>(): Deferred<T> {
+  const settle: { resolve?: (value: T) => void } = {};
+  const promise = new Promise<T>((resolve) => {
+    settle.resolve = resolve;
+  });
+  return { promise, resolve: (value) => settle.resolve?.(value) };
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { PassThrough, type Duplex } from 'node:stream';
+import { describe, it, type TestContext } from 'node:test';
+import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
+import { ask, deferred, done, listen, silent } from './serve.ts';
+
+async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
+  const { handle } = new Upgrade({ path: '/graphql', originCheck: new OriginCheck([]), accept, log: silent });
+  return (await listen(t, { handle: done, upgrade: handle })).port;
+}
+
+/** Everything that comes back until the server ends the connection. */
+async function upgrade(port: number, path: string, headers = ''): Promise<string> {
+  const socket = connect(port, 'localhost');
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`,
+  );
+  return text(socket);
+}
+
+const refuse: AcceptUpgrade = () => assert.fail('accepted');
+
+describe('Upgrade', () => {
+  it('hands over what comes to its path, query and first bytes included', async (t) => {
+    const port = await serveUpgrades(t, (request, socket, head) => {
+      socket.end(`${request.url} ${head.toString()}`);
+    });
+    const socket = connect(port, 'localhost');
+    socket.write(
+      `GET /graphql?a=b HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: WebSocket\r\n\r\nfirst`,
+    );
+    assert.equal(await text(socket), '/graphql?a=b first');
+  });
+
+  for (const path of ['/', '/graphql/', '/graphqlx', '//graphql', '/GraphQL', '/events/bids']) {
+    it(`refuses ${path} with 404`, async (t) => {
+      const port = await serveUpgrades(t, refuse);
+      assert.match(await upgrade(port, path), /^HTTP\/1\.1 404 Not Found\r\n/);
+    });
+  }
+
+  it('refuses a page of another host with a whole response that says why', async (t) => {
+    const port = await serveUpgrades(t, refuse);
+    const [head = '', body = ''] = (
+      await upgrade(port, '/graphql', 'origin: https://evil.example\r\n')
+    ).split('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 403 Forbidden\r\nConnection: close\r\n/);
+    assert.match(head, new RegExp(`^Content-Length: ${Buffer.byteLength(body)}$`, 'm'));
+    assert.match((JSON.parse(body) as { error: string }).error, /got "https:\/\/evil\.example"$/);
+  });
+
+  it('refuses upgrades to anything but websocket', async (t) => {
+    const port = await serveUpgrades(t, refuse);
+    const answered = await ask(port, '/graphql', { headers: { connection: 'upgrade', upgrade: 'h2c' } });
+    assert.equal(answered.status, 400);
+  });
+
+  it('survives a peer that breaks off while it is being refused', () => {
+    const instance = new Upgrade({
+      path: '/graphql',
+      originCheck: new OriginCheck([]),
+      accept: refuse,
+      log: silent,
+    });
+    const socket: Duplex = new PassThrough();
+    instance.handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
+    assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
+  });
+
+  it('closes the socket and goes on when taking it over throws', async (t) => {
+    const port = await serveUpgrades(t, () => {
+      throw new Error('broken');
+    });
+    assert.equal(await upgrade(port, '/graphql').catch(() => ''), '');
+    assert.equal((await ask(port, '/')).body, 'done');
+  });
+
+  it('leaves no listener on a socket that it handed over', async (t) => {
+    const taken = deferred<Duplex>();
+    const port = await serveUpgrades(t, (_request, socket) => taken.resolve(socket));
+    const client = connect(port, 'localhost');
+    t.after(() => client.destroy());
+    client.write(
+      `GET /graphql HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
+    );
+    const socket = await taken.promise;
+    assert.equal(socket.listenerCount('error'), 0);
+    assert.equal(socket.listenerCount('finish'), 0);
+    client.end();
+    socket.resume().end();
+    await once(socket, 'close');
+  });
+});
