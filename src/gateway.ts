@@ -145,12 +145,15 @@ async function createIngest({ config, graph, metrics, log: parent }: Basics, bus
     const kafka = new KafkaIngest({ settings: config, topics, publisher: bus, metrics, log, broadcast });
     return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined };
   }
-  const notReady = (): undefined => undefined;
-  if (config.REDIS_URL !== undefined) return { parts: [], notReady, accept: undefined };
+  if (config.REDIS_URL !== undefined) return { parts: [], notReady: alwaysReady, accept: undefined };
   const source = new LocalSource({ topics, prefix: config.REDIS_PREFIX, publisher: bus, metrics, log });
   const accept: Ingest['accept'] = (topic, value, key) => source.accept(topic, value, key);
   const simulated = config.SIMULATOR && config.GRAPH === BUNDLED_GRAPH;
-  return { parts: simulated ? [await createSimulator(accept, log)] : [], notReady, accept };
+  return { parts: simulated ? [await createSimulator(accept, log)] : [], notReady: alwaysReady, accept };
+}
+
+function alwaysReady(): undefined {
+  return undefined;
 }
 
 async function createSimulator(accept: NonNullable<Ingest['accept']>, log: Log): Promise<Simulator> {

@@ -95,7 +95,7 @@ export class Group {
 
   /** Lets all members go. */
   end(errors: readonly GraphQLError[]): void {
-    for (const member of [...this.#members.keys()]) {
+    for (const member of this.#members.keys()) {
       this.remove(member);
       member.end(errors);
     }
@@ -135,11 +135,14 @@ export class Group {
       return;
     }
     this.#executing = true;
-    void result.then((settled) => {
-      this.#executing = false;
-      this.#deliver(settled, event);
-      this.#resume();
-    });
+    void this.#finish(result, event);
+  }
+
+  async #finish(result: Promise<ExecutionResult>, event: WaitingEvent): Promise<void> {
+    const settled = await result;
+    this.#executing = false;
+    this.#deliver(settled, event);
+    this.#resume();
   }
 
   /** Executes what has waited, until one is asynchronous again or none is left. */

@@ -15,11 +15,12 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) {
-      request.resume();
-      throw tooLarge();
-    }
+    if (size > maxBytes) break;
     chunks.push(chunk);
+  }
+  if (size > maxBytes) {
+    request.resume();
+    throw tooLarge();
   }
   return Buffer.concat(chunks, size);
 }

@@ -91,15 +91,17 @@ test('another subprotocol is not accepted', async (t) => {
   assert.match(error.message, /subprotocol/i);
 });
 
+/** @returns the status that an upgrade is refused with */
+async function refused(url: string, origin?: string): Promise<number> {
+  const webSocket = new WebSocket(url, 'graphql-transport-ws', origin === undefined ? {} : { origin });
+  webSocket.on('error', () => undefined);
+  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
+  webSocket.terminate();
+  return response.statusCode;
+}
+
 test('pages of other hosts are refused, and so are upgrades anywhere but at /graphql', async (t) => {
   const gateway = await startEmbedded(t);
-  const refused = async (url: string, origin?: string): Promise<number> => {
-    const webSocket = new WebSocket(url, 'graphql-transport-ws', origin === undefined ? {} : { origin });
-    webSocket.on('error', () => undefined);
-    const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
-    webSocket.terminate();
-    return response.statusCode;
-  };
   assert.equal(await refused(gateway.graphqlUrl, 'https://evil.example'), 403);
   assert.equal(await refused(gateway.graphqlUrl.replace('/graphql', '/')), 404);
   const own = await connect(t, gateway.graphqlUrl, { origin: gateway.httpUrl });

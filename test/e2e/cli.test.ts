@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
 import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
@@ -101,5 +102,7 @@ test('a promise that code of the graph forgets is logged, and the gateway goes o
     });
     assert.deepEqual(await response.json(), { data: { forget: 1 } });
   }
-  assert.equal(gateway.lines.filter(({ msg }) => msg.startsWith('a promise was rejected')).length, 2);
+  await eventually(() =>
+    assert.equal(gateway.lines.filter(({ msg }) => msg.startsWith('a promise was rejected')).length, 2),
+  );
 });

@@ -88,7 +88,7 @@ export class GatewayProcess {
   }
 }
 
-export function metricIn(text: string, name: string): number {
+function metricIn(text: string, name: string): number {
   const values = text
     .split('\n')
     .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
