@@ -68,7 +68,7 @@ export function* simulate(random: () => number, now: () => number): Generator<Si
     if (auction.state === 'SOLD' || auction.state === 'PASSED_IN') {
       auctions[index] = open(auction.property);
       yield statusOf(auctions[index], now());
-    } else if (chance < 0.15) {
+    } else if (chance < 0.35) {
       yield changeOf(
         auction.property,
         ++changes,

@@ -14,7 +14,7 @@ interface SimulatorOptions {
   readonly log: Log;
 }
 
-const INTERVAL_MS = 400;
+const INTERVAL_MS = 300;
 
 /** Makes up events for as long as it runs, so that somebody who tries Sluice out sees something at once. */
 export class Simulator {
