@@ -23,7 +23,7 @@ export function kafkaLogLevel(log: Log): number {
 }
 
 function fieldsOf(entry: LogEntry): Record<string, string | number> {
-  const fields: Record<string, string | number> = { part: `kafkajs ${entry.namespace}`.trim() };
+  const fields: Record<string, string | number> = { client: `kafkajs ${entry.namespace}`.trim() };
   for (const name of FIELDS) {
     const value: unknown = entry.log[name];
     if (typeof value === 'string' || typeof value === 'number') fields[name] = value;
