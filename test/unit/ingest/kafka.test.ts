@@ -69,7 +69,7 @@ test("kafkajs's lines come through our log, without whatever else they carry", (
   write(entry(kafkajs.logLevel.WARN));
   write(entry(kafkajs.logLevel.INFO));
   assert.deepEqual(
-    lines.map(({ level, msg, broker, part }) => [level, msg, broker, part]),
+    lines.map(({ level, msg, broker, client }) => [level, msg, broker, client]),
     [50, 40, 20].map((level) => [level, 'hello', 'b:1', 'kafkajs Connection']),
   );
   assert.doesNotMatch(JSON.stringify(lines), /secret|stack/);
