@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { spawnFor } from '../helpers/child-process.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { runCli, startGateway } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { needs } from '../helpers/services.ts';
+
+const run = promisify(execFile);
+
+test(
+  'Redis is reached over TLS, by a certificate authority of its own and with a password',
+  needs('redis-server'),
+  async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-tls-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const [key, certificate] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    await run('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      ...subject,
+    ]);
+    const port = await freePort();
+    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate];
+    const server = ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', '--save', ''];
+    spawnFor(t, 'redis-server', [...server, ...files, '--requirepass', 'open sesame']);
+
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const settings = { GRAPH: graph, REDIS_URL: `rediss://:open%20sesame@localhost:${port}` };
+    const trusting = await startGateway(t, { ...settings, REDIS_CA: certificate });
+    await trusting.untilReady();
+    const doubting = await startGateway(t, settings);
+    await doubting.untilNotReady(/Redis/);
+    assert.ok(
+      ![...trusting.lines, ...doubting.lines].some((line) => JSON.stringify(line).includes('sesame')),
+    );
+  },
+);
+
+test('a certificate that can not be read stops the start', async (t) => {
+  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const settings = {
+    GRAPH: graph,
+    REDIS_URL: 'rediss://localhost:1',
+    REDIS_CA: path.join(graph, 'nothing.pem'),
+  };
+  const { code, stderr } = await runCli(t, ['serve'], settings);
+  assert.equal(code, 1);
+  assert.match(stderr, /REDIS_CA: expected a file that can be read, got .*nothing\.pem/);
+});
