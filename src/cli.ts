@@ -29,7 +29,8 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   const [command = 'serve', graph, ...rest] = positionals;
   if (values.help === true) return print(USAGE);
   const takesGraph = command === 'check' || command === 'build';
-  if (rest.length > 0 || (graph !== undefined) !== takesGraph) return misunderstood(command, takesGraph);
+  const tooMuch = rest.length > 0 || (values.markdown === true && command !== 'config');
+  if (tooMuch || (graph !== undefined) !== takesGraph) return misunderstood(command, takesGraph);
   switch (command) {
     case 'serve':
       await serve();
@@ -118,5 +119,5 @@ try {
   const mendable =
     error instanceof SluiceError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
   process.stderr.write(`sluice: ${mendable ? messageOf(error) : String((error as Error).stack ?? error)}\n`);
-  process.exit(error instanceof SluiceError ? 1 : 2);
+  process.exit(mendable && !(error instanceof SluiceError) ? 2 : 1);
 }

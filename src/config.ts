@@ -93,6 +93,10 @@ const SETTINGS = {
     default: 1_000,
     help: 'Parsed and validated documents kept.',
   }),
+  MAX_OPERATIONS: integer(1, 1_000_000, {
+    default: 200,
+    help: 'Most subscriptions and queries that one connection may have under way; one more is refused.',
+  }),
   MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
     default: 65_536,
     help: 'Largest WebSocket message or POST body taken from a client.',

@@ -57,6 +57,10 @@ interface Ingest {
   readonly accept: LocalSource['accept'] | undefined;
 }
 
+interface State {
+  stopping: boolean;
+}
+
 export interface Ports {
   readonly port: number;
   readonly adminPort: number;
@@ -66,11 +70,13 @@ export interface Ports {
 export class Gateway {
   readonly #parts: readonly Part[];
   readonly #ports: () => Ports;
+  readonly #state: State;
   readonly #running: Part[] = [];
 
-  private constructor(parts: readonly Part[], ports: () => Ports) {
+  private constructor(parts: readonly Part[], ports: () => Ports, state: State) {
     this.#parts = parts;
     this.#ports = ports;
+    this.#state = state;
   }
 
   /** @throws SluiceError BAD_GRAPH or BAD_SETTINGS */
@@ -83,7 +89,8 @@ export class Gateway {
     const bus = createBus(basics);
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer } = await createPublicSide(basics, bus, ingest);
-    const adminServer = createAdminServer(basics, bus, ingest);
+    const state: State = { stopping: false };
+    const adminServer = createAdminServer(basics, bus, ingest, state);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
     const parts: Part[] = [
@@ -99,7 +106,7 @@ export class Gateway {
       },
       ...ingest.parts,
     ];
-    return new Gateway(parts, () => ports);
+    return new Gateway(parts, () => ports, state);
   }
 
   /** @throws SluiceError BAD_SETTINGS if a port is taken; what had started by then is stopped */
@@ -110,15 +117,24 @@ export class Gateway {
         await part.start();
       }
     } catch (error) {
-      this.#running.pop();
-      await this.stop();
+      await this.stop().catch(() => undefined);
       throw error;
     }
     return this.#ports();
   }
 
+  /** @throws AggregateError of whatever parts could not be stopped; the others are stopped all the same */
   async stop(): Promise<void> {
-    for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) await part.stop();
+    this.#state.stopping = true;
+    const errors: unknown[] = [];
+    for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) {
+      try {
+        await part.stop();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'parts of the gateway could not be stopped');
   }
 }
 
@@ -190,6 +206,7 @@ async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bu
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
     pingSeconds: config.PING_SECONDS,
+    maxOperations: config.MAX_OPERATIONS,
   });
   const httpLog = log.child({ part: 'http' });
   const originCheck = new OriginCheck(config.ORIGINS);
@@ -215,8 +232,16 @@ async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bu
   return { webSockets, publicServer };
 }
 
-function createAdminServer({ config, metrics, log }: Basics, bus: Bus, ingest: Ingest): HttpServer {
-  const checks = (): string[] => [bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
+function createAdminServer(
+  { config, metrics, log }: Basics,
+  bus: Bus,
+  ingest: Ingest,
+  state: Readonly<State>,
+): HttpServer {
+  const checks = (): string[] =>
+    [state.stopping ? 'stopping' : undefined, bus.notReady(), ingest.notReady()].filter(
+      (reason) => reason !== undefined,
+    );
   const routes = adminRoutes({ checks, registry: metrics.registry });
   return new HttpServer({
     port: config.ADMIN_PORT,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Publication } from '../ingest/publisher.ts';
@@ -9,6 +10,9 @@ interface MemoryBusOptions {
   readonly metrics: Metrics;
   readonly log: Log;
 }
+
+/** Messages handed over in one turn of the event loop. */
+const PUBLISHED_AT_ONCE = 32;
 
 /** A bus within one process: the embedded default, and where each process consumes all of Kafka by itself. */
 export class MemoryBus implements Bus {
@@ -42,9 +46,12 @@ export class MemoryBus implements Bus {
     return this.#channels.subscribe(channel, listener);
   }
 
-  /** Listeners have been called when this returns. */
+  /** Listeners have been called when this resolves. A long batch lets sockets be written to, and read from, between. */
   async publish(batch: readonly Publication[]): Promise<void> {
-    for (const { channel, payload } of batch) this.#listeners.get(channel)?.(payload);
+    for (const [index, { channel, payload }] of batch.entries()) {
+      if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
+      this.#listeners.get(channel)?.(payload);
+    }
     this.#metrics.publishes.inc(batch.length);
   }
 }

@@ -7,7 +7,7 @@ import {
 import type { GraphDefinition } from './define-graph.ts';
 import type { EventField } from './event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
-import { compileFilter, type FilterTypes } from './filter.ts';
+import { compileFilter, written, type FilterTypes } from './filter.ts';
 import type { Binding, Topic } from './graph.ts';
 
 /** What each subscription field shows. The fields have been checked, and code is attached to the schema. */
@@ -23,7 +23,10 @@ export function bindingsOf(
         argument: (name) => field.args.find((argument) => argument.name === name)?.type,
       };
       const filter = condition && compileFilter(condition, types);
-      return [field.name, { field: field.name, topic, key, filter }];
+      const argument = key === undefined ? undefined : types.argument(key);
+      const held = key === undefined ? undefined : types.field([key]);
+      const keyForm = (value: unknown): unknown => written(value, argument && getNamedType(argument), held);
+      return [field.name, { field: field.name, topic, key, keyForm, filter }];
     }),
   );
 }

@@ -15,25 +15,24 @@ export function keyChannel(prefix: string, topic: string, key: string, value: un
  * The channels that a subscription listens to, each once.
  * A key argument picks one, a list several; null or absent means the whole topic.
  *
- * @throws GraphQLError for an empty list, a null in the list, or more than `maxChannels`
+ * @throws GraphQLError for an empty list, a null in the list, what is no plain value, or more than `maxChannels`
  */
 export function channelsOf(binding: Binding, args: Arguments, prefix: string, maxChannels: number): string[] {
-  const { topic, key, field } = binding;
+  const { topic, key, keyForm, field } = binding;
   const picked = key === undefined ? undefined : args[key];
   if (key === undefined || picked === undefined || picked === null) return [topicChannel(prefix, topic)];
-  const values = Array.isArray(picked) ? [...new Set(picked.map(String))] : [picked];
-  if (values.length === 0) {
-    throw new GraphQLError(
-      `${field}: expected at least one ${key}, got an empty list. Leave it out for all.`,
-    );
+  const values: unknown[] = Array.isArray(picked) ? picked : [picked];
+  const fault = (got: string): GraphQLError => new GraphQLError(`${field}: expected ${key} to be ${got}.`);
+  if (values.length === 0) throw fault('at least one value, got an empty list; leave it out for all');
+  if (values.includes(null)) throw fault('a list without nulls, got one with null in it');
+  const channels = new Set<string>();
+  for (const value of values) {
+    const form = keyForm(value);
+    if (typeof form === 'object' || form === undefined)
+      throw fault('text, a number or a boolean, got something else');
+    channels.add(keyChannel(prefix, topic, key, form));
   }
-  if (Array.isArray(picked) && picked.includes(null)) {
-    throw new GraphQLError(`${field}: expected a list of ${key} without nulls, got one with null in it.`);
-  }
-  if (values.length > maxChannels) {
-    throw new GraphQLError(
-      `${field}: expected at most ${maxChannels} distinct ${key}, got ${values.length}.`,
-    );
-  }
-  return values.map((value) => keyChannel(prefix, topic, key, value));
+  if (channels.size > maxChannels)
+    throw fault(`at most ${maxChannels} distinct values, got ${channels.size}`);
+  return [...channels];
 }

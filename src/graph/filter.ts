@@ -141,7 +141,7 @@ function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown 
  * A coerced argument as events hold it. An enum or custom scalar may have code that made something else of what the
  * client wrote, so it is written out again, except where the event's field is of the same enum.
  */
-function written(
+export function written(
   value: unknown,
   from: GraphQLNamedType | undefined,
   to: GraphQLNamedType | undefined,

@@ -37,6 +37,8 @@ export interface Binding {
   readonly topic: string;
   /** The event field, and the argument of the same name, that picks the channel; undefined: always the whole topic. */
   readonly key: string | undefined;
+  /** A value of the key argument, coerced, as events hold it. */
+  readonly keyForm: (value: unknown) => unknown;
   /** Undefined where the field has no `@filter`, or where the arguments leave nothing of it. */
   readonly filter: ((args: Arguments) => EventPredicate | undefined) | undefined;
 }

@@ -4,12 +4,13 @@ export interface Wire {
   readonly open: boolean;
   /** Bytes handed to the socket that it has not been able to send yet. */
   readonly waitingBytes: number;
-  write(bytes: Buffer): void;
+  /** In one go. */
+  write(chunks: readonly Buffer[]): void;
   /** More would wait than may: the socket is to be closed. */
   overflow(): void;
 }
 
-/** Past this size frames are no longer copied into one buffer: a write each is cheaper than the copy. */
+/** What is larger goes to the socket as it is; what is smaller is copied together first, up to this size. */
 const LARGEST_COPY = 32 * 1024;
 
 /** Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket. */
@@ -66,7 +67,10 @@ export class Outbox {
     if (this.#pieces.length === 0) this.#flusher.enlist(this);
     this.#pieces.push(prefix, suffix);
     this.#bytes += prefix.length + suffix.length;
-    if (this.#bytes + this.#wire.waitingBytes > this.#maxBytes) this.#overflow();
+    if (this.#bytes + this.#wire.waitingBytes <= this.#maxBytes) return;
+    // A burst within one turn is no slowness: what counts is what the socket does not get rid of.
+    this.flush();
+    if (this.#wire.waitingBytes > this.#maxBytes) this.#wire.overflow();
   }
 
   /** Writes what has been gathered. Called ahead of its time when something else must follow it on the socket. */
@@ -77,13 +81,28 @@ export class Outbox {
     this.#pieces = [];
     this.#bytes = 0;
     if (!this.#wire.open) return;
-    if (bytes <= LARGEST_COPY) this.#wire.write(Buffer.concat(pieces, bytes));
-    else for (const piece of pieces) this.#wire.write(piece);
+    this.#wire.write(bytes <= LARGEST_COPY ? [Buffer.concat(pieces, bytes)] : joined(pieces));
   }
+}
 
-  #overflow(): void {
-    this.#pieces = [];
-    this.#bytes = 0;
-    this.#wire.overflow();
+/** Few buffers of many pieces: small ones copied together, large ones as they are. */
+function joined(pieces: readonly Buffer[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  let small: Buffer[] = [];
+  let size = 0;
+  const close = (): void => {
+    if (small.length > 0) chunks.push(Buffer.concat(small, size));
+    small = [];
+    size = 0;
+  };
+  for (const piece of pieces) {
+    if (size + piece.length > LARGEST_COPY) close();
+    if (piece.length > LARGEST_COPY) chunks.push(piece);
+    else {
+      small.push(piece);
+      size += piece.length;
+    }
   }
+  close();
+  return chunks;
 }

@@ -23,6 +23,8 @@ export function declaredVariables(
 
 /** JSON with the keys of objects in order. */
 function canonicalJson(value: unknown): string {
+  // JSON.stringify takes numbers past the largest for null, and -0 for 0.
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -177,6 +177,6 @@ export class Group {
       }
     });
     metrics.deliveries.inc(deliveries);
-    flusher.timed(message.in);
+    if (deliveries > 0) flusher.timed(message.in);
   }
 }

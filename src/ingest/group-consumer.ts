@@ -80,7 +80,7 @@ export class GroupConsumer {
   async stop(): Promise<void> {
     this.#stopped = true;
     // kafkajs forgets a stop that comes while it joins, and would consume for ever.
-    await this.#joining;
+    await this.#joining?.catch(() => undefined);
     await this.#consumer.disconnect().catch(() => undefined); // which kafkajs has logged
   }
 }

@@ -28,8 +28,8 @@ const PATH = '/events/';
  *
  * Whoever can send here can tell subscribers anything, so by default only this machine may. A peer on loopback is
  * not enough to know that: a proxy on this machine speaks for others, and a page in this machine's browser for its
- * author. The first is told by its Host header, the second by Origin and by a content type that pages can't send
- * without asking.
+ * author. The first is told by its Host header or by what proxies add (one that does neither must keep `/events/` to
+ * itself), the second by Origin and by a content type that pages can't send without asking.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
   const { topics, accept, fromAnywhere } = options;
@@ -62,8 +62,19 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
   };
 }
 
+/** What proxies add to the requests that they pass on. */
+const FORWARDED = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
 function demandLoopback({ socket, headers }: IncomingMessage): void {
-  if (isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host)) return;
+  const isForwarded = FORWARDED.some((name) => name in headers);
+  if (!isForwarded && isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host)) return;
   throw new HttpError(
     403,
     'events are taken from this machine, at localhost, only; EVENTS_FROM_ANYWHERE=true takes them from any peer',

@@ -80,11 +80,15 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
 
   send(data: string): void {
     this.outbox.flush();
-    if (this.open) this.#webSocket.send(data);
+    if (!this.open) return;
+    if (this.waitingBytes + Buffer.byteLength(data) > this.#services.bufferBytes) this.overflow();
+    else this.#webSocket.send(data);
   }
 
-  write(bytes: Buffer): void {
-    this.#stream.write(bytes);
+  write(chunks: readonly Buffer[]): void {
+    this.#stream.cork();
+    for (const chunk of chunks) this.#stream.write(chunk);
+    this.#stream.uncork();
   }
 
   close(code: number, reason: string): void {
@@ -107,6 +111,11 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
   left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription);
     this.outbox.flush();
+  }
+
+  /** Operations that have begun and not ended, queries included. */
+  get operations(): number {
+    return this.#ids.size;
   }
 
   /** Pings, or ends a peer that has not answered since the last time. */

@@ -29,6 +29,8 @@ interface WebSocketOptions {
   readonly maxPayloadBytes: number;
   readonly bufferBytes: number;
   readonly initTimeoutMs: number;
+  /** Of one connection, at the same time. */
+  readonly maxOperations: number;
   /** 0: never. */
   readonly pingSeconds: number;
 }
@@ -147,7 +149,11 @@ export class WebSocketTransport {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { executor, hub, schema } = this.#options;
+    const { executor, hub, schema, maxOperations } = this.#options;
+    if (connection.operations > maxOperations) {
+      const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
+      return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
+    }
     const operation = executor.prepare(payload.query, payload.operationName);
     if (!('document' in operation)) return operation;
     const variables = payload.variables ?? {};

@@ -215,3 +215,27 @@ test('a peer that stops answering pings is terminated, one that answers stays', 
   await gateway.untilMetric('sluice_connections', 1);
   await lively.roundTrip();
 });
+
+test('a peer that asks and does not read is closed, and its answers do not pile up', async (t) => {
+  const gateway = await startEmbedded(t, { SOCKET_BUFFER_BYTES: '65536', MAX_OPERATIONS: '100000' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.webSocket.pause();
+  const query = '{ __schema { types { name fields { name description args { name } type { name } } } } }';
+  for (let index = 0; index < 3_000; index += 1) socket.subscribe(String(index), query);
+  await gateway.untilMetric('sluice_connections', 0);
+  assert.equal(await gateway.metric('sluice_closes_total'), 1);
+});
+
+test('operations of one connection are bounded; one more is an error for its id', async (t) => {
+  const gateway = await startEmbedded(t, { MAX_OPERATIONS: '3' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (const id of ['1', '2', '3', '4']) socket.subscribe(id, ITEM);
+  const refused = await socket.until(({ id }) => id === '4');
+  assert.equal(refused.type, 'error');
+  await gateway.untilMetric('sluice_subscribers', 3);
+  socket.send({ type: 'complete', id: '1' });
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await socket.roundTrip();
+  socket.subscribe('5', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 3);
+});

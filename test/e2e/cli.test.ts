@@ -82,6 +82,19 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('while it stops, a pod is alive and not ready', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(t, { GRAPH: folder });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  // A client that does not answer the close keeps the pod from ending at once.
+  socket.webSocket.pause();
+  const ended = once(gateway.child, 'exit');
+  gateway.child.kill('SIGTERM');
+  await gateway.untilNotReady(/stopping/);
+  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+  assert.deepEqual(await ended, [0, null]);
+});
+
 test('a promise that code of the graph forgets is logged, and the gateway goes on', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql':

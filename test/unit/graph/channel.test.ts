@@ -3,7 +3,13 @@ import { describe, it } from 'node:test';
 import { channelsOf } from '../../../src/graph/channel.ts';
 import type { Binding } from '../../../src/graph/graph.ts';
 
-const binding: Binding = { field: 'bid_placed', topic: 'bids', key: 'auction_id', filter: undefined };
+const binding: Binding = {
+  field: 'bid_placed',
+  topic: 'bids',
+  key: 'auction_id',
+  keyForm: (value) => value,
+  filter: undefined,
+};
 
 const channels = (args: Record<string, unknown>, max = 100) => channelsOf(binding, args, 'sluice:', max);
 
@@ -26,15 +32,28 @@ describe('the channels of a subscription', () => {
   });
 
   it('can not be none: an empty list is refused', () => {
-    assert.throws(() => channels({ auction_id: [] }), /expected at least one auction_id, got an empty list/);
+    assert.throws(
+      () => channels({ auction_id: [] }),
+      /expected auction_id to be at least one value, got an empty list/,
+    );
   });
 
   it('have no place for null in a list', () => {
     assert.throws(() => channels({ auction_id: ['1', null] }), /got one with null in it/);
   });
 
+  it('are those of the values as events hold them, which coercion may have changed', () => {
+    const days: Binding = { ...binding, keyForm: (value) => (value as Date).toISOString().slice(0, 10) };
+    const args = { auction_id: new Date('2026-11-21T10:00:00Z') };
+    assert.deepEqual(channelsOf(days, args, '', 100), ['bids:auction_id=2026-11-21']);
+    assert.throws(
+      () => channelsOf(binding, args, '', 100),
+      /expected auction_id to be text, a number or a boolean/,
+    );
+  });
+
   it('are bounded, counted without duplicates', () => {
     assert.equal(channels({ auction_id: ['1', '2', '2'] }, 2).length, 2);
-    assert.throws(() => channels({ auction_id: ['1', '2', '3'] }, 2), /at most 2 distinct auction_id, got 3/);
+    assert.throws(() => channels({ auction_id: ['1', '2', '3'] }, 2), /at most 2 distinct values, got 3/);
   });
 });

@@ -28,6 +28,11 @@ test('whatever differs as JSON, or in being there, has a key of its own', () => 
     { a: 1, b: 1 },
     { a: '1,b:1' },
     { a: '1", "b":1' },
+    { a: Infinity },
+    { a: -Infinity },
+    { a: 'Infinity' },
+    { a: 0 },
+    { a: -0 },
   ];
   assert.equal(new Set(different.map(key)).size, different.length);
 });

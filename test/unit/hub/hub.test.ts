@@ -71,7 +71,13 @@ class FakeMember implements Member {
   }
 }
 
-const binding: Binding = { field: 'bid', topic: 'bids', key: 'id', filter: undefined };
+const binding: Binding = {
+  field: 'bid',
+  topic: 'bids',
+  key: 'id',
+  keyForm: (value) => value,
+  filter: undefined,
+};
 
 function operation(variableNames: string[] = ['id']): Operation {
   const query = 'subscription { bid }';

@@ -48,6 +48,14 @@ describe('POST /events/<topic>', () => {
     assert.deepEqual(accepted, [['a/b', '{"amount":1}', 'x&y']]);
   });
 
+  it('refuses what a proxy on this machine passes on, whatever Host it sends', async (t) => {
+    const { post, accepted } = await served(t);
+    for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']) {
+      assert.equal((await post({ headers: { [name]: '8.8.8.8' } })).status, 403, name);
+    }
+    assert.deepEqual(accepted, []);
+  });
+
   it('answers 404 to an unknown topic and names the known ones', async (t) => {
     const { post } = await served(t);
     const answer = await post({ path: '/events/bets' });
