@@ -55,8 +55,8 @@ async function bringUp() {
   const outcomes = await up(Object.keys(SERVICES));
   const env = {};
   for (const [name, outcome] of Object.entries(outcomes)) {
-    if ('address' in outcome) env[SERVICES[name].variable] = outcome.address;
-    else env[unavailable(name)] = outcome.reason;
+    env[SERVICES[name].variable] = outcome.address ?? '';
+    if ('reason' in outcome) env[unavailable(name)] = outcome.reason;
   }
   for (const program of PROGRAMS) {
     await ensureCommands(program).catch((error) => (env[unavailable(program)] = error.message));

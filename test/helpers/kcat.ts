@@ -16,7 +16,7 @@ const NO_WAIT = 'topic.metadata.propagation.max.ms=0';
 
 /**
  * Produces one message a line, in order, keys on the partitions where Java's and kafkajs's producers put them.
- * Keys without tab, values without newline; an empty value is a message of no bytes. Needs 'kafka' and 'kcat'.
+ * Keys without tab, values without newline; a value may be empty if there is a key. Needs 'kafka' and 'kcat'.
  *
  * @returns when Kafka has acknowledged all of them
  */

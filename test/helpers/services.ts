@@ -33,8 +33,9 @@ function given(need: 'kafka' | 'redis'): string {
 }
 
 function reasonAgainst(need: Need): string | undefined {
-  const variable = VARIABLES[need];
-  if (variable !== undefined && process.env[variable]) return undefined;
   const reason = process.env[`${need.toUpperCase().replaceAll('-', '_')}_UNAVAILABLE`];
-  return reason ?? (variable && `${variable} is not set; npm test brings up what it names.`);
+  if (reason !== undefined) return reason;
+  const variable = VARIABLES[need];
+  if (variable === undefined || process.env[variable]) return undefined;
+  return `${variable} is not set; npm test brings up what it names.`;
 }
