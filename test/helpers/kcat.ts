@@ -16,21 +16,13 @@ const NO_WAIT = 'topic.metadata.propagation.max.ms=0';
 
 /**
  * Produces one message a line, in order, keys on the partitions where Java's and kafkajs's producers put them.
- * Keys without tab, values without newline; an empty value is a message of no bytes. Needs 'kafka' and 'kcat'.
+ * Keys without tab, values without newline; a value may be empty if there is a key. Needs 'kafka' and 'kcat'.
  *
  * @returns when Kafka has acknowledged all of them
  */
 export async function kcat(t: TestContext, topic: string, lines: Iterable<Line>): Promise<void> {
-  const to = ['-b', kafkaBrokers(), '-P', '-t', topic];
-  const child = spawnFor(t, 'kcat', [
-    ...to,
-    '-K',
-    KEY_END,
-    '-X',
-    'partitioner=murmur2_random',
-    '-X',
-    NO_WAIT,
-  ]);
+  const options = ['partitioner=murmur2_random', NO_WAIT].flatMap((option) => ['-X', option]);
+  const child = spawnFor(t, 'kcat', ['-b', kafkaBrokers(), '-P', '-t', topic, '-K', KEY_END, ...options]);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
   // It may end before it has read everything; its exit code tells.
