@@ -49,10 +49,6 @@ export class StaticFiles {
       'content-length': file.size,
       'x-content-type-options': 'nosniff',
     });
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
     await pipeline(createReadStream(file.path), response);
   };
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { graphqlRoute } from '../../../src/server/graphql-route.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
@@ -38,14 +41,30 @@ describe('/graphql', () => {
     assert.equal(errorOf(answer), 'expected a body of at most 1000 bytes (MAX_PAYLOAD_BYTES), got more');
   });
 
-  it('answers 413 to a body that turns out too long, and reads on so that the answer arrives', async (t) => {
+  it('does not wait for a body whose declared length is too much', async (t) => {
     const port = await serveGraphql(t);
-    const answer = await ask(port, '/graphql', {
-      method: 'POST',
-      headers: { 'transfer-encoding': 'chunked' },
-      body: Buffer.alloc(5_000_000),
-    });
+    const socket = connect(port, 'localhost');
+    t.after(() => socket.destroy());
+    socket.write(`POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${MAX + 1}\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    assert.match(head.toString(), /^HTTP\/1\.1 413 /);
+  });
+
+  it('answers 413 to a body that turns out too long', async (t) => {
+    const port = await serveGraphql(t);
+    const headers = { 'transfer-encoding': 'chunked' };
+    const answer = await ask(port, '/graphql', { method: 'POST', headers, body: 'x'.repeat(MAX + 1) });
     assert.equal(answer.status, 413);
+  });
+
+  it('reads past a body that is too long, so that its connection stays of use', async (t) => {
+    const port = await serveGraphql(t);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const headers = { 'transfer-encoding': 'chunked' };
+    const body = Buffer.alloc(5_000_000);
+    assert.equal((await ask(port, '/graphql', { method: 'POST', headers, body, agent })).status, 413);
+    assert.equal((await ask(port, '/graphql', { method: 'POST', body: '{}', agent })).status, 200);
   });
 
   it('tells a browser that opens it what to do instead', async (t) => {

@@ -10,6 +10,9 @@ import { HttpServer } from '../../../src/server/http-server.ts';
 import type { Route } from '../../../src/server/router.ts';
 import { ask, deferred, done, listen, serve } from './serve.ts';
 
+const UPGRADE =
+  'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+
 describe('HttpServer', () => {
   it('names the setting and the port when another process has the port', async (t) => {
     const { port } = await listen(t, { handle: done });
@@ -92,7 +95,7 @@ describe('HttpServer', () => {
         response.end('done');
       },
     });
-    const answered = ask(port, '/');
+    const answered = ask(port, '/', { headers: { connection: 'keep-alive' } });
     await started.promise;
     let stopped = false;
     const stopping = server.stop(new AbortController().signal).then(() => (stopped = true));
@@ -119,6 +122,36 @@ describe('HttpServer', () => {
     await answered;
   });
 
+  it('refuses upgrades while it finishes the request in hand', async (t) => {
+    const started = deferred();
+    const { port, server } = await listen(t, {
+      handle: async () => started.resolve(),
+      upgrade: () => assert.fail('upgraded'),
+    });
+    const late = connect(port, 'localhost');
+    await once(late, 'connect');
+    const answered = assert.rejects(ask(port, '/'), { code: 'ECONNRESET' });
+    await started.promise;
+    const deadline = new AbortController();
+    const stopping = server.stop(deadline.signal);
+    late.write(UPGRADE);
+    assert.match(await text(late), /^HTTP\/1\.1 503 /);
+    deadline.abort();
+    await stopping;
+    await answered;
+  });
+
+  it('lets an upgraded socket be silent for as long as it likes', async (t) => {
+    const taken = deferred<Duplex>();
+    const { port } = await listen(t, { handle: done, upgrade: (_request, socket) => taken.resolve(socket) });
+    const client = connect(port, 'localhost');
+    client.write(UPGRADE);
+    const socket = (await taken.promise) as Socket;
+    assert.equal(socket.timeout, 0);
+    socket.end();
+    await text(client);
+  });
+
   it('stops without waiting for upgraded sockets, and leaves them open', async (t) => {
     const taken = deferred<Duplex>();
     const { port, server } = await listen(t, {
@@ -126,9 +159,7 @@ describe('HttpServer', () => {
       upgrade: (_request, socket) => taken.resolve(socket),
     });
     const client = connect(port, 'localhost');
-    client.write(
-      'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
-    );
+    client.write(UPGRADE);
     const socket = await taken.promise;
     await server.stop(new AbortController().signal);
     socket.end('still here');

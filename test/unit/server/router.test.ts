@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { HttpError } from '../../../src/server/http-error.ts';
-import type { Route } from '../../../src/server/router.ts';
-import { ask, errorOf, serve } from './serve.ts';
+import { createLog } from '../../../src/log.ts';
+import { readBody } from '../../../src/server/body.ts';
+import { Router, type Route } from '../../../src/server/router.ts';
+import { ask, deferred, errorOf, listen, serve } from './serve.ts';
 
 const routes: readonly Route[] = [
   { path: '/', methods: { GET: (_request, response) => void response.end('root') } },
@@ -60,6 +63,28 @@ describe('Router', () => {
     const answer = await ask(port, '/throws');
     assert.equal(answer.status, 500);
     assert.equal(answer.body, '{"error":"internal error"}\n');
+  });
+
+  it('logs unexpected errors, not those of peers that broke off', async (t) => {
+    const lines: string[] = [];
+    const left = deferred();
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const reading: Route = {
+      path: '/reading',
+      methods: {
+        POST: async (request) => {
+          socket.resetAndDestroy();
+          await readBody(request, 1_000).finally(left.resolve);
+        },
+      },
+    };
+    const { port } = await listen(t, { handle: new Router([...routes, reading], log).handle });
+    const socket = connect(port, 'localhost');
+    socket.write('POST /reading HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhalf');
+    await left.promise;
+    await ask(port, '/throws');
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /request failed: the database password is hunter2/);
   });
 
   it('sends a refusal with its status, message and headers', async (t) => {

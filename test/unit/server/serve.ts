@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type Agent, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { HttpServer, type HttpServerOptions } from '../../../src/server/http-server.ts';
@@ -37,13 +37,15 @@ export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** Keeps the connection for the next request. Without one each request has its own. */
+  readonly agent?: Agent;
 }
 
-/** Unlike `fetch`, sends any header (`Host`, `Origin`) and any path as it stands. One connection each. */
+/** Unlike `fetch`, sends any header (`Host`, `Origin`) and any path as it stands. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers, body }: Ask = {},
+  { method = 'GET', headers, body, agent }: Ask = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
@@ -51,7 +53,7 @@ export function ask(
       port,
       path,
       method,
-      agent: false,
+      agent: agent ?? false,
       ...(headers && { headers }),
     });
     outgoing.once('error', reject);

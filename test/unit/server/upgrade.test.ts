@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { PassThrough, type Duplex } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
-import { Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
+import { refuseUpgrade, Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
 import { ask, deferred, done, listen, silent } from './serve.ts';
 
 async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
@@ -72,6 +75,12 @@ describe('Upgrade', () => {
     assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
   });
 
+  it('does not wait for a peer that was refused to close its side', async () => {
+    const socket: Duplex = new PassThrough();
+    refuseUpgrade(socket, 404, 'not here');
+    await once(socket, 'close');
+  });
+
   it('closes the socket and goes on when taking it over throws', async (t) => {
     const port = await serveUpgrades(t, () => {
       throw new Error('broken');
@@ -95,4 +104,36 @@ describe('Upgrade', () => {
     socket.resume().end();
     await once(socket, 'close');
   });
+
+  it('does not keep the request for as long as the socket lives', async (t) => {
+    const taken = deferred<Duplex>();
+    const requests: WeakRef<IncomingMessage>[] = [];
+    const port = await serveUpgrades(t, (request, socket) => {
+      requests.push(new WeakRef(request));
+      taken.resolve(socket);
+    });
+    const client = connect(port, 'localhost');
+    t.after(() => client.destroy());
+    client.write(
+      `GET /graphql HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
+    );
+    const socket = await taken.promise;
+    t.after(() => socket.destroy());
+    await collectGarbage();
+    assert.deepEqual(
+      requests.map((request) => request.deref()?.url),
+      [undefined],
+    );
+    assert.equal(socket.destroyed, false);
+  });
 });
+
+/** Several rounds, each in a turn of its own: a WeakRef keeps its target to the end of the turn that made or read it. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 5; round++) {
+    await nextTurn();
+    collect();
+  }
+}

@@ -113,7 +113,9 @@ describe('PostTransport', () => {
     const query = 'query ($name: String!) { hello(name: $name) }';
     const response = await post({ query, variables: { name: 1 } }, { accept: GRAPHQL_RESPONSE });
     assert.equal(response.status, 400);
-    assert.equal('data' in resultOf(response), false);
+    const result = resultOf(response);
+    assert.equal('data' in result, false);
+    assert.match(result.errors?.[0]?.message ?? '', /^Variable "\$name" got invalid value 1/);
   });
 
   it("keeps a resolver's error beside the data, without its stack", async () => {
