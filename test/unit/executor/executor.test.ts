@@ -40,9 +40,10 @@ test('the same text and operation name give the same operation, for as long as i
   assert.notEqual(prepared(on, '{ a }'), first, 'the least recently used has left');
 });
 
+const padded = (n: number): string => `{ a } #${String(n).padEnd(33, 'x')}`;
+
 test('the text of cached documents is bounded in total', () => {
   const on = executor({ cacheSize: 100, cacheCharacters: 100 });
-  const padded = (n: number): string => `{ a } #${String(n).padEnd(33, 'x')}`;
   const first = prepared(on, padded(1));
   prepared(on, padded(2));
   assert.equal(prepared(on, padded(1)), first);
