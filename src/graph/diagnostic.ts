@@ -1,0 +1,82 @@
+import { getLocation, type GraphQLError, type Location } from 'graphql';
+
+/** Where something stands; line and column count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing that is wrong with a graph, or may be. */
+export interface Diagnostic extends Place {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+/** `file:line:column: error: message`, the hint on a line of its own. Editors and terminals make a link of it. */
+export function formatDiagnostic({ severity, file, line, column, message, hint }: Diagnostic): string {
+  return `${file}:${line}:${column}: ${severity}: ${message}\n    ${hint}`;
+}
+
+/** Gathers what is found, so that one run names every fault. */
+export class Findings {
+  readonly #diagnostics: Diagnostic[] = [];
+
+  error(place: Place, message: string, hint: string): void {
+    this.#diagnostics.push({ severity: 'error', ...place, message, hint });
+  }
+
+  warning(place: Place, message: string, hint: string): void {
+    this.#diagnostics.push({ severity: 'warning', ...place, message, hint });
+  }
+
+  get hasErrors(): boolean {
+    return this.errors.length > 0;
+  }
+
+  get errors(): readonly Diagnostic[] {
+    return this.#diagnostics.filter(({ severity }) => severity === 'error');
+  }
+
+  get warnings(): readonly Diagnostic[] {
+    return this.#diagnostics.filter(({ severity }) => severity === 'warning');
+  }
+
+  /** In the order in which they stand in their files. */
+  get all(): readonly Diagnostic[] {
+    return this.#diagnostics.toSorted(
+      (a, b) => b.file.localeCompare(a.file) || a.line - b.line || a.column - b.column,
+    );
+  }
+}
+
+export function startOf(file: string): Place {
+  return { file, line: 1, column: 1 };
+}
+
+/** Where a node of the schema stands: the source that it was parsed from is named after its file. */
+export function placeOf(
+  node: { readonly loc?: Location | undefined } | null | undefined,
+  file: string,
+): Place {
+  if (node?.loc === undefined) return startOf(file);
+  return { file: node.loc.source.name, ...getLocation(node.loc.source, node.loc.start) };
+}
+
+/** Where an error of graphql-js points to, within the file if any of its places is there. */
+export function placeOfError(error: GraphQLError, file: string): Place {
+  const [position] = error.locations ?? [];
+  if (position !== undefined && error.source?.name === file) return { file, ...position };
+  return placeOf(
+    error.nodes?.find((node) => node.loc?.source.name === file),
+    file,
+  );
+}
+
+/** `a, b and c`, for messages. */
+export function listed(names: readonly string[]): string {
+  if (names.length < 2) return names[0] ?? 'none';
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -1,0 +1,127 @@
+import {
+  getDirectiveValues,
+  GraphQLError,
+  isInterfaceType,
+  isObjectType,
+  type ConstDirectiveNode,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLSchema,
+} from 'graphql';
+import { placeOf, placeOfError, type Findings, type Place } from './diagnostic.ts';
+import { readFilter, type Condition } from './filter-syntax.ts';
+import type { KeyStyle } from './graph.ts';
+
+/** A subscription field with its directives read, not yet compared with the types of the schema. */
+export interface EventField {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly topic: string;
+  readonly key: string | undefined;
+  readonly keyStyle: KeyStyle;
+  readonly condition: Condition | undefined;
+  readonly place: Place;
+  /** Where the value of an argument of `@event` stands, or the directive where it is not given. */
+  placeOfArgument(name: string): Place;
+}
+
+/** Names that Kafka allows. It also keeps `:` out of them, which parts topic and key in a channel's name. */
+const TOPIC = /^[\w.-]{1,249}$/;
+
+/** Reads `@event` and `@filter` of every subscription field. */
+export function readEventFields(schema: GraphQLSchema, file: string, findings: Findings): EventField[] {
+  const subscription = schema.getSubscriptionType();
+  const fields = Object.values(subscription?.getFields() ?? {});
+  refuseStrayDirectives(schema, file, findings);
+  return fields.flatMap((field) => readEventField(schema, field, file, findings) ?? []);
+}
+
+function readEventField(
+  schema: GraphQLSchema,
+  field: EventField['field'],
+  file: string,
+  findings: Findings,
+): EventField | undefined {
+  const place = placeOf(field.astNode?.name, file);
+  const node = directiveOf(field, 'event');
+  if (node === undefined) {
+    const message = `Subscription.${field.name} has no @event: nothing says which topic it shows`;
+    findings.error(place, message, 'Add @event(topic: "…").');
+    return undefined;
+  }
+  const values = valuesOf(schema, field, 'event', file, findings);
+  if (values === undefined) return undefined;
+  const placeOfArgument = (name: string) =>
+    placeOf(node.arguments?.find((argument) => argument.name.value === name)?.value ?? node, file);
+  const topic = String(values['topic']);
+  if (!TOPIC.test(topic)) {
+    const message = `expected the name of a Kafka topic, got "${topic}"`;
+    findings.error(
+      placeOfArgument('topic'),
+      message,
+      'Kafka allows letters, digits, ".", "_" and "-", up to 249 of them.',
+    );
+    return undefined;
+  }
+  return {
+    field,
+    topic,
+    key: typeof values['key'] === 'string' ? values['key'] : undefined,
+    keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
+    condition: readCondition(schema, field, file, findings),
+    place,
+    placeOfArgument,
+  };
+}
+
+function readCondition(
+  schema: GraphQLSchema,
+  field: EventField['field'],
+  file: string,
+  findings: Findings,
+): Condition | undefined {
+  const node = directiveOf(field, 'filter');
+  if (node === undefined || valuesOf(schema, field, 'filter', file, findings) === undefined) return undefined;
+  const where = node.arguments?.find(({ name }) => name.value === 'where')?.value;
+  return where && readFilter(where, file, findings);
+}
+
+function directiveOf(field: EventField['field'], name: string): ConstDirectiveNode | undefined {
+  return field.astNode?.directives?.find((directive) => directive.name.value === name);
+}
+
+function valuesOf(
+  schema: GraphQLSchema,
+  field: EventField['field'],
+  name: string,
+  file: string,
+  findings: Findings,
+): Readonly<Record<string, unknown>> | undefined {
+  const directive = schema.getDirective(name);
+  if (!directive || !field.astNode) return undefined;
+  try {
+    return getDirectiveValues(directive, field.astNode);
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    const known = directive.args.map((argument) => describeArgument(argument)).join(', ');
+    findings.error(placeOfError(error, file), error.message, `@${name} takes ${known}.`);
+    return undefined;
+  }
+}
+
+function describeArgument({ name, type }: GraphQLArgument): string {
+  return `${name}: ${type.toString()}`;
+}
+
+/** The directives say something of subscription fields only. Elsewhere they would look as if they did something. */
+function refuseStrayDirectives(schema: GraphQLSchema, file: string, findings: Findings): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type === schema.getSubscriptionType() || !(isObjectType(type) || isInterfaceType(type))) continue;
+    for (const { name, astNode } of Object.values(type.getFields())) {
+      for (const directive of astNode?.directives ?? []) {
+        if (!['event', 'filter'].includes(directive.name.value)) continue;
+        const message = `@${directive.name.value} has no meaning on ${type.name}.${name}`;
+        findings.error(placeOf(directive, file), message, 'It belongs on fields of the Subscription type.');
+      }
+    }
+  }
+}
