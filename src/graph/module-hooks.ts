@@ -1,0 +1,67 @@
+/**
+ * Module hooks for graph folders. They run on a thread of their own, which Node.js starts when they are registered; a
+ * graph without code has none.
+ */
+import { existsSync } from 'node:fs';
+import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { compileTypeScript } from './babel.ts';
+
+export interface HookData {
+  /** URL of the folder, with a slash at its end. */
+  readonly folder: string;
+  /** URL of a module of the gateway. */
+  readonly gateway: string;
+}
+
+/** What a graph must share with the gateway: of two copies of graphql, neither takes the other's types or errors. */
+const SHARED = /^(sluice|graphql|dataloader)(\/|$)/;
+
+const folders = new Set<string>();
+let gateway = import.meta.url;
+
+export const initialize: InitializeHook<HookData> = (data) => {
+  folders.add(data.folder);
+  gateway = data.gateway;
+};
+
+export const resolve: ResolveHook = (specifier, context, nextResolve) => {
+  const parent = context.parentURL;
+  if (parent === undefined || !isInGraph(parent)) return nextResolve(specifier, context);
+  if (SHARED.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
+  return nextResolve(isGraphCode(parent) ? sourceOf(specifier, parent) : specifier, context);
+};
+
+export const load: LoadHook = async (url, context, nextLoad) => {
+  if (!isGraphCode(url)) return nextLoad(url, context);
+  if (isTypeScript(url)) {
+    const source = await compileTypeScript(fileURLToPath(url), false);
+    return { format: 'module', source, shortCircuit: true };
+  }
+  // Whatever a package.json above the folder says, or none: code of a graph is a module.
+  return nextLoad(url, isJavaScript(url) ? { ...context, format: 'module' } : context);
+};
+
+function isInGraph(url: string): boolean {
+  return [...folders].some((folder) => url.startsWith(folder));
+}
+
+/** The graph's own code, packages that it has installed left out. */
+function isGraphCode(url: string): boolean {
+  return isInGraph(url) && !url.includes('/node_modules/');
+}
+
+function isTypeScript(url: string): boolean {
+  return new URL(url).pathname.endsWith('.ts');
+}
+
+function isJavaScript(url: string): boolean {
+  return new URL(url).pathname.endsWith('.js');
+}
+
+/** In TypeScript, `./x.js` may mean `./x.ts`; that is the newer one, should both be there. */
+function sourceOf(specifier: string, parent: string): string {
+  if (!isTypeScript(parent) || !/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
+  const source = specifier.replace(/js$/, 'ts');
+  return existsSync(new URL(source, parent)) ? source : specifier;
+}
