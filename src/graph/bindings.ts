@@ -1,0 +1,53 @@
+import {
+  getNamedType,
+  type GraphQLNamedOutputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
+import type { GraphDefinition } from './define-graph.ts';
+import type { EventField } from './event-field.ts';
+import { eventTypeOf, fieldOf } from './event-type.ts';
+import { compileFilter, type FilterTypes } from './filter.ts';
+import type { Binding, Topic } from './graph.ts';
+
+/** What each subscription field shows. The fields have been checked, and code is attached to the schema. */
+export function bindingsOf(
+  fields: readonly EventField[],
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+): Map<string, Binding> {
+  return new Map(
+    fields.map(({ field, topic, key, condition }) => {
+      const types: FilterTypes = {
+        field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
+        argument: (name) => field.args.find((argument) => argument.name === name)?.type,
+      };
+      const filter = condition && compileFilter(condition, types);
+      return [field.name, { field: field.name, topic, key, filter }];
+    }),
+  );
+}
+
+/** What ingest must know of each topic, put together from all fields that show it. */
+export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
+  const topics = new Map<string, Topic>();
+  for (const { topic: name, key, keyStyle } of fields) {
+    const keys = new Set(topics.get(name)?.keys);
+    if (key !== undefined) keys.add(key);
+    topics.set(name, { name, keyStyle, keys: [...keys], decode: definition.decode?.[name] });
+  }
+  return topics;
+}
+
+function typeAt(
+  schema: GraphQLSchema,
+  eventType: GraphQLNamedOutputType | undefined,
+  path: readonly string[],
+): GraphQLNamedType | undefined {
+  let type = eventType;
+  for (const name of path) {
+    const field = type && fieldOf(schema, type, name);
+    type = field && getNamedType(field.type);
+  }
+  return type;
+}
