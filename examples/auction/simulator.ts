@@ -1,0 +1,164 @@
+import { PROPERTIES, type Property } from './properties.ts';
+
+/** One message as a producer would send it to Kafka. */
+export interface SimulatedMessage {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: object;
+}
+
+interface Bidder {
+  readonly bidderId: string;
+  readonly paddleNumber: number;
+  readonly displayName: string;
+}
+
+/** One property under the hammer. */
+interface Auction {
+  readonly auctionId: string;
+  readonly property: Property;
+  state: 'OPEN' | 'CLOSING' | 'SOLD' | 'PASSED_IN';
+  closesAt: number;
+  bidCount: number;
+  /** 0 before the first bid. */
+  highest: number;
+  leader: Bidder | undefined;
+}
+
+const BIDDERS: readonly Bidder[] = [
+  { bidderId: 'bidder-1', paddleNumber: 104, displayName: 'A. Okafor' },
+  { bidderId: 'bidder-2', paddleNumber: 117, displayName: 'L. Brandt' },
+  { bidderId: 'bidder-3', paddleNumber: 122, displayName: 'S. Moreau' },
+  { bidderId: 'bidder-4', paddleNumber: 138, displayName: 'K. Tanaka' },
+  { bidderId: 'bidder-5', paddleNumber: 151, displayName: 'R. Lindqvist' },
+];
+
+const AUCTION_MS = 120_000;
+const FEWEST_BIDS = 4;
+
+/**
+ * An auction house at work, without end: properties change, bids rise, auctions open, close and are sold, and the next
+ * one begins.
+ *
+ * @param random from 0 up to 1, as Math.random; the same numbers make the same auction
+ * @param now milliseconds since 1970
+ */
+export function* simulate(random: () => number, now: () => number): Generator<SimulatedMessage, never> {
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  let opened = 0;
+  let bids = 0;
+  let changes = 0;
+
+  const open = (property: Property): Auction => ({
+    auctionId: `auction-${++opened}`,
+    property,
+    state: 'OPEN',
+    closesAt: now() + AUCTION_MS,
+    bidCount: 0,
+    highest: 0,
+    leader: undefined,
+  });
+
+  const auctions = PROPERTIES.map(open);
+  for (const auction of auctions) yield statusOf(auction, now());
+  for (;;) {
+    const index = Math.floor(random() * auctions.length);
+    const auction = auctions[index] as Auction;
+    const chance = random();
+    if (auction.state === 'SOLD' || auction.state === 'PASSED_IN') {
+      auctions[index] = open(auction.property);
+      yield statusOf(auctions[index], now());
+    } else if (chance < 0.15) {
+      yield changeOf(
+        auction.property,
+        ++changes,
+        pick(['asking_price', 'photos', 'headline']),
+        random,
+        now(),
+      );
+    } else if (chance < 0.8 || auction.bidCount < FEWEST_BIDS) {
+      const raise = 5_000 * (1 + Math.floor(random() * 5));
+      const bidder = pick(BIDDERS.filter((other) => other !== auction.leader));
+      const isProxyBid = random() < 0.2;
+      const before = auction.highest;
+      auction.highest = before === 0 ? Math.round(auction.property.askingPrice.value * 0.8) : before + raise;
+      auction.leader = bidder;
+      auction.bidCount++;
+      yield bidOf(auction, `bid-${++bids}`, before, isProxyBid, now());
+      if (auction.state === 'CLOSING') {
+        // A late bid puts the end off.
+        auction.state = 'OPEN';
+        auction.closesAt = now() + AUCTION_MS / 4;
+        yield statusOf(auction, now());
+      }
+    } else if (auction.state === 'CLOSING') {
+      auction.state = auction.highest >= auction.property.askingPrice.value * 0.82 ? 'SOLD' : 'PASSED_IN';
+      yield statusOf(auction, now());
+    } else {
+      auction.state = 'CLOSING';
+      yield statusOf(auction, now());
+    }
+  }
+}
+
+function bidOf(
+  { auctionId, property, highest, leader }: Auction,
+  bidId: string,
+  before: number,
+  isProxyBid: boolean,
+  now: number,
+): SimulatedMessage {
+  const { currency } = property.askingPrice;
+  const value = {
+    bidId,
+    auctionId,
+    propertyId: property.propertyId,
+    amount: { value: highest, currency },
+    raise: before === 0 ? null : { value: highest - before, currency },
+    bidder: leader,
+    placedAt: new Date(now).toISOString(),
+    isProxyBid,
+  };
+  return { topic: 'bids', key: auctionId, value };
+}
+
+function statusOf(auction: Auction, now: number): SimulatedMessage {
+  const { auctionId, property, state, closesAt, bidCount, highest, leader } = auction;
+  const isOver = state === 'SOLD' || state === 'PASSED_IN';
+  const value = {
+    auctionId,
+    propertyId: property.propertyId,
+    state,
+    changedAt: new Date(now).toISOString(),
+    closesAt: isOver ? null : new Date(closesAt).toISOString(),
+    bidCount,
+    highestBid: highest === 0 ? null : { value: highest, currency: property.askingPrice.currency },
+    winner: state === 'SOLD' ? leader : null,
+  };
+  return { topic: 'auction-status', key: auctionId, value };
+}
+
+function changeOf(
+  property: Property,
+  count: number,
+  changed: string,
+  random: () => number,
+  now: number,
+): SimulatedMessage {
+  const { propertyId, headline, askingPrice } = property;
+  const cut = changed === 'asking_price' ? 1 - Math.floor(random() * 5) / 100 : 1;
+  const value = {
+    ...property,
+    updatedAt: new Date(now).toISOString(),
+    changedFields: [changed],
+    headline: changed === 'headline' ? `${headline} – viewing by appointment` : headline,
+    askingPrice: { ...askingPrice, value: Math.round(askingPrice.value * cut) },
+    photos: ['front', 'living-room', 'kitchen'].map((room, index) => ({
+      photoId: `${propertyId}-photo-${changed === 'photos' ? count * 10 + index : index}`,
+      url: `https://photos.example.com/${propertyId}/${room}.jpg`,
+      caption: room.replace('-', ' '),
+      isCover: index === 0,
+    })),
+  };
+  return { topic: 'property-updates', key: propertyId, value };
+}
