@@ -20,7 +20,7 @@ import {
 import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from './define-graph.ts';
 
 /**
- * Puts a graph's code onto its schema, in place; it has been checked against the schema. The seventy lines are here
+ * Puts a graph's code onto its schema, in place; it has been checked against the schema. The eighty lines are here
  * rather than `@graphql-tools/schema`, since that brings six packages to production and says of what does not fit
  * neither file nor line.
  */
@@ -64,28 +64,30 @@ function attachEnum(type: GraphQLEnumType, values: EnumValues): void {
   }
 }
 
-/** Defaults were coerced while scalars and enums had no code yet. Those of input objects first: others hold them. */
+/** Defaults were coerced while scalars and enums had no code yet. */
 function renewDefaults(schema: GraphQLSchema): void {
-  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
-  const renewed = new Set<GraphQLInputObjectType>();
-  for (const type of types) if (isInputObjectType(type)) renewFields(type, renewed);
-  for (const type of types) {
+  const done = new Set<GraphQLInputObjectType>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (isInputObjectType(type)) renewFields(type, done);
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    for (const field of Object.values(type.getFields())) field.args.forEach(renewDefault);
+    for (const argument of Object.values(type.getFields()).flatMap(({ args }) => args)) {
+      renewDefault(argument, done);
+    }
   }
 }
 
-function renewFields(type: GraphQLInputObjectType, renewed: Set<GraphQLInputObjectType>): void {
-  if (renewed.has(type)) return;
-  renewed.add(type);
-  for (const field of Object.values(type.getFields())) {
-    const held = getNamedType(field.type);
-    if (isInputObjectType(held)) renewFields(held, renewed);
-    renewDefault(field);
-  }
-}
-
-function renewDefault(input: GraphQLArgument | GraphQLInputField): void {
+/** A default of an input object takes in the defaults of its fields, so those come first. */
+function renewDefault(input: GraphQLArgument | GraphQLInputField, done: Set<GraphQLInputObjectType>): void {
   const node = input.astNode?.defaultValue;
-  if (node) input.defaultValue = valueFromAST(node, input.type);
+  if (!node) return;
+  const type = getNamedType(input.type);
+  if (isInputObjectType(type)) renewFields(type, done);
+  input.defaultValue = valueFromAST(node, input.type);
+}
+
+function renewFields(type: GraphQLInputObjectType, done: Set<GraphQLInputObjectType>): void {
+  if (done.has(type)) return;
+  done.add(type);
+  for (const field of Object.values(type.getFields())) renewDefault(field, done);
 }

@@ -48,7 +48,7 @@ function checkEventType({ field, place }: EventField, findings: Findings): void 
 }
 
 function checkKey(
-  { field, key, placeOfArgument, place }: EventField,
+  { field, key, keyStyle, placeOfArgument, place }: EventField,
   schema: GraphQLSchema,
   eventType: GraphQLNamedOutputType | undefined,
   findings: Findings,
@@ -77,6 +77,10 @@ function checkKey(
         `If that is not meant, write ${key}: ${argument.type.toString()}!`,
       );
     }
+  }
+  if (keyStyle === 'SNAKE' && !isSnakeCase(key)) {
+    const message = `no event can have the key "${key}": keys of events become snake_case before they get here`;
+    findings.error(at, message, `Call field and argument ${snakeCaseOf(key)}, or write @event(keys: KEEP).`);
   }
   if (eventType === undefined || !isCompositeType(eventType)) return;
   const eventField = fieldOf(schema, eventType, key);

@@ -70,7 +70,7 @@ export function placeOfError(error: GraphQLError, file: string): Place {
   const [position] = error.locations ?? [];
   if (position !== undefined && error.source?.name === file) return { file, ...position };
   return placeOf(
-    error.nodes?.findLast((node) => node.loc?.source.name === file),
+    error.nodes?.find((node) => node.loc?.source.name === file),
     file,
   );
 }

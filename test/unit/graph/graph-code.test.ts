@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { buildGraph } from '../../../src/graph/build-graph.ts';
 import { checkGraph } from '../../../src/graph/check.ts';
@@ -123,16 +125,32 @@ describe('the code of a graph outside the repository', () => {
     assert.equal(resolve('note', {}), 'js');
   });
 
+  it('names lines of the TypeScript without --enable-source-maps as well', async (t) => {
+    const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': `${NOTE_TS}throw new Error('here');` });
+    const module = new URL('../../../src/graph/load-graph.js', import.meta.url).href;
+    const script = `import { loadGraph } from '${module}'; await loadGraph('${folder}').catch((error) => console.log(error.message))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    assert.match(stdout, /notes\/note\.ts:10:7: error: .*here/);
+  });
+
+  it('may use CommonJS packages that the folder has installed', async (t) => {
+    const resolve = await resolversOf(
+      await graphFolder(t, {
+        'schema.graphql': SCHEMA,
+        'graph.js': `import { defineGraph } from 'sluice';
+          import { word } from 'words';
+          export default defineGraph({ resolvers: { Bid: { note: () => word } } });`,
+        'node_modules/words/package.json': '{ "name": "words", "main": "index.js" }',
+        'node_modules/words/index.js': `exports.word = 'yes';`,
+      }),
+    );
+    assert.equal(resolve('note', {}), 'yes');
+  });
+
   it('is pointed at where it is not TypeScript, or imports what is not there', async (t) => {
     const cases = [
       ['notes/note.ts', 'export const a = ;\n', 1, 18, /Unexpected token/],
-      [
-        'graph.ts',
-        `\nimport { nothingLikeThat } from 'sluice';\nnothingLikeThat();\n`,
-        2,
-        1,
-        /nothingLikeThat/,
-      ],
+      ['graph.ts', `\nimport { primeWith } from 'sluice';\nprimeWith();\n`, 2, 1, /primeWith/],
       ['graph.ts', `import './nothing.ts';\n`, 1, 1, /nothing\.ts/],
     ] as const;
     for (const [name, text, line, column, message] of cases) {
