@@ -1,0 +1,27 @@
+import type { DocumentNode, OperationDefinitionNode, OperationTypeNode } from 'graphql';
+
+/**
+ * One operation of one cached document. Interned: the same query text and operation name give the same object for as
+ * long as the document is cached, so identity may stand for equality.
+ */
+export class Operation {
+  /** The interned text of the whole document; callers keep this one instead of their own copy. */
+  readonly query: string;
+  /** As written in the document. */
+  readonly name: string | undefined;
+  readonly kind: `${OperationTypeNode}`;
+  /** Validated, without locations. Shared: nobody may change it. */
+  readonly document: DocumentNode;
+  readonly definition: OperationDefinitionNode;
+  /** The declared ones, in order. */
+  readonly variableNames: readonly string[];
+
+  constructor(query: string, document: DocumentNode, definition: OperationDefinitionNode) {
+    this.query = query;
+    this.name = definition.name?.value;
+    this.kind = definition.operation;
+    this.document = document;
+    this.definition = definition;
+    this.variableNames = (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+  }
+}
