@@ -1,0 +1,168 @@
+import {
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { fragmentsOf, type Fragments } from './fragments.ts';
+import { listsOf } from './jit-schema.ts';
+import type { Operation } from './operation.ts';
+import type { Variables } from './variables.ts';
+
+type Fields = ReadonlyMap<string, readonly FieldNode[]>;
+
+/** What a resolver should be told about the field that it resolves: as graphql-js would tell it. */
+interface Site {
+  readonly fieldName: string;
+  readonly fieldNodes: readonly FieldNode[];
+  readonly returnType: GraphQLOutputType;
+  readonly parentType: GraphQLObjectType;
+}
+
+/** Why an operation is left to graphql-js. */
+export class NotCompilable extends Error {}
+
+/** Fragments spread out grow exponentially, and so would the code: a field takes 10 to 100 µs and 1.2 KB. */
+const MAX_FIELDS = 300;
+const MAX_DEPTH = 32;
+
+/**
+ * An operation in the one form that graphql-jit compiles without surprises, for one outcome of its conditions: no
+ * fragments but one for each concrete type, each field once, neither arguments nor directives nor variables.
+ * graphql-js itself collects the fields, so that what is selected, and in which order, can't differ.
+ */
+export class FlatOperation {
+  readonly document: DocumentNode;
+  readonly fragments: Fragments;
+  #fields = 0;
+  readonly #schema: GraphQLSchema;
+  readonly #variables: Variables;
+  readonly #sites = new Map<FieldNode, Site>();
+  /** Names that graphql-jit makes from several parts, and what they stand for; it takes two of one name for one. */
+  readonly #names = new Map<string, unknown>();
+
+  /**
+   * @param variables coerced; only those that conditions read matter
+   * @throws NotCompilable
+   */
+  constructor(schema: GraphQLSchema, { definition, document }: Operation, variables: Variables) {
+    this.#schema = schema;
+    this.#variables = variables;
+    this.fragments = fragmentsOf(document);
+    const type = schema.getRootType(definition.operation);
+    if (type == null) throw new NotCompilable('no root type');
+    const fields = collectFields(schema, this.fragments, variables, type, definition.selectionSet);
+    this.document = {
+      kind: Kind.DOCUMENT,
+      definitions: [
+        {
+          kind: Kind.OPERATION_DEFINITION,
+          operation: definition.operation,
+          selectionSet: this.#selectionSet(type, fields, '', 0, 0),
+        },
+      ],
+    };
+  }
+
+  /** How many fields it has, in all places: code takes time and memory in proportion. */
+  get size(): number {
+    return this.#fields;
+  }
+
+  /** @param node a field of the flat document */
+  site(node: FieldNode | undefined): Site | undefined {
+    return node && this.#sites.get(node);
+  }
+
+  /** @param path keys from here to the root, as graphql-jit joins them; `lists` of them are list indexes */
+  #selectionSet(
+    type: GraphQLObjectType,
+    fields: Fields,
+    path: string,
+    lists: number,
+    depth: number,
+  ): SelectionSetNode {
+    if (type.isTypeOf) throw new NotCompilable(`${type.name} has isTypeOf`);
+    if (depth > MAX_DEPTH) throw new NotCompilable(`more than ${MAX_DEPTH} levels`);
+    const selections: FieldNode[] = [];
+    for (const [key, nodes] of fields) selections.push(this.#field(type, key, nodes, path, lists, depth));
+    return { kind: Kind.SELECTION_SET, selections };
+  }
+
+  #field(
+    parentType: GraphQLObjectType,
+    key: string,
+    fieldNodes: readonly FieldNode[],
+    path: string,
+    lists: number,
+    depth: number,
+  ): FieldNode {
+    const fieldName = fieldNodes[0]?.name.value ?? '';
+    const names = { name: nameNode(fieldName), alias: nameNode(key) };
+    if (++this.#fields > MAX_FIELDS) throw new NotCompilable(`more than ${MAX_FIELDS} fields`);
+    // `__proto__`, `constructor` and the like: graphql-jit keeps keys on ordinary objects.
+    if (key in Object.prototype) throw new NotCompilable(`a field is called ${key}`);
+    if (fieldName === '__typename') return { kind: Kind.FIELD, ...names };
+    const field = parentType.getFields()[fieldName];
+    if (field === undefined) throw new NotCompilable('introspection');
+
+    // graphql-jit's own names, see #claim.
+    let below = path === '' ? key : `${key}_${path}`;
+    const site: Site = { fieldName, fieldNodes, returnType: field.type, parentType };
+    this.#claim(`${below}Info`, site);
+    this.#claim(`${parentType.name}${fieldName}Resolver`, field);
+    let level = lists;
+    for (const end = lists + listsOf(field.type); level < end; level++) below = `idx${level}_${below}`;
+    if (level > lists) this.#claim(`${below}Info`, site);
+
+    const node: FieldNode = {
+      kind: Kind.FIELD,
+      ...names,
+      ...this.#below(field.type, fieldNodes, below, level, depth + 1),
+    };
+    this.#sites.set(node, site);
+    return node;
+  }
+
+  #below(
+    returnType: GraphQLOutputType,
+    nodes: readonly FieldNode[],
+    path: string,
+    lists: number,
+    depth: number,
+  ): { selectionSet?: SelectionSetNode } {
+    const type = getNamedType(returnType);
+    if (isLeafType(type)) return {};
+    const fieldsOf = (object: GraphQLObjectType): Fields =>
+      collectSubfields(this.#schema, this.fragments, this.#variables, object, nodes);
+    if (isObjectType(type)) {
+      return { selectionSet: this.#selectionSet(type, fieldsOf(type), path, lists, depth) };
+    }
+    const selections = this.#schema.getPossibleTypes(type).map((object): InlineFragmentNode => {
+      return {
+        kind: Kind.INLINE_FRAGMENT,
+        typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(object.name) },
+        selectionSet: this.#selectionSet(object, fieldsOf(object), `${object.name}_${path}`, lists, depth),
+      };
+    });
+    return { selectionSet: { kind: Kind.SELECTION_SET, selections } };
+  }
+
+  #claim(name: string, owner: unknown): void {
+    const known = this.#names.get(name);
+    if (known !== undefined && known !== owner) throw new NotCompilable(`two things would be called ${name}`);
+    this.#names.set(name, owner);
+  }
+}
+
+function nameNode(value: string): { kind: Kind.NAME; value: string } {
+  return { kind: Kind.NAME, value };
+}

@@ -1,0 +1,178 @@
+import {
+  defaultFieldResolver,
+  defaultTypeResolver,
+  getArgumentValues,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLUnionType,
+  isInterfaceType,
+  isIntrospectionType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isSpecifiedScalarType,
+  isUnionType,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLFieldConfigMap,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+} from 'graphql';
+import { guard, isPromise } from './guard.ts';
+import type { Variables } from './variables.ts';
+
+/** What compiled code gets as its context: an execution's own context, and its coerced variables. */
+export interface Run {
+  readonly context: unknown;
+  readonly variables: Variables;
+}
+
+type Resolve = NonNullable<GraphQLField<unknown, Run>['resolve']>;
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/**
+ * A copy of a schema for graphql-jit, in which it has no room to differ from graphql-js: fields have no arguments, they
+ * are evaluated by graphql-js when a resolver is called; promises are guarded; and whatever graphql-jit would read
+ * wrongly (a method, a promise or a primitive where an object should be) makes an error. An error is all it takes:
+ * graphql-js then runs the operation again.
+ */
+export class JitSchema {
+  readonly schema: GraphQLSchema;
+  /** Custom scalars and enums by name; see `serializer`. */
+  readonly serializers: Record<string, (value: unknown) => unknown> = Object.create(null);
+  readonly #copies = new Map<GraphQLNamedType, GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType>();
+
+  constructor(original: GraphQLSchema) {
+    const roots = new Set<GraphQLNamedType | null | undefined>([
+      original.getQueryType(),
+      original.getSubscriptionType(),
+    ]);
+    for (const type of Object.values(original.getTypeMap())) {
+      if (isIntrospectionType(type)) continue;
+      if (isObjectType(type)) this.#copies.set(type, this.#object(type, roots.has(type)));
+      else if (isInterfaceType(type)) this.#copies.set(type, this.#interface(type));
+      else if (isUnionType(type)) this.#copies.set(type, this.#union(type));
+      else if (isLeafType(type) && !isSpecifiedScalarType(type)) {
+        this.serializers[type.name] = serializer(type);
+      }
+    }
+    this.schema = new GraphQLSchema({
+      query: this.#copyOf(original.getQueryType()),
+      subscription: this.#copyOf(original.getSubscriptionType()),
+      types: [...this.#copies.values()],
+      directives: [],
+      assumeValid: true,
+    });
+  }
+
+  #object(type: GraphQLObjectType, root: boolean): GraphQLObjectType {
+    return new GraphQLObjectType({
+      name: type.name,
+      interfaces: () => type.getInterfaces().map((item) => this.#copyOf(item)),
+      fields: () => this.#fields(type, root),
+      isTypeOf: isObject,
+    });
+  }
+
+  #interface(type: GraphQLInterfaceType): GraphQLInterfaceType {
+    return new GraphQLInterfaceType({
+      name: type.name,
+      interfaces: () => type.getInterfaces().map((item) => this.#copyOf(item)),
+      fields: () => this.#fields(type, false),
+      resolveType: typeResolver(type),
+    });
+  }
+
+  #union(type: GraphQLUnionType): GraphQLUnionType {
+    return new GraphQLUnionType({
+      name: type.name,
+      types: () => type.getTypes().map((item) => this.#copyOf(item)),
+      resolveType: typeResolver(type),
+    });
+  }
+
+  #fields(
+    type: GraphQLObjectType | GraphQLInterfaceType,
+    root: boolean,
+  ): GraphQLFieldConfigMap<unknown, Run> {
+    const fields: GraphQLFieldConfigMap<unknown, Run> = Object.create(null);
+    for (const field of Object.values(type.getFields())) {
+      const resolve = resolverOf(field, root);
+      fields[field.name] = { type: this.#outputType(field.type), ...(resolve && { resolve }) };
+    }
+    return fields;
+  }
+
+  #outputType(type: GraphQLOutputType): GraphQLOutputType {
+    if (isNonNullType(type)) return new GraphQLNonNull(this.#outputType(type.ofType));
+    if (isListType(type)) return new GraphQLList(this.#outputType(type.ofType));
+    return isLeafType(type) ? type : this.#copyOf(type);
+  }
+
+  #copyOf<T extends GraphQLNamedType | null | undefined>(type: T): T {
+    if (type == null) return type;
+    const copy = this.#copies.get(type);
+    if (copy === undefined) throw new TypeError(`expected a type of the schema, got ${type.name}`);
+    return copy as unknown as T;
+  }
+}
+
+/** Undefined where compiled code may read the property itself: where that can't yield promises unseen. */
+function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resolve | undefined {
+  const lists = listsOf(field.type);
+  const resolve = field.resolve ?? (root || lists > 0 ? defaultFieldResolver : undefined);
+  if (resolve === undefined) return undefined;
+  const hasArguments = field.args.length > 0;
+  return (source, _, run, info) => {
+    const [node] = info.fieldNodes;
+    const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};
+    return guard(resolve(source, args, run.context, withVariables(info, run)), lists);
+  };
+}
+
+/** Each call of a resolver gets an info of its own, so it may be completed in place. */
+function withVariables(info: GraphQLResolveInfo, { variables }: Run): GraphQLResolveInfo {
+  (info as Mutable<GraphQLResolveInfo>).variableValues = variables;
+  return info;
+}
+
+/** Names the type, or yields undefined where graphql-js has to say what is wrong. */
+function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractType['resolveType']> {
+  const resolveType = type.resolveType ?? defaultTypeResolver;
+  return (value: unknown, run: Run, info) => {
+    try {
+      const name = resolveType(value, run.context, withVariables(info, run), type);
+      if (typeof name === 'string') return name;
+      // A type that comes later, or never: graphql-js asks again and waits for it, this answer is of no use.
+      if (isPromise(name)) Promise.resolve(name).catch(() => undefined);
+      return undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** graphql-jit takes null from a serializer as it is, and hands promises and methods to lenient ones. */
+function serializer(type: { name: string; serialize(value: unknown): unknown }): (value: unknown) => unknown {
+  return (value) => {
+    if (typeof value === 'function' || isPromise(value)) throw new TypeError(`${type.name}: no value`);
+    const serialized = type.serialize(value);
+    if (serialized == null) throw new TypeError(`${type.name}: serialized to nothing`);
+    return serialized;
+  };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && !isPromise(value);
+}
+
+/** How many lists a type is made of: 2 for `[[Int!]]!`. */
+export function listsOf(type: GraphQLOutputType): number {
+  if (isNonNullType(type)) return listsOf(type.ofType);
+  return isListType(type) ? 1 + listsOf(type.ofType) : 0;
+}
