@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { execute, parse } from 'graphql';
+import { Executor } from '../../../src/executor/executor.ts';
+import { Operation } from '../../../src/executor/operation.ts';
+import { createLog } from '../../../src/log.ts';
+import { DOCUMENTS, type Case } from './documents-of-zoo.ts';
+import { ROOTS } from './zoo-events.ts';
+import { schema } from './zoo.ts';
+
+/** More often than it takes to compile, by some. */
+const RUNS = 14;
+
+/** Where objects are expected they have something else, in which graphql-js finds no fields: no error, but a rerun. */
+const ODD_ROOTS: ReadonlySet<string> = new Set(['an event with wrong types']);
+
+describe('an operation that the executor runs', () => {
+  for (const [title, example] of Object.entries(DOCUMENTS)) {
+    it(`gives what graphql-js gives, interpreted and compiled: ${title}`, async () => {
+      for (const kind of ['subscription', 'query'] as const) {
+        for (const [rootTitle, root] of Object.entries(ROOTS)) {
+          for (const variables of example.variables ?? [{}]) {
+            await same(kind, example, rootTitle, root, variables);
+          }
+        }
+      }
+    });
+  }
+});
+
+async function same(
+  kind: 'subscription' | 'query',
+  example: Case,
+  rootTitle: string,
+  root: unknown,
+  variables: Record<string, unknown>,
+): Promise<void> {
+  const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
+  const query = kind === 'query' ? asQuery(example.text) : example.text;
+  const operation = executor.prepare(query);
+  assert.ok(operation instanceof Operation, JSON.stringify(operation));
+  const contextValue = { of: 'the execution' };
+  const expected = await execute({
+    schema,
+    document: parse(query, { noLocation: true }),
+    rootValue: root,
+    contextValue,
+    variableValues: variables,
+  });
+  for (let run = 1; run <= RUNS; run++) {
+    const result = await executor.execute(operation, root, contextValue, variables);
+    assert.equal(JSON.stringify(result), JSON.stringify(expected), `run ${run}, ${kind}, ${rootTitle}`);
+  }
+  const clean = expected.errors === undefined;
+  if (clean && example.compiles !== false) {
+    assert.equal(executor.counts.compiled, 1, `compiled: ${kind}, ${rootTitle}`);
+    if (example.reruns !== true && !ODD_ROOTS.has(rootTitle))
+      assert.equal(executor.counts.rerun, 0, `no rerun: ${kind}, ${rootTitle}`);
+  }
+  if (example.compiles === false) assert.equal(executor.counts.compiled, 0, 'not compiled');
+}
+
+function asQuery(text: string): string {
+  return text.replace('subscription', 'query').replaceAll('on Subscription', 'on Query');
+}

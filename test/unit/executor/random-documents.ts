@@ -1,0 +1,111 @@
+import {
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLSchema,
+} from 'graphql';
+
+/** Chooses among `count` possibilities: 0 ≤ result < count. */
+type Choose = (count: number) => number;
+
+/** A generator of the same numbers for the same seed (mulberry32). */
+export function seeded(seed: number): Choose {
+  let state = seed;
+  return (count) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
+  };
+}
+
+const DEPTH = 4;
+const CONDITIONS = [
+  '@skip(if: $a)',
+  '@include(if: $a)',
+  '@skip(if: $b)',
+  '@include(if: $b)',
+  '@include(if: true)',
+];
+
+/** Writes subscriptions to `event` at random: aliases, fragments of both kinds, conditions on `$a` and `$b`. */
+export class RandomDocuments {
+  readonly #schema: GraphQLSchema;
+  readonly #choose: Choose;
+  readonly #usable: (field: GraphQLField<unknown, unknown>) => boolean;
+  #fragments: string[] = [];
+
+  constructor(
+    schema: GraphQLSchema,
+    choose: Choose,
+    usable: (field: GraphQLField<unknown, unknown>) => boolean,
+  ) {
+    this.#schema = schema;
+    this.#choose = choose;
+    this.#usable = usable;
+  }
+
+  next(): string {
+    this.#fragments = [];
+    const type = this.#schema.getType('Event');
+    if (!isCompositeType(type)) throw new TypeError('expected a type Event');
+    const below = this.#selectionSet(type, DEPTH);
+    const used = `{ event { used: __typename @skip(if: $a) @include(if: $b) ...U } }`;
+    return [
+      `subscription R($a: Boolean!, $b: Boolean!) ${used}`,
+      `fragment U on Event ${below}`,
+      ...this.#fragments,
+    ].join('\n');
+  }
+
+  #selectionSet(type: GraphQLCompositeType, depth: number): string {
+    const selections = ['__typename'];
+    for (let left = 1 + this.#choose(5); left > 0; left--) selections.push(this.#selection(type, depth));
+    return `{ ${selections.join(' ')} }`;
+  }
+
+  #selection(type: GraphQLCompositeType, depth: number): string {
+    const kind = this.#choose(8);
+    if (depth > 0 && kind === 0)
+      return `... ${this.#on(type)} ${this.#condition()}${this.#narrowed(type, depth)}`;
+    if (depth > 0 && kind === 1) {
+      const name = `F${this.#fragments.length}`;
+      const index = this.#fragments.push('') - 1;
+      this.#fragments[index] = `fragment ${name} on ${type.name} ${this.#selectionSet(type, depth - 1)}`;
+      return `...${name} ${this.#condition()}...${name} ${this.#condition()}`;
+    }
+    return this.#field(type, depth);
+  }
+
+  #on(type: GraphQLCompositeType): string {
+    return this.#choose(2) === 0 ? '' : `on ${type.name}`;
+  }
+
+  /** A selection set, or one in a fragment on a type that it might be. */
+  #narrowed(type: GraphQLCompositeType, depth: number): string {
+    if (!isAbstractType(type)) return this.#selectionSet(type, depth - 1);
+    const types = this.#schema.getPossibleTypes(type);
+    const possible = types[this.#choose(types.length)];
+    if (possible === undefined) throw new TypeError(`expected a type that is a ${type.name}`);
+    return `{ ... on ${possible.name} ${this.#condition()}${this.#selectionSet(possible, depth - 1)} }`;
+  }
+
+  #field(type: GraphQLCompositeType, depth: number): string {
+    const fields = 'getFields' in type ? Object.values(type.getFields()).filter(this.#usable) : [];
+    const leaves = fields.filter((item) => !isCompositeType(getNamedType(item.type)));
+    const choices = depth > 0 ? fields : leaves;
+    const field = choices[this.#choose(Math.max(1, choices.length))];
+    if (field === undefined) return `__typename ${this.#condition()}`;
+    const named = getNamedType(field.type);
+    // One alias always stands for one field, so that selections can be merged.
+    const alias = this.#choose(3) === 0 ? `x_${field.name}: ` : '';
+    const below = isCompositeType(named) ? this.#selectionSet(named, depth - 1) : '';
+    return `${alias}${field.name} ${this.#condition()}${below}`;
+  }
+
+  #condition(): string {
+    return this.#choose(4) === 0 ? `${CONDITIONS[this.#choose(CONDITIONS.length)] ?? ''} ` : '';
+  }
+}
