@@ -1,4 +1,4 @@
-import { getVariableValues, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -7,8 +7,8 @@ import { interpret } from './interpret.ts';
 import type { Run } from './jit-schema.ts';
 import type { Operation } from './operation.ts';
 import { Program, type Form } from './program.ts';
+import { coerceVariables, type Variables } from './variables.ts';
 
-type Variables = Readonly<Record<string, unknown>>;
 type MaybePromise<T> = T | Promise<T>;
 
 /**
@@ -16,11 +16,6 @@ type MaybePromise<T> = T | Promise<T>;
  * as that never spends more than twice of what was best, however often the operation runs.
  */
 const COMPILE_AFTER_RUNS = 10;
-
-/** As graphql-js's `execute` has it. */
-const MAX_VARIABLE_ERRORS = 50;
-
-const NO_VARIABLES: Variables = Object.freeze({});
 
 /**
  * Runs operations on graphql-js at first, as compiled code when they turn out to be frequent.
@@ -103,11 +98,9 @@ export class AdaptiveJit {
   }
 
   /** @returns undefined where graphql-js has to say what is wrong with them */
-  #coerce({ definition, variableNames }: Operation, raw: Variables): Variables | undefined {
-    if (variableNames.length === 0) return NO_VARIABLES;
+  #coerce(operation: Operation, raw: Variables): Variables | undefined {
     try {
-      const definitions = definition.variableDefinitions ?? [];
-      return getVariableValues(this.#schema, definitions, raw, { maxErrors: MAX_VARIABLE_ERRORS }).coerced;
+      return coerceVariables(this.#schema, operation, raw).coerced;
     } catch {
       return undefined;
     }

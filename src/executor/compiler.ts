@@ -3,6 +3,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { FlatOperation, NotCompilable } from './flat-operation.ts';
 import { JitSchema, type Run } from './jit-schema.ts';
 import type { Operation } from './operation.ts';
+import type { Variables } from './variables.ts';
 
 /** An operation as code. */
 export interface CompiledOperation {
@@ -25,7 +26,7 @@ export class Compiler {
    * @param variables coerced; the code fits all executions in which variables of conditions have these values
    * @throws NotCompilable, or whatever graphql-jit comes upon
    */
-  compile(operation: Operation, variables: Readonly<Record<string, unknown>>): CompiledOperation {
+  compile(operation: Operation, variables: Variables): CompiledOperation {
     const flat = new FlatOperation(this.#schema, operation, variables);
     const copy = (this.#copy ??= new JitSchema(this.#schema));
     const original = { schema: this.#schema, fragments: flat.fragments, operation: operation.definition };

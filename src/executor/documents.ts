@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { Operation } from './operation.ts';
 import { rootConditionErrors } from './root-conditions.ts';
 
-export interface DocumentLimits {
+interface DocumentLimits {
   /** Documents kept. */
   readonly entries: number;
   /** Characters of query text kept, over all documents; what is parsed takes some 80 times as many bytes. */
@@ -14,7 +14,7 @@ export interface DocumentLimits {
 }
 
 /** The operations of a document, or what is wrong with it: then there is at least one error. */
-export type Prepared =
+type Prepared =
   | { readonly operations: readonly Operation[]; readonly errors?: never }
   | { readonly operations?: never; readonly errors: readonly GraphQLError[] };
 

@@ -5,6 +5,7 @@ import { Documents } from './documents.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
 import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
+import type { Variables } from './variables.ts';
 
 export interface ExecutorOptions {
   readonly schema: GraphQLSchema;
@@ -12,7 +13,7 @@ export interface ExecutorOptions {
   readonly cacheSize: number;
   /** Characters of query text kept, over all documents; what is parsed takes some 80 times as many bytes. */
   readonly cacheCharacters?: number;
-  /** Tokens that one document may have. */
+  /** Tokens that one document may have. (The time that validation takes, graphql-js limits itself.) */
   readonly maxTokens?: number;
   /** Fields for which compiled code is kept, over all operations; about 1.2 KB each. */
   readonly maxCompiledFields?: number;
@@ -61,10 +62,7 @@ export class Executor {
   }
 
   /** The root field of a subscription and its coerced arguments; errors for what doesn't coerce. */
-  subscriptionField(
-    operation: Operation,
-    variables: Readonly<Record<string, unknown>>,
-  ): SubscriptionField | readonly GraphQLError[] {
+  subscriptionField(operation: Operation, variables: Variables): SubscriptionField | readonly GraphQLError[] {
     return subscriptionField(this.#schema, operation, variables);
   }
 
@@ -79,7 +77,7 @@ export class Executor {
     operation: Operation,
     rootValue: unknown,
     contextValue: unknown,
-    variables: Readonly<Record<string, unknown>>,
+    variables: Variables,
   ): ExecutionResult | Promise<ExecutionResult> {
     return operation.kind === 'mutation'
       ? interpret(this.#schema, operation, rootValue, contextValue, variables)

@@ -2,6 +2,7 @@ import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 
 import { messageOf } from '../errors.ts';
 import { isPromise } from './guard.ts';
 import type { Operation } from './operation.ts';
+import type { Variables } from './variables.ts';
 
 /**
  * Runs an operation by graphql-js: what it answers is right by definition. Of a subscription it runs the selection, with
@@ -14,7 +15,7 @@ export function interpret(
   { document, name }: Operation,
   rootValue: unknown,
   contextValue: unknown,
-  variableValues: Readonly<Record<string, unknown>>,
+  variableValues: Variables,
 ): ExecutionResult | Promise<ExecutionResult> {
   try {
     const operationName = name ?? null;

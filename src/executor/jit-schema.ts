@@ -24,11 +24,12 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import { guard, isPromise } from './guard.ts';
+import type { Variables } from './variables.ts';
 
 /** What compiled code gets as its context: an execution's own context, and its coerced variables. */
 export interface Run {
   readonly context: unknown;
-  readonly variables: Readonly<Record<string, unknown>>;
+  readonly variables: Variables;
 }
 
 type Resolve = NonNullable<GraphQLField<unknown, Run>['resolve']>;
@@ -144,10 +145,12 @@ function withVariables(info: GraphQLResolveInfo, { variables }: Run): GraphQLRes
 function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractType['resolveType']> {
   const resolveType = type.resolveType ?? defaultTypeResolver;
   return (value: unknown, run: Run, info) => {
-    if (!isObject(value)) return undefined;
     try {
       const name = resolveType(value, run.context, withVariables(info, run), type);
-      return typeof name === 'string' ? name : undefined;
+      if (typeof name === 'string') return name;
+      // A type that comes later, or never: graphql-js asks again and waits for it, this answer is of no use.
+      if (isPromise(name)) Promise.resolve(name).catch(() => undefined);
+      return undefined;
     } catch {
       return undefined;
     }
@@ -157,8 +160,7 @@ function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractTyp
 /** graphql-jit takes null from a serializer as it is, and hands promises and methods to lenient ones. */
 function serializer(type: { name: string; serialize(value: unknown): unknown }): (value: unknown) => unknown {
   return (value) => {
-    if (typeof value === 'function' || isPromise(value))
-      throw new TypeError(`${type.name}: not a plain value`);
+    if (typeof value === 'function' || isPromise(value)) throw new TypeError(`${type.name}: no value`);
     const serialized = type.serialize(value);
     if (serialized == null) throw new TypeError(`${type.name}: serialized to nothing`);
     return serialized;

@@ -1,5 +1,6 @@
 import { Kind, visit } from 'graphql';
 import type { Operation } from './operation.ts';
+import type { Variables } from './variables.ts';
 
 /** Outcomes of @skip and @include that are compiled, each for itself; further ones run on graphql-js. */
 const MAX_FORMS = 8;
@@ -33,7 +34,7 @@ export class Program {
    * @param variables coerced
    * @returns undefined where they leave a condition open (graphql-js says what is wrong), or past MAX_FORMS
    */
-  form(variables: Readonly<Record<string, unknown>>): Form | undefined {
+  form(variables: Variables): Form | undefined {
     let outcome = '';
     for (const name of this.#conditions) {
       const value = variables[name];

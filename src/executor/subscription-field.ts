@@ -1,14 +1,9 @@
-import {
-  getArgumentValues,
-  getVariableValues,
-  GraphQLError,
-  type FieldNode,
-  type GraphQLSchema,
-} from 'graphql';
+import { getArgumentValues, GraphQLError, type FieldNode, type GraphQLSchema } from 'graphql';
 import { collectFields } from 'graphql/execution/collectFields.js';
 import { messageOf } from '../errors.ts';
 import { fragmentsOf } from './fragments.ts';
 import type { Operation } from './operation.ts';
+import { coerceVariables, type Variables } from './variables.ts';
 
 /** The root field of a subscription, and its arguments as a resolver would get them. */
 export interface SubscriptionField {
@@ -16,16 +11,12 @@ export interface SubscriptionField {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** As graphql-js's `execute` has it. */
-const MAX_VARIABLE_ERRORS = 50;
-
 /** Never throws: what doesn't coerce makes errors, at least one. */
 export function subscriptionField(
   schema: GraphQLSchema,
   operation: Operation,
-  rawVariables: Readonly<Record<string, unknown>>,
+  rawVariables: Variables,
 ): SubscriptionField | readonly GraphQLError[] {
-  const { definition } = operation;
   const type = schema.getSubscriptionType();
   const node = rootNode(schema, operation);
   const field = type?.getFields()[node?.name.value ?? ''];
@@ -33,9 +24,7 @@ export function subscriptionField(
     return [new GraphQLError(`Expected a subscription to one field, got a ${operation.kind}.`)];
   }
   try {
-    const options = { maxErrors: MAX_VARIABLE_ERRORS };
-    const definitions = definition.variableDefinitions ?? [];
-    const { errors, coerced } = getVariableValues(schema, definitions, rawVariables, options);
+    const { errors, coerced } = coerceVariables(schema, operation, rawVariables);
     if (errors) return errors;
     return { field: field.name, args: getArgumentValues(field, node, coerced) };
   } catch (thrown) {

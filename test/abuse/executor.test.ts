@@ -1,95 +1,172 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { buildSchema, execute, GraphQLError, parse, validate, type ExecutionResult } from 'graphql';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { execute, GraphQLError, parse } from 'graphql';
 import { Executor } from '../../src/executor/executor.ts';
 import { Operation } from '../../src/executor/operation.ts';
 import { createLog } from '../../src/log.ts';
+import { ROOTS } from '../unit/executor/zoo-events.ts';
+import { schema } from '../unit/executor/zoo.ts';
 
-const schema = buildSchema(`
-  type Query { a: A, n: Int }
-  type A { a: A, list: [A!], n: Int }
-  type Subscription { a(n: Int): A }
-`);
+const EVENT = ROOTS['a full event'];
+/** More often than it takes to compile. */
+const RUNS = 13;
 
-const EVENT = { a: { n: 1, list: [{ n: 2 }], a: { n: 3 } } };
+const repeated = (text: string, times: number): string => text.repeat(times);
+const numbered = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join(' ');
 
-/** Often enough to be compiled on the way. */
-const RUNS = 25;
+/** Documents that no client means well with; each ends in errors. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'an empty text': '',
+  'something else': '\u0000\uD800 not GraphQL',
+  'fragments only': 'fragment F on Query { event { id } }',
+  'a schema': 'type Query { a: Int }',
+  'a condition at the root, at which graphql-js throws':
+    'subscription ($x: Boolean!) { event @include(if: $x) { id } }',
+  'ten thousand levels': `subscription { ${repeated('event{', 10_000)}id${repeated('}', 10_000)} }`,
+  'ten thousand levels of lists': `{ event(ids: ${repeated('[', 10_000)}${repeated(']', 10_000)}) { id } }`,
+  'ten thousand levels of a type': `query ($a: ${repeated('[', 10_000)}Int${repeated(']', 10_000)}) { event { id } }`,
+  'ten thousand aliases': `subscription { event { ${numbered(10_000, (index) => `a${index}: id`)} } }`,
+  'thirty thousand times one field': `subscription { event { ${repeated('id ', 30_000)} } }`,
+  'ten thousand directives': `subscription { event { id ${repeated('@skip(if: true) ', 10_000)} } }`,
+  'ten thousand faults': `{ ${numbered(10_000, (index) => `f${index}`)} }`,
+  'a fragment in itself': 'subscription { event { ...F } } fragment F on Event { id ...F }',
+  'fragments in a circle':
+    'subscription { event { ...F } } fragment F on Event { event { ...G } } fragment G on Event { ...F }',
+  'a circle at the root': 'subscription { ...F } fragment F on Subscription { ...F event { id } }',
+  'fragments that do not exist': 'subscription { ...Gone event { ...constructor } }',
+  'a fragment called __proto__ in itself':
+    'subscription { event { ...__proto__ } } fragment __proto__ on Event { id ...__proto__ }',
+  'a field called __proto__': 'subscription { event { __proto__ constructor } }',
+  'two root fields': 'subscription { event { id } strict_event { id } }',
+  'introspection as a subscription': 'subscription { __schema { queryType { name } } }',
+  'a variable of an unknown type': 'subscription ($a: constructor) { event(id: $a) { id } }',
+};
 
-const nested = (levels: number, open: string, close: string): string =>
-  open.repeat(levels) + close.repeat(levels);
+/** Documents that are odd but right; each gives what graphql-js gives. */
+const RUN: Readonly<Record<string, { text: string; name?: string; variables?: Record<string, unknown> }>> = {
+  'five hundred levels': { text: `subscription { ${repeated('event{', 500)}id${repeated('}', 500)} }` },
+  'a thousand aliases': { text: `subscription { event { ${numbered(1_000, (index) => `a${index}: id`)} } }` },
+  'fragments that double thirty times over': {
+    text: `subscription { event { ...F0 } } ${numbered(
+      30,
+      (index) =>
+        `fragment F${index} on Event { a: event { ...F${index + 1} } b: event { ...F${index + 1} } }`,
+    )} fragment F30 on Event { id }`,
+  },
+  'a hundred operations': {
+    text: numbered(100, (index) => `subscription S${index} { event { id } }`),
+    name: 'S99',
+  },
+  'keys of Object.prototype as aliases': {
+    text: 'subscription { __proto__: event { constructor: id toString: title __proto__: seller { __proto__: name } } }',
+  },
+  'names of Object.prototype as fragments': {
+    text: `subscription { event { ...constructor ...toString ...__proto__ } } fragment constructor on Event { id }
+      fragment toString on Event { title } fragment __proto__ on Event { count seller { valueOf: name } }`,
+  },
+  'an operation called __proto__': { text: 'subscription __proto__ { event { id } }', name: '__proto__' },
+  'an operation called constructor': {
+    text: 'subscription a { event { id } } subscription constructor { event { title } }',
+    name: 'constructor',
+  },
+  'a variable called __proto__': {
+    text: 'subscription ($__proto__: Boolean = true, $n: Int) { event { id @skip(if: $__proto__) seen_args(int: $n) } }',
+    variables: JSON.parse('{"__proto__": false, "n": 1}') as Record<string, unknown>,
+  },
+  'variables that would pollute': {
+    text: 'subscription ($any: Anything, $range: Range) { event { seen_args(any: $any, range: $range) } }',
+    variables: JSON.parse(
+      '{"any": {"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}, "range": {"to": 1, "__proto__": {}}}',
+    ) as Record<string, unknown>,
+  },
+  'names that generated code uses itself': {
+    text: `subscription ($__context: Int, $arguments: Int) { event { __context: id __parent: title __currentItem: tags idx0: tags err: count
+      people { __parent: name __concrete: age finalType: shout __field: name resultArray: name } seen_args(int: $__context, strict: 1, range: { to: 1, from: $arguments }) } }`,
+    variables: { __context: 1, arguments: 2 },
+  },
+  'text that would end a string of generated code': {
+    text: 'subscription { event { seen_args(text: "\\"];process.exit(1);//\\u2028`${process.exit(1)}\\\\", any: "\'") } }',
+  },
+};
 
-const HOSTILE: readonly string[] = [
-  `{ ${nested(10_000, 'a {', '}')} }`,
-  `{ ${nested(2_000, '... on Query {', '}')} }`,
-  `query ($v: Int = ${nested(20_000, '[', ']')}) { n }`,
-  `{ ${Array.from({ length: 900 }, (_, index) => `x${index}: n`).join(' ')} }`,
-  `{ ${Array.from({ length: 20_000 }, (_, index) => `x${index}: n`).join(' ')} }`,
-  'query { ...f } fragment f on Query { n ...g } fragment g on Query { n ...f }',
-  'query { ...f } fragment f on Query { ...f }',
-  'subscription ($x: Boolean!) { a @include(if: $x) { n } }',
-  'subscription { ...f } fragment f on Subscription { ...f }',
-  'subscription { __typename }',
-  'subscription { __schema { description } }',
-  'subscription { ...nothing }',
-  '{ __proto__: n constructor: n toString: n hasOwnProperty: n }',
-  'query __proto__ { n }',
-  'query constructor { ...toString } fragment toString on Query { __proto__: n }',
-  'query ($__proto__: Boolean = true, $constructor: Boolean = false) { n @include(if: $__proto__) x: n @skip(if: $constructor) }',
-  '{ a @include(if: "true") { n } }',
-  '{ n(x: 1) }',
-  '{ a }',
-  '\u0000',
-  '{ n } \ud800',
-  '"""',
-  `{ n # ${'x'.repeat(60_000)}\n}`,
-  // Fragments that double with each level.
-  `query { ...f0 } ${Array.from({ length: 20 }, (_, n) => `fragment f${n} on Query { a { n } ...f${n + 1} ...f${n + 1} }`).join(' ')} fragment f20 on Query { n }`,
-  `query { a { ...f0 } } ${Array.from({ length: 12 }, (_, n) => `fragment f${n} on A { p: a { ...f${n + 1} } q: a { ...f${n + 1} } }`).join(' ')} fragment f12 on A { n }`,
-];
+describe('an executor under abuse', () => {
+  let executor: Executor;
+  beforeEach(() => {
+    executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
+  });
 
-const VARIABLES = [{}, JSON.parse('{"__proto__": {"x": 1}, "constructor": null}') as Record<string, unknown>];
+  afterEach(() => {
+    const good = executor.prepare('subscription { event { id seller { name } } }');
+    assert.ok(good instanceof Operation);
+    const result = executor.execute(good, EVENT, {}, {});
+    assert.equal(JSON.stringify(result), '{"data":{"event":{"id":"e1","seller":{"name":"Bob"}}}}');
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  });
 
-const text = (result: unknown): string => JSON.stringify(result);
-
-/** What graphql-js says, by the book; undefined where it throws itself or finds the document invalid. */
-function reference(query: string, variableValues: Record<string, unknown>): ExecutionResult | undefined {
-  try {
-    const document = parse(query, { noLocation: true });
-    if (validate(schema, document).length > 0) return undefined;
-    return execute({
-      schema,
-      document,
-      rootValue: EVENT,
-      contextValue: {},
-      variableValues,
-    }) as ExecutionResult;
-  } catch {
-    return undefined;
+  for (const [title, text] of Object.entries(REFUSED)) {
+    it(`refuses ${title}, again and again`, () => {
+      for (let time = 0; time < 2; time++) {
+        const errors = executor.prepare(text);
+        assert.ok(!(errors instanceof Operation), 'expected errors, got an operation');
+        assert.ok(errors.length > 0 && errors.every((error) => error instanceof GraphQLError));
+        assert.ok(JSON.stringify(errors).length < 100_000, 'expected a short answer');
+      }
+    });
   }
-}
 
-for (const [index, query] of HOSTILE.entries()) {
-  test(`hostile document ${index} ends in errors or in what graphql-js says: ${query.slice(0, 40)}`, () => {
-    const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
-    const outcome = executor.prepare(query);
-    if (!(outcome instanceof Operation)) {
-      assert.ok(outcome.length > 0 && outcome.every((error) => error instanceof GraphQLError));
-    } else {
-      for (const variables of VARIABLES) {
-        const expected = reference(query, variables);
-        executor.subscriptionField(outcome, variables);
-        for (let run = 0; run < RUNS; run += 1) {
-          assert.equal(text(executor.execute(outcome, EVENT, {}, variables)), text(expected));
-        }
+  for (const [title, { text, name, variables = {} }] of Object.entries(RUN)) {
+    it(`runs ${title} as graphql-js does`, async () => {
+      const operation = executor.prepare(text, name);
+      assert.ok(operation instanceof Operation, JSON.stringify(operation));
+      assert.ok(!(executor.subscriptionField(operation, variables) instanceof GraphQLError));
+      const expected = await execute({
+        schema,
+        document: parse(text, { noLocation: true }),
+        rootValue: EVENT,
+        contextValue: {},
+        variableValues: variables,
+        operationName: name ?? null,
+      });
+      for (let run = 0; run < RUNS; run++) {
+        const result = await executor.execute(operation, EVENT, {}, variables);
+        assert.equal(JSON.stringify(result), JSON.stringify(expected));
+      }
+    });
+  }
+
+  it('answers variables that are no object with errors', async () => {
+    const operation = executor.prepare('subscription ($id: ID) { event(id: $id) { id } }');
+    assert.ok(operation instanceof Operation);
+    for (const variables of [null, 'text', 7, []] as unknown as Record<string, unknown>[]) {
+      for (let run = 0; run < RUNS; run++) {
+        const result = await executor.execute(operation, EVENT, {}, variables);
+        assert.ok(result.errors !== undefined || result.data !== undefined);
+      }
+      const found = executor.subscriptionField(operation, variables);
+      assert.ok(Array.isArray(found) || 'field' in found);
+    }
+  });
+
+  it('lives through a root value and context that throw at every touch', async () => {
+    const touchy = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('touched');
+        },
+        getPrototypeOf: () => {
+          throw new Error('touched');
+        },
+      },
+    );
+    const operation = executor.prepare('subscription { event { id } }');
+    assert.ok(operation instanceof Operation);
+    for (let run = 0; run < RUNS; run++) {
+      for (const root of [touchy, { event: touchy }]) {
+        const { errors } = await executor.execute(operation, root, touchy, {});
+        assert.match(JSON.stringify(errors), /touched/);
       }
     }
-    const good = executor.prepare('{ n a { list { n } } }');
-    assert.ok(good instanceof Operation);
-    assert.equal(
-      text(executor.execute(good, { ...EVENT, n: 9 }, {}, {})),
-      '{"data":{"n":9,"a":{"list":[{"n":2}]}}}',
-    );
-    assert.equal(({} as { x?: number }).x, undefined);
   });
-}
+});

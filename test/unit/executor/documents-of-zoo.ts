@@ -72,6 +72,10 @@ export const DOCUMENTS: Readonly<Record<string, Case>> = {
     text: 'subscription { event { id pet { __typename ... on Cat { meows } ... on Dog { barks } } } }',
     compiles: false,
   },
+  'types that become known later': {
+    text: 'subscription { event { id late_party { __typename ... on Named { name } } } }',
+    reruns: true,
+  },
   '__typename only': { text: 'subscription { event { __typename seller { __typename } } }' },
   'synchronous errors among others': { text: 'subscription { event { id fails title fails_oddly count } }' },
   'errors with extensions': { text: 'subscription { event { fails_coded f: fails_coded id } }' },
@@ -95,6 +99,10 @@ export const DOCUMENTS: Readonly<Record<string, Case>> = {
   'getters that throw below a promise': {
     text: 'subscription { event { async_title hostile_later { id title } } }',
   },
+  'getters that throw below promises in a property': {
+    text: 'subscription { event { hostile { id people { name } } } }',
+  },
+  'a leaf that may serialize to nothing': { text: 'subscription { event { anything } }' },
   'a thenable that is no promise': { text: 'subscription { event { thenable id } }' },
   'methods and promises as properties': {
     text: 'subscription { event { methods { title seller { name } tags anything } } }',

@@ -5,7 +5,8 @@ import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import { createLog } from '../../../src/log.ts';
 import { DOCUMENTS, type Case } from './documents-of-zoo.ts';
-import { ROOTS, schema } from './zoo.ts';
+import { ROOTS } from './zoo-events.ts';
+import { schema } from './zoo.ts';
 
 /** More often than it takes to compile, by some. */
 const RUNS = 14;

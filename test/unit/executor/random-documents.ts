@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 
 /** Chooses among `count` possibilities: 0 ≤ result < count. */
-export type Choose = (count: number) => number;
+type Choose = (count: number) => number;
 
 /** A generator of the same numbers for the same seed (mulberry32). */
 export function seeded(seed: number): Choose {

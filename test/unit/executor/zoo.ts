@@ -1,116 +1,30 @@
 import {
   GraphQLBoolean,
-  GraphQLEnumType,
   GraphQLError,
   GraphQLFloat,
   GraphQLID,
-  GraphQLInputObjectType,
   GraphQLInt,
-  GraphQLInterfaceType,
-  GraphQLList,
-  GraphQLNonNull,
   GraphQLObjectType,
-  GraphQLScalarType,
   GraphQLSchema,
   GraphQLString,
-  GraphQLUnionType,
-  Kind,
-  valueFromASTUntyped,
   type GraphQLFieldConfigMap,
 } from 'graphql';
+import {
+  list,
+  required,
+  Status,
+  Instant,
+  Anything,
+  Range,
+  Named,
+  Person,
+  Company,
+  Party,
+  LateParty,
+  Pet,
+} from './zoo-types.ts';
 
 /** A schema with one of everything in which graphql-js and compiled code could differ. */
-
-const list = <T extends ConstructorParameters<typeof GraphQLList>[0]>(type: T): GraphQLList<T> =>
-  new GraphQLList(type);
-const required = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T): GraphQLNonNull<T> =>
-  new GraphQLNonNull(type);
-
-const Status = new GraphQLEnumType({
-  name: 'Status',
-  values: { OPEN: { value: 1 }, SOLD: { value: Symbol.for('sold') }, GONE: { value: 'gone-inside' } },
-});
-
-const Instant = new GraphQLScalarType<Date, string>({
-  name: 'Instant',
-  serialize: (value) => {
-    if (!(value instanceof Date)) throw new TypeError(`Instant: expected a Date, got ${typeof value}`);
-    return value.toISOString();
-  },
-  parseValue: (value) => {
-    if (typeof value !== 'string')
-      throw new GraphQLError('Instant: expected text', { extensions: { code: 'T' } });
-    return new Date(value);
-  },
-  parseLiteral: (node) => {
-    if (node.kind !== Kind.STRING) throw new TypeError('Instant: expected text');
-    return new Date(node.value);
-  },
-});
-
-const Anything = new GraphQLScalarType({
-  name: 'Anything',
-  serialize: (value) => (value === 'nothing' ? null : value),
-  parseValue: (value) => value,
-  parseLiteral: valueFromASTUntyped,
-});
-
-const Range: GraphQLInputObjectType = new GraphQLInputObjectType({
-  name: 'Range',
-  fields: () => ({
-    from: { type: GraphQLInt, defaultValue: 1 },
-    to: { type: required(GraphQLInt) },
-    statuses: { type: list(required(Status)), defaultValue: [Symbol.for('sold')] },
-    at: { type: Instant },
-    inner: { type: Range },
-  }),
-});
-
-const Named = new GraphQLInterfaceType({
-  name: 'Named',
-  fields: { name: { type: GraphQLString } },
-  resolveType: (value: { kind?: string; error?: unknown }) => {
-    if (value.error !== undefined) throw value.error;
-    return value.kind;
-  },
-});
-
-const Person: GraphQLObjectType = new GraphQLObjectType({
-  name: 'Person',
-  interfaces: [Named],
-  fields: () => ({
-    name: { type: GraphQLString },
-    age: { type: required(GraphQLInt) },
-    friend: { type: Person },
-    named: { type: Named },
-    shout: { type: GraphQLString, resolve: ({ name }: { name?: string }) => name?.toUpperCase() },
-    later: { type: Person, resolve: async (person: { name?: string; friend?: unknown }) => person.friend },
-  }),
-});
-
-const Company = new GraphQLObjectType({
-  name: 'Company',
-  interfaces: [Named],
-  fields: () => ({
-    name: { type: GraphQLString, resolve: ({ name }: { name?: string }) => `${name} Ltd` },
-    staff: { type: list(required(Person)) },
-    founded: { type: Instant },
-  }),
-});
-
-const Party = new GraphQLUnionType({ name: 'Party', types: [Person, Company] });
-
-const Cat = new GraphQLObjectType<{ meows?: boolean }>({
-  name: 'Cat',
-  isTypeOf: (value) => value.meows !== undefined,
-  fields: { meows: { type: GraphQLBoolean } },
-});
-const Dog = new GraphQLObjectType<{ barks?: boolean }>({
-  name: 'Dog',
-  isTypeOf: async (value) => value.barks !== undefined,
-  fields: { barks: { type: GraphQLBoolean } },
-});
-const Pet = new GraphQLUnionType({ name: 'Pet', types: [Cat, Dog] });
 
 const thrower = (thrown: () => unknown) => (): never => {
   throw thrown();
@@ -138,6 +52,7 @@ const Event: GraphQLObjectType = new GraphQLObjectType({
     named: { type: Named },
     all_named: { type: list(Named) },
     party: { type: Party },
+    late_party: { type: LateParty },
     parties: { type: list(required(list(Party))) },
     pet: { type: Pet },
     event: { type: Event },
@@ -174,6 +89,13 @@ const Event: GraphQLObjectType = new GraphQLObjectType({
       type: Event,
       resolve: () => ({
         id: 'h',
+        people: [
+          Promise.resolve({
+            get name(): never {
+              throw new Error('getter in a list');
+            },
+          }),
+        ],
         get title(): never {
           throw new Error('getter');
         },
@@ -278,84 +200,3 @@ function shown(value: unknown): string {
 function pathKeys(path: { key: string | number; prev: unknown } | undefined): (string | number)[] {
   return path === undefined ? [] : [...pathKeys(path.prev as typeof path), path.key];
 }
-
-const ann = { name: 'Ann', age: 30, kind: 'Person', __typename: 'Person' };
-const bob = { name: 'Bob', age: 40, kind: 'Person', __typename: 'Person', friend: ann, named: ann };
-const acme = {
-  name: 'Acme',
-  kind: 'Company',
-  __typename: 'Company',
-  staff: [ann, bob],
-  founded: new Date(5),
-};
-
-/** Root values by what they are. */
-export const ROOTS: Readonly<Record<string, unknown>> = {
-  'a full event': {
-    event: {
-      id: 'e1',
-      title: 'Lamp',
-      count: 3,
-      price: 1.5,
-      sold: false,
-      status: 1,
-      at: new Date(1_000),
-      anything: { deep: [1, { x: null }] },
-      tags: ['a', null, 'b'],
-      strict_tags: ['x'],
-      matrix: [[1, 2], null, [], [null]],
-      strict_matrix: [[1], [2, 3]],
-      seller: bob,
-      strict_seller: ann,
-      people: [ann, null, bob],
-      strict_people: [ann],
-      named: acme,
-      all_named: [ann, acme, null],
-      party: acme,
-      parties: [[ann, acme], [null]],
-      pet: { meows: true },
-      event: { id: 'e2', title: 'Inner', tags: [], strict_tags: [], event: { id: 'e3' } },
-    },
-  },
-  'an event with little in it': { event: { id: 2, strict_tags: [] } },
-  'an event with nulls where there must be none': {
-    event: {
-      id: 'n',
-      title: null,
-      strict_tags: ['a', null],
-      strict_matrix: [[1, null], null],
-      seller: { name: 'No age' },
-      strict_seller: null,
-      people: [{ name: 'No age' }, ann],
-      strict_people: [ann, null],
-      named: { ...acme, staff: [ann, { name: 'No age' }] },
-      parties: [null],
-      event: { id: null },
-    },
-  },
-  'an event with wrong types': {
-    event: {
-      id: {},
-      title: { text: 1 },
-      count: 'many',
-      price: 'dear',
-      sold: 'maybe',
-      status: 'OPEN',
-      at: 'today',
-      anything: 'nothing',
-      tags: 'not a list',
-      strict_tags: [{}, 'ok'],
-      matrix: [1, [2]],
-      seller: 'a string',
-      people: [7, ann],
-      named: { kind: 'Event' },
-      all_named: [{ kind: 'Nobody' }, { error: new Error('no type') }, {}, ann],
-      party: {},
-      pet: {},
-      event: new Error('an error instead'),
-    },
-  },
-  'no event': { event: null },
-  'an empty object': {},
-  nothing: undefined,
-};

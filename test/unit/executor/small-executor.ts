@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { buildSchema, GraphQLError, type GraphQLSchema } from 'graphql';
+import { Executor, type ExecutorOptions } from '../../../src/executor/executor.ts';
+import { Operation } from '../../../src/executor/operation.ts';
+import { createLog } from '../../../src/log.ts';
+
+export const SDL = `
+  type Query { event: Event, strict: Event! }
+  type Mutation { count: Int! }
+  type Subscription { event(id: ID, ids: [ID!], first: Int = 5): Event, other: Event }
+  type Event { id: ID! title: String event: Event }
+`;
+export const EVENT = { event: { id: '1', title: 'Lamp' } };
+export function executorFor(schema: GraphQLSchema, options: Partial<ExecutorOptions> = {}): Executor {
+  return new Executor({ schema, cacheSize: 10, log: createLog('silent'), ...options });
+}
+
+export function newExecutor(options: Partial<ExecutorOptions> = {}): Executor {
+  return executorFor(buildSchema(SDL), options);
+}
+
+export function prepared(executor: Executor, query: string, name?: string): Operation {
+  const operation = executor.prepare(query, name);
+  assert.ok(operation instanceof Operation, JSON.stringify(operation));
+  return operation;
+}
+
+export function refused(executor: Executor, query: string, name?: string | null): readonly GraphQLError[] {
+  const errors = executor.prepare(query, name);
+  assert.ok(!(errors instanceof Operation), 'expected errors, got an operation');
+  assert.ok(errors.length > 0, 'expected at least one error');
+  assert.ok(errors.every((error) => error instanceof GraphQLError));
+  return errors;
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GraphQLError } from 'graphql';
+import { newExecutor, prepared } from './small-executor.ts';
+
+describe('subscriptionField', () => {
+  it('gives the root field and its coerced arguments, defaults included, whatever the alias', () => {
+    const executor = newExecutor();
+    const query =
+      'subscription ($id: ID, $ids: [ID!]) { ...R } fragment R on Subscription { e: event(id: $id, ids: $ids) { id } }';
+    const found = executor.subscriptionField(prepared(executor, query), { id: 7, ids: 'one', more: 1 });
+    assert.deepEqual(found, { field: 'event', args: { id: '7', ids: ['one'], first: 5 } });
+  });
+
+  it('leaves out arguments whose variables are absent', () => {
+    const executor = newExecutor();
+    const operation = prepared(executor, 'subscription ($id: ID) { event(id: $id, first: null) { id } }');
+    assert.deepEqual(executor.subscriptionField(operation, {}), { field: 'event', args: { first: null } });
+  });
+
+  it('gives errors for variables and arguments that do not coerce', () => {
+    const executor = newExecutor();
+    const operation = prepared(executor, 'subscription ($ids: [ID!]!) { event(ids: $ids) { id } }');
+    for (const variables of [{}, { ids: null }, { ids: [null] }, { ids: [{}] }]) {
+      const errors = executor.subscriptionField(operation, variables);
+      assert.ok(Array.isArray(errors) && errors.length === 1 && errors[0] instanceof GraphQLError);
+      assert.match(String(errors[0]), /Variable "\$ids"/);
+    }
+  });
+
+  it('gives an error for what is not a subscription', () => {
+    const executor = newExecutor();
+    const errors = executor.subscriptionField(prepared(executor, '{ event { id } }'), {});
+    assert.match(JSON.stringify(errors), /Expected a subscription to one field, got a query/);
+  });
+});
