@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { frozenJson } from '../../../src/lazy/plain-json.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
+import { recording } from '../../../src/lazy/recorder.ts';
+
+interface Viewer {
+  readonly id: number;
+  readonly name?: string | null;
+  readonly roles: readonly string[];
+  readonly org: { readonly id: number; readonly plan: { readonly name: string } };
+  readonly [key: string]: unknown;
+}
+
+const ANN: Viewer = { id: 1, name: null, roles: ['bidder', 'agent'], org: { id: 7, plan: { name: 'gold' } } };
+
+function read(look: (viewer: Viewer) => unknown, viewer: object = ANN): ReadSet {
+  const reads = new ReadSet();
+  look(recording(frozenJson(viewer, 'viewer') as never, reads) as Viewer);
+  return reads;
+}
+
+const agree = (reads: ReadSet, a: object, b: object): boolean =>
+  reads.valuesIn(a as Json) === reads.valuesIn(b as Json);
+
+test('reading nothing leaves everybody alike', () => {
+  assert.equal(read(() => 1).size, 0);
+});
+
+test('a recorder gives what the viewer holds', () => {
+  read((viewer) => {
+    assert.equal(viewer.id, 1);
+    assert.equal(viewer.name, null);
+    assert.equal(viewer['nothing'], undefined);
+    assert.equal(viewer.org.plan.name, 'gold');
+    assert.equal(viewer.org, viewer.org);
+    assert.ok(Array.isArray(viewer.roles));
+    assert.equal(viewer.roles.length, 2);
+    assert.deepEqual([...viewer.roles], ['bidder', 'agent']);
+    assert.ok(viewer.roles.includes('agent'));
+    assert.deepEqual(
+      viewer.roles.map((role) => role.toUpperCase()),
+      ['BIDDER', 'AGENT'],
+    );
+    assert.equal(viewer.roles.at(-1), 'agent');
+    assert.deepEqual(viewer.roles.concat(['x']), ['bidder', 'agent', 'x']);
+    assert.deepEqual({ ...viewer.org.plan }, { name: 'gold' });
+    assert.deepEqual(Object.keys(viewer), ['id', 'name', 'roles', 'org']);
+    assert.equal(JSON.stringify(viewer), JSON.stringify(ANN));
+    assert.ok('id' in viewer && !('nothing' in viewer) && 'toString' in viewer);
+    assert.ok(Object.hasOwn(viewer, 'id') && !Object.hasOwn(viewer, 'nothing'));
+    assert.equal(String(viewer), '[object Object]');
+    assert.deepEqual(Object.entries(viewer.roles), [
+      ['0', 'bidder'],
+      ['1', 'agent'],
+    ]);
+    const { id, ...rest } = viewer;
+    assert.equal(id, 1);
+    assert.deepEqual(Object.keys(rest), ['name', 'roles', 'org']);
+  });
+});
+
+type Case = readonly [string, (viewer: Viewer) => unknown, readonly object[], readonly object[]];
+
+/** Who agrees with Ann after each look, and who does not. */
+const CASES: readonly Case[] = [
+  ['a value', (v) => v.id, [{ id: 1 }, { id: 1, x: 2 }], [{ id: 2 }, { id: '1' }, {}, { id: null }]],
+  ['null, which is not absent', (v) => v.name, [{ name: null }], [{}, { name: 'null' }, { name: 'Ann' }]],
+  ['absence', (v) => v['nothing'], [{}, { id: 2 }], [{ nothing: null }, { nothing: 1 }]],
+  ['absence deep down', (v) => (v['a'] as undefined | { b: 1 })?.b, [{}, { b: 1 }], [{ a: {} }, { a: null }]],
+  ['presence', (v) => 'id' in v, [{ id: 2 }, { id: null }], [{}]],
+  [
+    'a nested value',
+    (v) => v.org.id,
+    [{ org: { id: 7 } }],
+    [{ org: { id: 8 } }, { org: null }, {}, { org: [7] }],
+  ],
+  [
+    'an object as a condition',
+    (v) => !!v.org,
+    [{ org: {} }, { org: { id: 9 } }],
+    [{ org: null }, { org: [] }, { org: 1 }],
+  ],
+  [
+    'the length of a list',
+    (v) => v.roles.length,
+    [{ roles: ['a', 'b'] }],
+    [{ roles: ['a'] }, { roles: {} }, {}],
+  ],
+  [
+    'whether a list includes',
+    (v) => v.roles.includes('bidder'),
+    [{ roles: ['bidder', 'other'] }],
+    [{ roles: ['agent', 'bidder'] }, { roles: ['bidder'] }],
+  ],
+  [
+    'a spread',
+    (v) => ({ ...v.org }),
+    [{ org: { id: 7, plan: { name: 'gold' } } }],
+    [
+      { org: { id: 7 } },
+      { org: { id: 7, plan: { name: 'gold' }, more: 1 } },
+      { org: { id: 7, plan: { name: 'red' } } },
+    ],
+  ],
+  [
+    'the keys',
+    (v) => Object.keys(v.org.plan),
+    [{ org: { plan: { name: 'gold' } } }],
+    [{ org: { plan: {} } }],
+  ],
+  [
+    'JSON text',
+    (v) => JSON.stringify(v),
+    [ANN],
+    [
+      { ...ANN, id: 2 },
+      { ...ANN, more: 1 },
+    ],
+  ],
+  ['hasOwn', (v) => Object.hasOwn(v, 'id'), [{ id: 1 }], [{}]],
+  ['a name that objects inherit', (v) => v['toString'], [{}], [{ toString: 'mine' }]],
+  ['__proto__', (v) => v['__proto__'], [{}], [JSON.parse('{"__proto__": 1}') as object]],
+];
+
+for (const [what, look, alike, different] of CASES) {
+  test(`reading ${what} tells apart those who differ in it, and nobody else`, () => {
+    const reads = read(look);
+    for (const viewer of alike) assert.ok(agree(reads, ANN, viewer), `alike: ${JSON.stringify(viewer)}`);
+    for (const viewer of different)
+      assert.ok(!agree(reads, ANN, viewer), `different: ${JSON.stringify(viewer)}`);
+  });
+}
+
+test('no two places and values read like one', () => {
+  const reads = read((viewer) => [viewer['a'], viewer['b']], {});
+  const viewers = [
+    { a: '1', b: '2' },
+    { a: '1\n2' },
+    { a: '1', b: null },
+    { a: 1, b: 2 },
+    { a: '-' },
+    {},
+    { a: '-\n-' },
+  ];
+  assert.equal(new Set(viewers.map((viewer) => reads.valuesIn(viewer))).size, viewers.length);
+});
+
+test('the whole covers what it holds, a value covers its presence, and nothing else is covered', () => {
+  const whole = read((viewer) => JSON.stringify(viewer.org));
+  assert.ok(whole.covers(read((viewer) => viewer.org.plan.name)));
+  assert.ok(!whole.covers(read((viewer) => viewer.id)));
+  const value = read((viewer) => viewer.id);
+  assert.ok(value.covers(read((viewer) => 'id' in viewer)));
+  assert.ok(!read((viewer) => 'id' in viewer).covers(value));
+  assert.ok(value.covers(read(() => 1)));
+});
+
+test('sets of the same reads are identical, in whatever order they came', () => {
+  const one = read((viewer) => [viewer.id, viewer.name]);
+  const other = read((viewer) => [viewer.name, viewer.id, viewer.name]);
+  assert.equal(one.identity, other.identity);
+  assert.notEqual(one.identity, read((viewer) => viewer.id).identity);
+});
+
+test('the first place in which two viewers differ has a name', () => {
+  const reads = read((viewer) => [viewer.id, viewer.org.plan.name]);
+  assert.equal(
+    reads.difference(ANN as never, { ...ANN, org: { id: 7, plan: { name: 'red' } } } as never),
+    'org.plan.name',
+  );
+  assert.equal(reads.difference(ANN as never, { ...ANN, name: 'Ann' } as never), undefined);
+  assert.equal(read((viewer) => JSON.stringify(viewer)).difference(ANN as never, {}), '*');
+});
+
+test('nothing of a viewer can be changed, and the error says what was tried', () => {
+  const changes: ((viewer: Record<string, unknown>) => unknown)[] = [
+    (viewer) => (viewer['id'] = 2),
+    (viewer) => delete viewer['id'],
+    (viewer) => Object.defineProperty(viewer, 'id', { value: 2 }),
+    (viewer) => Object.setPrototypeOf(viewer, null),
+    (viewer) => Object.freeze(viewer),
+    (viewer) => (viewer['roles'] as string[]).push('admin'),
+    (viewer) => (viewer['roles'] as string[]).copyWithin(0, 1),
+    (viewer) => ((viewer['org'] as Record<string, unknown>)['id'] = 8),
+  ];
+  for (const change of changes) {
+    assert.throws(() => read((viewer) => change(viewer as Record<string, unknown>)), /the viewer/);
+  }
+});
+
+test('a viewer is plain JSON, and whatever is not is refused by its place', () => {
+  assert.deepEqual(frozenJson({ a: undefined, b: [1, { c: null }] }, 'viewer'), { b: [1, { c: null }] });
+  assert.ok(Object.isFrozen((frozenJson({ a: { b: [] } }, 'viewer') as { a: { b: unknown } }).a.b));
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  const refused: [unknown, RegExp][] = [
+    [{ at: new Date() }, /viewer\.at: expected plain JSON, got an instance of Date/],
+    [{ list: [1, () => 1] }, /viewer\.list\[1\].*function/],
+    [{ n: NaN }, /viewer\.n.*NaN/],
+    [{ n: 1n }, /bigint/],
+    [new Map(), /instance of Map/],
+    [circle, /circle/],
+  ];
+  for (const [value, message] of refused) assert.throws(() => frozenJson(value, 'viewer'), message);
+});
