@@ -62,7 +62,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // What is built may be missing, and is checked as source.
-    exclude: { path: '^([.][.]/)?dist/' },
+    exclude: { path: '^([.][.]/)?dist/|/fixtures/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -9,7 +9,7 @@ import path from 'node:path';
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
 
-const FOLDERS = ['src', 'examples', 'babel-plugins', 'loadtest', 'test'];
+const FOLDERS = ['src', 'examples', 'loadtest', 'test'];
 
 /** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
 const GRAPHIQL_FILES = {
@@ -21,7 +21,11 @@ const GRAPHIQL_FILES = {
 };
 
 export async function build() {
-  const compiler = await newest([path.join(root, 'babel.config.js'), import.meta.filename]);
+  const compiler = await newest([
+    path.join(root, 'babel.config.js'),
+    import.meta.filename,
+    ...(await filesBelow(path.join(root, 'babel-plugins'))),
+  ]);
   const sources = (await Promise.all(FOLDERS.map((folder) => filesBelow(path.join(root, folder))))).flat();
   const outputs = new Set();
   const stale = [];
