@@ -15,8 +15,11 @@ export class Metrics {
     'channels',
     'Channels this pod is subscribed to on the bus, lingering ones included',
   );
-  readonly events = this.#counter('events_total', 'Events consumed', ['topic']);
-  readonly publishes = this.#counter('publishes_total', 'Messages published to the bus and acknowledged');
+  readonly events = this.#counter('events_total', 'Messages consumed, whatever became of them', ['topic']);
+  readonly publishes = this.#counter(
+    'publishes_total',
+    'Messages published and acknowledged: one for each channel of an event',
+  );
   readonly executions = this.#counter('executions_total', 'GraphQL executions of subscription events');
   readonly deliveries = this.#counter('deliveries_total', 'Results handed to subscribers');
   readonly deadLetters = this.#counter('dead_letters_total', 'Messages that could not be decoded', [
@@ -38,15 +41,49 @@ export class Metrics {
     ['topic'],
   );
   readonly filtered = this.#counter('filtered_total', 'Events that a @filter kept from a group');
+  readonly executionTimeouts = this.#counter(
+    'execution_timeouts_total',
+    'Executions given up after EXECUTE_TIMEOUT_MS',
+  );
+  readonly unsharedExecutions = this.#counter(
+    'unshared_executions_total',
+    'Executions of an event that were needed only because viewers differ at this path',
+    ['field', 'path'],
+  );
   readonly groupOverflows = this.#counter(
     'group_overflows_total',
-    'Events that a group skipped because too many were waiting to be executed',
+    'Events that a group skipped because too many were under way',
   );
   readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', ['code']);
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
     'Kafka consumers started anew after a crash',
   );
+  readonly backendRequests = this.#counter(
+    'backend_requests_total',
+    'Calls to back ends by what they came to, retries not counted apart',
+    ['backend', 'outcome'],
+  );
+  readonly backendRetries = this.#counter('backend_retries_total', 'Further tries of calls to back ends', [
+    'backend',
+  ]);
+  readonly backendInFlight = this.#gauge(
+    'backend_in_flight',
+    'Calls to back ends under way, waiting ones included',
+    ['backend'],
+  );
+  readonly backendBreakerOpen = this.#gauge(
+    'backend_breaker_open',
+    '1 while calls to a back end fail at once, as those before did',
+    ['backend'],
+  );
+  readonly backendDuration = new Histogram({
+    name: 'sluice_backend_duration_seconds',
+    help: 'Whole calls to back ends, waiting and retries included',
+    labelNames: ['backend'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  });
   readonly eventDelay = new Histogram({
     name: 'sluice_event_delay_seconds',
     help: 'From consumed to handed to the sockets, once per group and event',
@@ -59,8 +96,8 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  #gauge(name: string, help: string): Gauge {
-    return new Gauge({ name: `sluice_${name}`, help, registers: [this.registry] });
+  #gauge<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
+    return new Gauge({ name: `sluice_${name}`, help, labelNames, registers: [this.registry] });
   }
 
   #counter<Label extends string = never>(
