@@ -11,7 +11,7 @@ if (!topic || !(Number(partitions) > 0) || !brokers) {
   process.exit(1);
 }
 
-const admin = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.ERROR }).admin();
+const admin = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING }).admin();
 await admin.connect();
 try {
   const created = await admin.createTopics({ topics: [{ topic, numPartitions: Number(partitions) }] });

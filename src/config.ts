@@ -85,9 +85,17 @@ const SETTINGS = {
     default: 100,
     help: 'Most channels that one subscription may listen to.',
   }),
-  MAX_WAITING_EVENTS: integer(1, 1_000_000, {
-    default: 1_000,
-    help: 'Most events of one group that wait for an asynchronous resolver; past it the oldest are skipped, counted and told to the subscribers.',
+  MAX_WAITING_EVENTS: integer(1, 100_000, {
+    default: 100,
+    help: 'Most events of one group that are under way at once, waiting for asynchronous resolvers; more are skipped, counted and told to the subscribers.',
+  }),
+  EXECUTE_CONCURRENCY: integer(1, 1_000_000, {
+    default: 200,
+    help: 'Most asynchronous executions that run at once in a pod; the others wait their turn.',
+  }),
+  EXECUTE_TIMEOUT_MS: integer(1, 3_600_000, {
+    default: 10_000,
+    help: 'How long an asynchronous execution may take; then its subscribers get an error in its place.',
   }),
   DOCUMENT_CACHE_SIZE: integer(1, 1_000_000, {
     default: 1_000,

@@ -5,15 +5,23 @@ import type { Bus } from './bus/bus.ts';
 import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
 import type { Config } from './config.ts';
+import { Authenticator } from './context/authenticator.ts';
+import { Backends } from './context/backends.ts';
+import { Contexts } from './context/event-scope.ts';
 import { messageOf, SluiceError } from './errors.ts';
 import { Executor } from './executor/executor.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
-import type { Graph } from './graph/graph.ts';
-import { loadGraph } from './graph/load-graph.ts';
+import type { JsonValue } from './graph/graph.ts';
+import { loadGraph, type LoadedGraph } from './graph/load-graph.ts';
+import { BoundedLabels } from './hub/bounded-labels.ts';
 import { Flusher } from './hub/flush.ts';
 import { Hub } from './hub/hub.ts';
+import { Limiter } from './hub/limiter.ts';
+import { systemClock } from './ingest/clock.ts';
 import { KafkaIngest } from './ingest/kafka-ingest.ts';
 import { LocalSource } from './ingest/local-source.ts';
+import { checkKeys } from './ingest/safe-keys.ts';
+import { SnakeCase } from './ingest/snake-case.ts';
 import { Simulator, type SimulatedEvent } from './ingest/simulator.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
@@ -44,7 +52,7 @@ interface Part {
 /** What nearly every part needs. */
 interface Basics {
   readonly config: Config;
-  readonly graph: Graph;
+  readonly graph: LoadedGraph;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -81,14 +89,17 @@ export class Gateway {
 
   /** @throws SluiceError BAD_GRAPH or BAD_SETTINGS */
   static async create(config: Config, log: Log): Promise<Gateway> {
-    const graph = await loadGraph(config.GRAPH === BUNDLED_GRAPH ? BUNDLED_FOLDER : config.GRAPH);
-    for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
+    const isBundled = config.GRAPH === BUNDLED_GRAPH;
+    const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
+    // Those of the bundled graph are ours to know, not to be stumbled over at the first start.
+    if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics();
     metrics.collectProcess();
     const basics: Basics = { config, graph, metrics, log };
     const bus = createBus(basics);
+    const backends = createBackends(basics);
     const ingest = await createIngest(basics, bus);
-    const { webSockets, publicServer } = await createPublicSide(basics, bus, ingest);
+    const { webSockets, publicServer } = await createPublicSide(basics, bus, ingest, backends);
     const state: State = { stopping: false };
     const adminServer = createAdminServer(basics, bus, ingest, state);
     let ports: Ports = { port: 0, adminPort: 0 };
@@ -99,6 +110,7 @@ export class Gateway {
         stop: () => adminServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
       },
       bus,
+      { start: () => undefined, stop: () => backends.close() },
       { start: () => webSockets.start(), stop: () => webSockets.stop(STOP_GRACE_MS) },
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),
@@ -145,6 +157,19 @@ function createBus({ config, metrics, log }: Basics): Bus {
   return new RedisBus({ ...common, url: config.REDIS_URL, ca });
 }
 
+function createBackends({ graph, metrics, log: parent }: Basics): Backends {
+  const log = parent.child({ part: 'backends' });
+  const snakeCase = new SnakeCase();
+  const transformKeys = {
+    SNAKE: (value: JsonValue) => snakeCase.transform(value),
+    KEEP: (value: JsonValue) => {
+      checkKeys(value);
+      return value;
+    },
+  };
+  return new Backends(graph.definition.backends ?? {}, { metrics, log, clock: systemClock, transformKeys });
+}
+
 /**
  * | Kafka | Redis | events come from |
  * |---|---|---|
@@ -180,18 +205,29 @@ async function createSimulator(accept: NonNullable<Ingest['accept']>, log: Log):
   return new Simulator({ events: simulate(Math.random, Date.now), accept, log });
 }
 
-async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bus, ingest: Ingest) {
-  const { schema, topics } = graph;
+async function createPublicSide(
+  { config, graph, metrics, log }: Basics,
+  bus: Bus,
+  ingest: Ingest,
+  backends: Backends,
+) {
+  const { schema, topics, definition } = graph;
+  const contexts = new Contexts(definition, backends, Date.now);
+  const authenticator = new Authenticator(definition, log.child({ part: 'authenticate' }));
   const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
   const flusher = new Flusher(Date.now, (seconds) => metrics.eventDelay.observe(seconds));
   const hub = new Hub({
     graph,
     bus,
     executor,
+    contexts,
     flusher,
+    limiter: new Limiter(config.EXECUTE_CONCURRENCY),
+    paths: new BoundedLabels(),
     metrics,
     log: log.child({ part: 'hub' }),
     maxWaiting: config.MAX_WAITING_EVENTS,
+    timeoutMs: config.EXECUTE_TIMEOUT_MS,
     channelPrefix: config.REDIS_PREFIX,
     maxChannels: config.MAX_CHANNELS,
   });
@@ -199,6 +235,8 @@ async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bu
     schema,
     executor,
     hub,
+    authenticator,
+    contexts,
     flusher,
     metrics,
     log: log.child({ part: 'websocket' }),
@@ -212,7 +250,7 @@ async function createPublicSide({ config, graph, metrics, log }: Basics, bus: Bu
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
   const routes = publicRoutes({
-    post: new PostTransport(executor),
+    post: new PostTransport(executor, authenticator, contexts),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     graphiql: config.GRAPHIQL ? await Graphiql.load(schema) : undefined,

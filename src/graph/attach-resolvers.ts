@@ -32,7 +32,8 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
     else if (isObjectType(type)) {
       for (const [field, resolver] of Object.entries(code as FieldResolvers)) {
         const target = type.getFields()[field];
-        if (field === '__isTypeOf') type.isTypeOf = resolver as GraphQLIsTypeOfFn<unknown, unknown>;
+        if (field === '__isTypeOf')
+          type.isTypeOf = resolver as unknown as GraphQLIsTypeOfFn<unknown, unknown>;
         else if (target) target.resolve = resolver as GraphQLFieldResolver<unknown, unknown>;
       }
     } else if (isAbstractType(type)) {

@@ -25,7 +25,10 @@ export function isBabelInstalled(): boolean {
  * @throws SluiceError BAD_GRAPH with file, line and column where it is not TypeScript
  */
 export async function compileTypeScript(file: string, rewriteExtensions: boolean): Promise<string> {
-  const { transformAsync } = await import('@babel/core');
+  const [{ transformAsync }, { default: proxyLazy }] = await Promise.all([
+    import('@babel/core'),
+    import('sluice/babel-plugin'),
+  ]);
   try {
     const result = await transformAsync(await readFile(file, 'utf8'), {
       filename: file,
@@ -33,6 +36,7 @@ export async function compileTypeScript(file: string, rewriteExtensions: boolean
       sourceMaps: 'inline',
       babelrc: false,
       configFile: false,
+      plugins: [proxyLazy],
       presets: [[resolve(PRESET), { rewriteImportExtensions: rewriteExtensions }]],
     });
     return result?.code ?? '';

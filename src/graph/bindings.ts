@@ -17,7 +17,7 @@ export function bindingsOf(
   definition: GraphDefinition,
 ): Map<string, Binding> {
   return new Map(
-    fields.map(({ field, topic, key, condition }) => {
+    fields.map(({ field, topic, key, condition, shares }) => {
       const types: FilterTypes = {
         field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
         argument: (name) => field.args.find((argument) => argument.name === name)?.type,
@@ -26,7 +26,7 @@ export function bindingsOf(
       const argument = key === undefined ? undefined : types.argument(key);
       const held = key === undefined ? undefined : types.field([key]);
       const keyForm = (value: unknown): unknown => written(value, argument && getNamedType(argument), held);
-      return [field.name, { field: field.name, topic, key, keyForm, filter }];
+      return [field.name, { field: field.name, topic, key, keyForm, filter, shares }];
     }),
   );
 }

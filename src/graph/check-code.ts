@@ -26,6 +26,7 @@ export function checkCode(
     findings.error(code.locate(name), `defineGraph does not know "${name}"`, `It knows ${listed(known)}.`);
   }
   checkDecode(code, fields, findings);
+  checkFunctions(code, findings);
   const { resolvers } = code.definition as Readonly<Record<keyof GraphDefinition, unknown>>;
   if (resolvers === undefined) return;
   if (!isRecord(resolvers)) {
@@ -69,6 +70,35 @@ function checkDecode(code: GraphCode, fields: readonly EventField[], findings: F
       const message = `decode["${topic}"]: expected a function, got ${describe(value)}`;
       findings.error(at, message, 'Write (value, headers) => event.');
     }
+  }
+}
+
+const FUNCTIONS = ['authenticate', 'loaders', 'viewerLoaders', 'primers', 'context'] as const;
+
+function checkFunctions(code: GraphCode, findings: Findings): void {
+  const definition = code.definition as Readonly<Record<string, unknown>>;
+  for (const name of FUNCTIONS) {
+    const value = definition[name];
+    if (value === undefined || typeof value === 'function') continue;
+    const hint =
+      name === 'authenticate' ? 'Write (connectionParams, request) => viewer.' : 'Write (ctx) => ({ … }).';
+    findings.error(code.locate(name), `${name}: expected a function, got ${describe(value)}`, hint);
+  }
+  const { backends } = definition;
+  if (backends === undefined) return;
+  if (!isRecord(backends)) {
+    const message = `backends: expected an object, got ${describe(backends)}`;
+    findings.error(code.locate('backends'), message, 'Write backends: { name: { url: … } }.');
+    return;
+  }
+  for (const [name, backend] of Object.entries(backends)) {
+    const forward = isRecord(backend) ? backend['forward'] : undefined;
+    if (typeof forward !== 'object' || forward === null || Object.keys(forward).length === 0) continue;
+    findings.warning(
+      code.locate('backends', name),
+      `backends.${name} forwards values of the viewer: what is resolved over it is executed for each of their values`,
+      'If they are a token, that is once per subscriber. Use service credentials (headers) where the answer is the same.',
+    );
   }
 }
 

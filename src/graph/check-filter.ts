@@ -97,6 +97,8 @@ export class FilterCheck {
     if (operator !== 'in') return this.#checkItem(operand, field, type, operator);
     if (operand.kind === 'list') {
       for (const item of operand.items) this.#checkItem(item, field, type, operator);
+    } else if (operand.kind === 'viewer') {
+      return; // Only the viewer itself shows whether it is a list.
     } else if (operand.kind === 'literal') {
       this.#error(
         operand.node,
@@ -126,6 +128,8 @@ export class FilterCheck {
         `${operator} expects one value, got a list`,
         'Use in to compare with several.',
       );
+    } else if (operand.kind === 'viewer') {
+      return;
     } else if (operand.kind === 'argument') {
       const argument = this.#argument(operand, field);
       if (argument && isListType(getNullableType(argument))) {
@@ -148,7 +152,7 @@ export class FilterCheck {
     field: EventField['field'],
   ): GraphQLInputType | undefined {
     const argument = field.args.find(({ name }) => name === operand.name);
-    if (argument === undefined && !/^viewer(\.|$)/.test(operand.name)) {
+    if (argument === undefined) {
       const message = `Subscription.${field.name} has no argument "${operand.name}"`;
       const known = `Arguments: ${listed(field.args.map(({ name }) => name))}.`;
       this.#error(operand.node, message, `${known} Write "$$…" for text that begins with a dollar.`);

@@ -1,4 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType } from 'graphql';
+import type { BackendDefinition } from './backend-definition.ts';
+import type { GraphContext, Primer, RequestHead, SharedContext } from './context-types.ts';
 import type { Decode } from './graph.ts';
 
 /**
@@ -10,7 +12,7 @@ export type FieldResolver = {
   resolve(
     source: Record<string, unknown>,
     args: Record<string, unknown>,
-    context: unknown,
+    context: GraphContext,
     info: GraphQLResolveInfo,
   ): unknown;
 }['resolve'];
@@ -33,6 +35,25 @@ export type Resolvers = Readonly<Record<string, FieldResolvers | EnumValues | Sc
 
 export interface GraphDefinition {
   readonly resolvers?: Resolvers;
+  /**
+   * Who connects. Called at `connection_init` with its payload, for queries by POST with none.
+   *
+   * @returns the viewer: an object of plain JSON, which is copied and frozen; null refuses the connection (4403)
+   */
+  authenticate?(
+    connectionParams: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): object | null | Promise<object | null>;
+  /** By name: `ctx.backends.<name>`. */
+  readonly backends?: Readonly<Record<string, BackendDefinition>>;
+  /** One set for each event, shared by all its executions; there is no viewer here. */
+  loaders?(ctx: SharedContext): object;
+  /** One set for each execution. */
+  viewerLoaders?(ctx: GraphContext): object;
+  /** By name of the loader in `loaders` that they seed, before it is first used. */
+  primers?(ctx: SharedContext): Readonly<Record<string, Primer>>;
+  /** What the graph adds to the context. */
+  context?(base: GraphContext): object;
   /** By topic: how the value of a message becomes an event, where it is not JSON. */
   readonly decode?: Readonly<Record<string, Decode>>;
 }
@@ -41,6 +62,12 @@ export interface GraphDefinition {
 export const DEFINITION_PROPERTIES = [
   'resolvers',
   'decode',
+  'authenticate',
+  'backends',
+  'loaders',
+  'viewerLoaders',
+  'primers',
+  'context',
 ] as const satisfies readonly (keyof GraphDefinition)[];
 
 const definitions = new WeakSet<object>();

@@ -14,10 +14,12 @@ const GATEWAY_SDL = /* GraphQL */ `
     key: String
     keys: EventKeys = SNAKE
     format: EventFormat = JSON
+    sharing: EventSharing = READS
   ) on FIELD_DEFINITION
 
   """
   Lets through only the events that fit. "$name" stands for an argument; without a value its condition is taken away.
+  "$viewer.path" stands for what the viewer holds; without it nothing is let through.
   """
   directive @filter(where: EventFilter!) on FIELD_DEFINITION
 
@@ -30,6 +32,13 @@ const GATEWAY_SDL = /* GraphQL */ `
 
   enum EventFormat {
     JSON
+  }
+
+  enum EventSharing {
+    "Subscribers share a result if their viewers agree on everything that made it."
+    READS
+    "Each subscriber's result is made for it alone."
+    NEVER
   }
 
   """

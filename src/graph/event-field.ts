@@ -19,6 +19,7 @@ export interface EventField {
   readonly key: string | undefined;
   readonly keyStyle: KeyStyle;
   readonly condition: Condition | undefined;
+  readonly shares: boolean;
   readonly place: Place;
   /** Where the value of an argument of `@event` stands, or the directive where it is not given. */
   placeOfArgument(name: string): Place;
@@ -68,6 +69,7 @@ function readEventField(
     key: typeof values['key'] === 'string' ? values['key'] : undefined,
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
+    shares: values['sharing'] !== 'NEVER',
     place,
     placeOfArgument,
   };

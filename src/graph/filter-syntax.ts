@@ -10,10 +10,11 @@ import { listed, placeOf, type Findings } from './diagnostic.ts';
 export const OPERATORS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** What a field is compared with: a value in the schema, or an argument of the subscription. */
+/** What a field is compared with: a value in the schema, an argument of the subscription, or what the viewer holds. */
 export type Operand =
   | { readonly kind: 'literal'; readonly value: unknown; readonly node: ConstValueNode }
   | { readonly kind: 'argument'; readonly name: string; readonly node: ConstValueNode }
+  | { readonly kind: 'viewer'; readonly path: readonly string[]; readonly node: ConstValueNode }
   | { readonly kind: 'list'; readonly items: readonly Operand[]; readonly node: ConstValueNode };
 
 export interface Comparison {
@@ -97,11 +98,15 @@ class FilterReader {
     if (node.value.startsWith('$$')) return { kind: 'literal', value: node.value.slice(1), node };
     const name = node.value.slice(1);
     if (/^viewer(\.|$)/.test(name)) {
-      this.#fault(
-        node,
-        `"${node.value}" names the viewer, but there are no viewers yet: nobody authenticates`,
-        'Compare with a value or with an argument.',
-      );
+      const path = name.split('.').slice(1);
+      if (path.length === 0 || path.includes('')) {
+        this.#fault(
+          node,
+          `expected a path like "$viewer.id", got ${shown(node)}`,
+          'Name one value of the viewer.',
+        );
+      }
+      return { kind: 'viewer', path, node };
     }
     return { kind: 'argument', name, node };
   }
@@ -118,6 +123,25 @@ function isOperator(name: string): name is Operator {
 /** Does the operand, or anything in it, come from an argument? */
 export function usesArguments(operand: Operand): boolean {
   return operand.kind === 'argument' || (operand.kind === 'list' && operand.items.some(usesArguments));
+}
+
+/** Paths of all that is named of the viewer. */
+export function viewerPathsOf(part: Condition | Operand): (readonly string[])[] {
+  switch (part.kind) {
+    case 'viewer':
+      return [part.path];
+    case 'list':
+      return part.items.flatMap(viewerPathsOf);
+    case 'comparison':
+      return viewerPathsOf(part.operand);
+    case 'not':
+      return viewerPathsOf(part.condition);
+    case 'and':
+    case 'or':
+      return part.conditions.flatMap(viewerPathsOf);
+    default:
+      return [];
+  }
 }
 
 /** A value of the schema as it may stand in a message. */

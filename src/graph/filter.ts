@@ -7,8 +7,16 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { comparator, type Comparator } from './filter-operators.ts';
-import { usesArguments, type Comparison, type Condition, type Operand } from './filter-syntax.ts';
-import type { Arguments, Binding, Event, EventPredicate } from './graph.ts';
+import {
+  usesArguments,
+  viewerPathsOf,
+  type Comparison,
+  type Condition,
+  type Operand,
+  type Operator,
+} from './filter-syntax.ts';
+import { jsonAt, ReadSet, type Json } from '../lazy/reads.ts';
+import type { Arguments, Binding, Event, EventFilter } from './graph.ts';
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts';
 
 /** What the schema says of the things in a filter; undefined where it does not say. */
@@ -17,7 +25,7 @@ export interface FilterTypes {
   argument(name: string): GraphQLInputType | undefined;
 }
 
-type Test = (event: Event) => Verdict;
+type Test = (event: Event, viewer: Json) => Verdict;
 
 /** Puts in the arguments of one subscription; undefined where they leave nothing. */
 type Bind = (args: Arguments) => Test | undefined;
@@ -28,9 +36,11 @@ type Bind = (args: Arguments) => Test | undefined;
  */
 export function compileFilter(condition: Condition, types: FilterTypes): NonNullable<Binding['filter']> {
   const bind = compile(condition, types);
-  return (args): EventPredicate | undefined => {
+  const reads = new ReadSet();
+  for (const path of viewerPathsOf(condition)) reads.add('whole', path);
+  return (args): EventFilter | undefined => {
     const test = bind(args);
-    return test && ((event) => test(event) === YES);
+    return test && { reads, passes: (event, viewer) => test(event, viewer) === YES };
   };
 }
 
@@ -40,7 +50,7 @@ function compile(condition: Condition, types: FilterTypes): Bind {
     const bind = compile(condition.condition, types);
     return (args) => {
       const test = bind(args);
-      return test && ((event) => (YES - test(event)) as Verdict);
+      return test && ((event, viewer) => (YES - test(event, viewer)) as Verdict);
     };
   }
   const binds = condition.conditions.map((inner) => compile(inner, types));
@@ -52,20 +62,20 @@ function compile(condition: Condition, types: FilterTypes): Bind {
 }
 
 function least(tests: readonly Test[]): Test {
-  return (event) => {
+  return (event, viewer) => {
     let verdict: Verdict = YES;
     for (let i = 0; i < tests.length && verdict !== NO; i++) {
-      verdict = Math.min(verdict, tests[i]?.(event) ?? UNKNOWN) as Verdict;
+      verdict = Math.min(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
     }
     return verdict;
   };
 }
 
 function greatest(tests: readonly Test[]): Test {
-  return (event) => {
+  return (event, viewer) => {
     let verdict: Verdict = NO;
     for (let i = 0; i < tests.length && verdict !== YES; i++) {
-      verdict = Math.max(verdict, tests[i]?.(event) ?? UNKNOWN) as Verdict;
+      verdict = Math.max(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
     }
     return verdict;
   };
@@ -78,6 +88,10 @@ function compileComparison({ path, operator, operand }: Comparison, types: Filte
     (named) => named?.name === 'ID',
   );
   const test = (value: unknown) => testAt(names, comparator(operator, value, asId));
+  if (viewerPathsOf(operand).length > 0) {
+    return (args) =>
+      viewerTest(names, operator, asId, (viewer) => valueOf(operand, args, type, types, viewer));
+  }
   if (!usesArguments(operand)) {
     const constant = test(literal(operand, type));
     return () => constant;
@@ -85,6 +99,20 @@ function compileComparison({ path, operator, operand }: Comparison, types: Filte
   return (args) => {
     const value = valueOf(operand, args, type, types);
     return value === undefined ? undefined : test(value);
+  };
+}
+
+/** A comparison with what the viewer holds; it is looked up once per event and distinct viewer. */
+function viewerTest(
+  path: readonly string[],
+  operator: Operator,
+  asId: boolean,
+  operandFor: (viewer: Json) => unknown,
+): Test {
+  return (event, viewer) => {
+    const value = operandFor(viewer);
+    if (value === undefined || (operator === 'in' && !Array.isArray(value))) return UNKNOWN;
+    return testAt(path, comparator(operator, value, asId))(event, viewer);
   };
 }
 
@@ -113,26 +141,28 @@ function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undef
   return type && getNamedType(type);
 }
 
-/** @returns undefined where an argument in it is absent or null */
+/** @returns undefined where an argument in it is absent or null, or the viewer lacks what it names */
 function valueOf(
   operand: Operand,
   args: Arguments,
   type: GraphQLNamedType | undefined,
   types: FilterTypes,
+  viewer?: Json,
 ): unknown {
+  if (operand.kind === 'viewer') return viewer === undefined ? undefined : jsonAt(viewer, operand.path);
   if (operand.kind === 'literal') return literal(operand, type);
   if (operand.kind === 'argument') {
     const value = args[operand.name] ?? undefined;
     return value === undefined ? undefined : written(value, namedType(types.argument(operand.name)), type);
   }
-  const values = operand.items.map((item) => valueOf(item, args, type, types));
+  const values = operand.items.map((item) => valueOf(item, args, type, types, viewer));
   return values.includes(undefined) ? undefined : values;
 }
 
 /** A value of the schema as events hold it: the name of an enum value stands for what its code says. */
 function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown {
   if (operand.kind === 'list') return operand.items.map((item) => literal(item, type));
-  if (operand.kind === 'argument') return undefined;
+  if (operand.kind === 'argument' || operand.kind === 'viewer') return undefined;
   if (!isEnumType(type) || typeof operand.value !== 'string') return operand.value;
   return type.getValue(operand.value)?.value as unknown;
 }

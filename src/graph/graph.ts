@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import type { Json, ReadSet } from '../lazy/reads.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
@@ -28,8 +29,12 @@ export interface Topic {
 /** Coerced arguments of a subscription field. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A filter with its arguments put in: does this event pass? */
-export type EventPredicate = (event: Event) => boolean;
+/** A filter with its arguments put in. */
+export interface EventFilter {
+  /** What it looks at in a viewer: those who agree on it get the same answer. */
+  readonly reads: ReadSet;
+  passes(event: Event, viewer: Json): boolean;
+}
 
 /** One subscription field and the topic it shows. */
 export interface Binding {
@@ -40,7 +45,9 @@ export interface Binding {
   /** A value of the key argument, coerced, as events hold it. */
   readonly keyForm: (value: unknown) => unknown;
   /** Undefined where the field has no `@filter`, or where the arguments leave nothing of it. */
-  readonly filter: ((args: Arguments) => EventPredicate | undefined) | undefined;
+  readonly filter: ((args: Arguments) => EventFilter | undefined) | undefined;
+  /** False: `sharing: NEVER`. Each subscriber's result is executed for it alone. */
+  readonly shares: boolean;
 }
 
 /** A loaded graph: what the rest of the gateway works with. */

@@ -3,11 +3,14 @@ import path from 'node:path';
 import { SluiceError } from '../errors.ts';
 import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from './bindings.ts';
+import type { GraphDefinition } from './define-graph.ts';
 import { Findings, formatDiagnostic, type Diagnostic } from './diagnostic.ts';
 import type { Graph } from './graph.ts';
 import { readGraph, type GraphParts } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
+  /** Its code, as it was written. */
+  readonly definition: GraphDefinition;
   /** What may be wrong with it, for the log. */
   readonly warnings: readonly Diagnostic[];
 }
@@ -33,6 +36,7 @@ export async function loadGraph(folder: string): Promise<LoadedGraph> {
     schema,
     bindings: bindingsOf(fields, schema, definition),
     topics: topicsOf(fields, definition),
+    definition,
     hasResolvers: Object.keys(definition.resolvers ?? {}).length > 0,
     warnings: findings.warnings,
   };

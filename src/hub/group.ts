@@ -1,13 +1,22 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import type { EventPredicate } from '../graph/graph.ts';
+import type { EventScope } from '../context/event-scope.ts';
+import type { Execution } from '../context/execution.ts';
+import { messageOf } from '../errors.ts';
+import type { EventFilter } from '../graph/graph.ts';
 import type { Message } from '../ingest/message.ts';
+import type { Json, ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from '../executor/operation.ts';
+import type { BoundedLabels } from './bounded-labels.ts';
+import { Bucketings } from './bucketing.ts';
 import type { Flusher } from './flush.ts';
+import type { Limiter } from './limiter.ts';
 import type { Member } from './member.ts';
 import { RecentPositions } from './offsets.ts';
 import { Payload } from './payload.ts';
+import { Sequencer, type Progress } from './sequencer.ts';
+import { Serving } from './serving.ts';
 
 /** What a group needs of the executor. */
 export interface EventExecutor {
@@ -23,10 +32,15 @@ export interface EventExecutor {
 export interface GroupServices {
   readonly executor: EventExecutor;
   readonly flusher: Flusher;
+  readonly limiter: Limiter;
+  /** Paths of viewers, for a metric's label. */
+  readonly paths: BoundedLabels;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Most events that wait behind an asynchronous execution. */
+  /** Most events that are under way at once. */
   readonly maxWaiting: number;
+  /** How long an asynchronous execution may take. */
+  readonly timeoutMs: number;
 }
 
 /** What the members of a group have asked for. */
@@ -35,35 +49,41 @@ export interface Question {
   readonly key: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly channels: readonly string[];
-  readonly predicate: EventPredicate | undefined;
+  readonly field: string;
+  readonly filter: EventFilter | undefined;
+  /** Results may be shared by members whose viewers agree on all that was read; else each is executed for alone. */
+  readonly shares: boolean;
 }
 
-interface WaitingEvent {
-  readonly message: Message;
-  readonly sequence: number;
+interface Failure {
+  readonly errors: readonly GraphQLError[];
+  readonly data: null;
 }
 
-const CONTEXT = Object.freeze({});
+interface Skipping {
+  readonly progress: Progress;
+  count: number;
+}
 
 /**
- * Subscribers that ask the same thing. An event is executed once for all of them, and events one after the other, so
- * that results come in the order of the events.
+ * Subscribers that ask the same thing. An event is executed as few times as their viewers allow, and every member gets
+ * its results in the order of the events.
  *
- *     handOver ──► predicate ──► execute ──► deliver to each member
- *                                   ▲
- *                      waiting ─────┘   only behind an asynchronous execution; bounded
+ *     handOver ──► filter, by viewer ──► serve, by what is read ──► sequencer ──► deliver to each member
  */
 export class Group {
   readonly question: Question;
   readonly #services: GroupServices;
-  /** Each member with the number of the last event handed over before it joined. */
-  readonly #members = new Map<Member, number>();
+  readonly #members = new Set<Member>();
+  readonly #bucketings = new Bucketings<Member>(this.#members);
+  readonly #sequencer = new Sequencer(this.#members, (member, payload) => this.#deliver(member, payload));
   readonly #recent: RecentPositions | undefined;
   #live = false;
-  #sequence = 0;
-  #executing = false;
-  #waiting: WaitingEvent[] = [];
-  #skipped = 0;
+  /** Whether an execution has ever been asynchronous: then those to come wait for a place. */
+  #asynchronous = false;
+  /** Events that could not be taken in, at the end of those under way. */
+  #skipping: Skipping | undefined;
+  #delivered = 0;
 
   constructor(question: Question, services: GroupServices) {
     this.question = question;
@@ -76,13 +96,17 @@ export class Group {
   }
 
   add(member: Member): void {
-    this.#members.set(member, this.#sequence);
+    this.#members.add(member);
+    this.#bucketings.add(member);
+    this.#sequencer.joined(member);
     if (this.#live) this.#services.metrics.subscribers.inc();
   }
 
   /** @returns false if it was not a member */
   remove(member: Member): boolean {
     if (!this.#members.delete(member)) return false;
+    this.#bucketings.remove(member);
+    this.#sequencer.left(member);
     if (this.#live) this.#services.metrics.subscribers.dec();
     return true;
   }
@@ -95,88 +119,150 @@ export class Group {
 
   /** Lets all members go. */
   end(errors: readonly GraphQLError[]): void {
-    for (const member of this.#members.keys()) {
+    for (const member of this.#members) {
       this.remove(member);
       member.end(errors);
     }
   }
 
   /** Takes one event, in the order in which the channels carry them. */
-  handOver(message: Message): void {
-    const { metrics, maxWaiting } = this.#services;
+  handOver(message: Message, scope: EventScope): void {
     if (this.#recent?.add(message) === false) {
-      metrics.duplicates.inc();
+      this.#services.metrics.duplicates.inc();
       return;
     }
-    if (this.question.predicate?.(message.event) === false) {
-      metrics.filtered.inc();
+    if (this.#sequencer.size >= this.#services.maxWaiting) {
+      this.#skip();
       return;
     }
-    const event = { message, sequence: ++this.#sequence };
-    if (!this.#executing) {
-      this.#execute(event);
-      return;
-    }
-    if (this.#waiting.length === maxWaiting) {
-      this.#waiting.shift();
-      this.#skipped += 1;
-      metrics.groupOverflows.inc();
-    }
-    this.#waiting.push(event);
+    this.#tellSkipped();
+    const progress = this.#sequencer.begin();
+    const passing = this.#filter(message, progress);
+    const serving = new Serving({
+      bucketings: this.#bucketings,
+      execute: (member, reads) => this.#execute(message, scope, member, reads),
+      whenFree: (start) => (this.#asynchronous ? this.#services.limiter.whenFree(start) : start()),
+      settle: (members, payload) => this.#settle(progress, members, payload, message.in),
+      unshared: (one, other, reads) => this.#countUnshared(one, other, reads),
+      ended: () => this.#ended(progress),
+    });
+    if (this.question.shares) serving.start(passing, passing === this.#members);
+    else serving.startUnshared(passing);
+    if (!progress.done) this.#sequencer.detach(progress);
   }
 
-  #execute(event: WaitingEvent): void {
-    const { executor, metrics } = this.#services;
+  /** @returns who is to get the event; the others are settled */
+  #filter({ event }: Message, progress: Progress): ReadonlySet<Member> {
+    const { filter } = this.question;
+    if (filter === undefined) return this.#members;
+    const passing = new Set<Member>();
+    for (const bucket of this.#bucketings.of(filter.reads).buckets) {
+      const [first] = bucket;
+      if (first !== undefined && filter.passes(event, first.viewer)) {
+        for (const member of bucket) passing.add(member);
+      } else {
+        this.#sequencer.settle(progress, bucket, undefined);
+      }
+    }
+    if (passing.size === 0) this.#services.metrics.filtered.inc();
+    return passing.size === this.#members.size ? this.#members : passing;
+  }
+
+  #execute(
+    message: Message,
+    scope: EventScope,
+    { viewer }: Member,
+    reads: ReadSet,
+  ): ExecutionResult | Promise<ExecutionResult> {
+    const { executor, metrics, limiter } = this.#services;
     const { operation, variables } = this.question;
     metrics.executions.inc();
-    const result = executor.execute(operation, event.message.event, CONTEXT, variables);
-    if (!(result instanceof Promise)) {
-      this.#deliver(result, event);
-      return;
-    }
-    this.#executing = true;
-    void this.#finish(result, event);
+    const execution = executionIn(scope, viewer, reads);
+    if ('errors' in execution) return execution;
+    const result = executor.execute(operation, message.event, execution.context, variables);
+    if (!(result instanceof Promise)) return result;
+    this.#asynchronous = true;
+    limiter.take();
+    return this.#inTime(result, execution).finally(() => limiter.give());
   }
 
-  async #finish(result: Promise<ExecutionResult>, event: WaitingEvent): Promise<void> {
-    const settled = await result;
-    this.#executing = false;
-    this.#deliver(settled, event);
-    this.#resume();
+  /** Resolves with an error after the time that an execution has; what comes later is discarded. */
+  #inTime(result: Promise<ExecutionResult>, execution: Execution): Promise<ExecutionResult> {
+    const { timeoutMs, metrics } = this.#services;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        metrics.executionTimeouts.inc();
+        const error = new GraphQLError(`The event took longer than ${timeoutMs} ms to resolve.`, {
+          extensions: { code: 'EXECUTE_TIMEOUT' },
+        });
+        execution.abort(error);
+        resolve({ errors: [error], data: null });
+      }, timeoutMs);
+      result.then(
+        (settled) => {
+          clearTimeout(timer);
+          resolve(settled);
+          return undefined;
+        },
+        () => undefined, // An executor never rejects.
+      );
+    });
   }
 
-  /** Executes what has waited, until one is asynchronous again or none is left. */
-  #resume(): void {
-    let event: WaitingEvent | undefined;
-    while (!this.#executing && (event = this.#waiting.shift()) !== undefined) {
-      if (this.#skipped > 0) this.#tellSkipped(event);
-      this.#execute(event);
+  #settle(progress: Progress, members: ReadonlySet<Member>, payload: Payload, consumedAt: number): void {
+    const { metrics, flusher } = this.#services;
+    this.#sequencer.settle(progress, members, payload);
+    const delivered = this.#delivered;
+    metrics.deliveries.inc(delivered);
+    this.#delivered = 0;
+    if (delivered > 0) flusher.timed(consumedAt);
+  }
+
+  #deliver(member: Member, payload: Payload): void {
+    try {
+      member.deliver(payload);
+      this.#delivered += 1;
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'a delivery failed');
     }
+  }
+
+  #ended(progress: Progress): void {
+    this.#sequencer.end(progress);
+    // Nothing but skipped events is left: those who missed them need not wait for the next one to hear of it.
+    if (this.#sequencer.size === 1) this.#tellSkipped();
+  }
+
+  /** Too many events are under way: this one is skipped, and its place kept to say so. */
+  #skip(): void {
+    this.#services.metrics.groupOverflows.inc();
+    this.#skipping ??= { progress: this.#sequencer.begin(), count: 0 };
+    this.#skipping.count += 1;
   }
 
   /** At the place where events are missing, those who missed them are told how many. */
-  #tellSkipped(next: WaitingEvent): void {
-    const skipped = this.#skipped;
-    this.#skipped = 0;
-    const message = `${skipped} events were skipped here: they came faster than they could be executed.`;
-    const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped } })];
-    this.#deliver({ errors }, { message: next.message, sequence: next.sequence - 1 });
+  #tellSkipped(): void {
+    if (this.#skipping === undefined) return;
+    const { progress, count } = this.#skipping;
+    this.#skipping = undefined;
+    const message = `${count} events were skipped here: they came faster than they could be executed.`;
+    const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped: count } })];
+    this.#settle(progress, this.#members, new Payload({ errors }), Date.now());
+    this.#sequencer.end(progress);
   }
 
-  #deliver(result: ExecutionResult, { message, sequence }: WaitingEvent): void {
-    const { metrics, flusher, log } = this.#services;
-    const payload = new Payload(result);
-    let deliveries = 0;
-    this.#members.forEach((joinedAfter, member) => {
-      if (joinedAfter >= sequence) return;
-      try {
-        member.deliver(payload);
-        deliveries += 1;
-      } catch (error) {
-        log.error({ err: error }, 'a delivery failed');
-      }
-    });
-    metrics.deliveries.inc(deliveries);
-    if (deliveries > 0) flusher.timed(message.in);
+  #countUnshared(one: Member, other: Member, reads: ReadSet): void {
+    const { metrics, paths } = this.#services;
+    const path = paths.of(reads.difference(one.viewer, other.viewer) ?? '*');
+    metrics.unsharedExecutions.inc({ field: this.question.field, path });
+  }
+}
+
+/** A graph's own `context` may throw: that is an error for those whose event it is. */
+function executionIn(scope: EventScope, viewer: Json, reads: ReadSet): Execution | Failure {
+  try {
+    return scope.execution(viewer, reads);
+  } catch (error) {
+    return { errors: [new GraphQLError(`The context can't be made: ${messageOf(error)}`)], data: null };
   }
 }

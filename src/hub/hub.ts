@@ -7,7 +7,9 @@ import { messageOf } from '../errors.ts';
 import { decodeMessage } from '../ingest/message.ts';
 import { deepFreeze } from './freeze.ts';
 import { declaredVariables, variablesKey } from './group-key.ts';
+import type { Contexts } from '../context/event-scope.ts';
 import { Group, type EventExecutor, type GroupServices, type Question } from './group.ts';
+import { RecentScopes } from './recent-scopes.ts';
 import type { Member } from './member.ts';
 import { ChannelOffsets } from './offsets.ts';
 
@@ -20,6 +22,7 @@ interface SubscriptionExecutor extends EventExecutor {
 
 interface HubOptions extends Omit<GroupServices, 'executor'> {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
+  readonly contexts: Contexts;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly executor: SubscriptionExecutor;
   readonly channelPrefix: string;
@@ -40,9 +43,11 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #groups = new Map<Operation, Map<string, Group>>();
   readonly #channels = new Map<string, HubChannel>();
+  readonly #scopes: RecentScopes;
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#scopes = new RecentScopes(options.contexts);
   }
 
   /**
@@ -87,7 +92,16 @@ export class Hub {
     if (binding === undefined) return [new GraphQLError(`The field ${asked.field} is not bound to a topic.`)];
     try {
       const channels = channelsOf(binding, asked.args, channelPrefix, maxChannels);
-      return { operation, key, variables: declared, channels, predicate: binding.filter?.(asked.args) };
+      const filter = binding.filter?.(asked.args);
+      return {
+        operation,
+        key,
+        variables: declared,
+        channels,
+        field: binding.field,
+        filter,
+        shares: binding.shares,
+      };
     } catch (error) {
       return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
     }
@@ -174,9 +188,10 @@ export class Hub {
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }
     if (graph.hasResolvers) deepFreeze(message.event);
+    const scope = this.#scopes.of(message);
     for (const group of groups) {
       try {
-        group.handOver(message);
+        group.handOver(message, scope);
       } catch (error) {
         log.error({ err: error, channel: name }, 'a group failed on an event');
       }

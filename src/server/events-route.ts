@@ -39,7 +39,7 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
       POST: async (request, response, rest) => {
         if (!fromAnywhere) demandLoopback(request);
         originCheck.demand(request.headers);
-        demandJson(request);
+        demandType(request);
         const topic = decode(rest);
         if (topic === undefined || !topics.has(topic)) {
           throw new HttpError(
@@ -81,10 +81,12 @@ function demandLoopback({ socket, headers }: IncomingMessage): void {
   );
 }
 
-function demandJson({ headers }: IncomingMessage): void {
+/** Bytes, for topics that a graph decodes itself, are no more than JSON what a page may send without asking. */
+function demandType({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
-  if (/^application\/json\s*(;|$)/i.test(type)) return;
-  throw new HttpError(415, `expected content-type application/json, got ${type === '' ? 'none' : type}`);
+  if (/^application\/(json|octet-stream)\s*(;|$)/i.test(type)) return;
+  const got = type === '' ? 'none' : type;
+  throw new HttpError(415, `expected content-type application/json, or application/octet-stream, got ${got}`);
 }
 
 function isLoopbackAddress(address: string | undefined): boolean {

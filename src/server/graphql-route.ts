@@ -1,3 +1,4 @@
+import { headOf } from '../context/authenticator.ts';
 import type { PostTransport } from '../transports/post.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
@@ -37,7 +38,7 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       },
       POST: guarded(async (request, response) => {
         const body = await readBody(request, maxPayloadBytes);
-        const answer = await post.respond(request.headers, body.toString());
+        const answer = await post.respond(headOf(request), body.toString());
         response.writeHead(answer.status, { ...answer.headers, 'x-content-type-options': 'nosniff' });
         response.end(answer.body);
       }),

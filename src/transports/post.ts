@@ -1,6 +1,10 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Authenticator } from '../context/authenticator.ts';
+import type { Contexts } from '../context/event-scope.ts';
+import type { RequestHead } from '../graph/context-types.ts';
+import { ReadSet } from '../lazy/reads.ts';
 
 /** What POST needs of the executor. `Operation` is the executor's own; POST looks at its kind only. */
 export interface QueryExecutor<Operation extends { readonly kind: string }> {
@@ -27,11 +31,15 @@ export interface PostResponse {
  * the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  */
 export class PostTransport {
-  readonly #handle: Handler;
+  readonly #handle: Handler<RequestHead>;
 
-  constructor(executor: QueryExecutor<{ readonly kind: string }>) {
+  constructor(
+    executor: QueryExecutor<{ readonly kind: string }>,
+    authenticator: Pick<Authenticator, 'viewerOf'>,
+    contexts: Pick<Contexts, 'scopeOf'>,
+  ) {
     this.#handle = createHandler({
-      onSubscribe: async (_request, { query, operationName, variables }) => {
+      onSubscribe: async ({ raw }, { query, operationName, variables }) => {
         const prepared = executor.prepare(query, operationName ?? null);
         if (isErrors(prepared)) return prepared;
         if (prepared.kind === 'subscription') {
@@ -41,7 +49,10 @@ export class PostTransport {
             ),
           ];
         }
-        const result = await executor.execute(prepared, undefined, {}, variables ?? {});
+        const viewer = await authenticator.viewerOf({}, raw);
+        if (viewer === null) return [null, { status: 403, statusText: 'Forbidden' }];
+        const { context } = contexts.scopeOf(undefined).execution(viewer, new ReadSet());
+        const result = await executor.execute(prepared, undefined, context, variables ?? {});
         // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
         return 'data' in result ? result : (result.errors ?? []);
       },
@@ -49,13 +60,13 @@ export class PostTransport {
   }
 
   /** @param body the request's body, already bounded and read */
-  async respond(headers: IncomingHttpHeaders, body: string): Promise<PostResponse> {
+  async respond(request: RequestHead, body: string): Promise<PostResponse> {
     const [text, init] = await this.#handle({
       method: 'POST',
       url: '/graphql',
-      headers: { get: (name) => headers[name]?.toString() ?? null },
+      headers: { get: (name) => request.headers[name]?.toString() ?? null },
       body,
-      raw: undefined,
+      raw: request,
       context: undefined,
     });
     return { status: init.status, headers: { ...init.headers }, body: text };

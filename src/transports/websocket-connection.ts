@@ -2,7 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { Server, WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
+import type { Authenticator } from '../context/authenticator.ts';
 import { Outbox, type Flusher, type Wire } from '../hub/flush.ts';
+import type { RequestHead } from '../graph/context-types.ts';
+import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { CLOSINGS } from './close-codes.ts';
@@ -12,6 +15,7 @@ import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subsc
 export interface ConnectionServices {
   readonly protocol: Server<Connection>;
   readonly schema: GraphQLSchema;
+  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -48,9 +52,13 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
   /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
   readonly #ids = new Set<string>();
   #handle: MessageHandler | undefined;
+  /** Until it is known who connects. */
+  #request: RequestHead | undefined;
+  #viewer: Json = null;
   #answered = true;
 
-  constructor(webSocket: WebSocket, stream: Duplex, services: ConnectionServices) {
+  constructor(webSocket: WebSocket, stream: Duplex, request: RequestHead, services: ConnectionServices) {
+    this.#request = request;
     this.#webSocket = webSocket;
     this.#stream = stream;
     this.#services = services;
@@ -72,6 +80,20 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
 
   get waitingBytes(): number {
     return this.#stream.writableLength;
+  }
+
+  /** Who has connected. */
+  get viewer(): Json {
+    return this.#viewer;
+  }
+
+  /** @returns false if whoever connects is refused */
+  async authenticate(connectionParams: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const request = this.#request;
+    if (request === undefined) return false;
+    this.#request = undefined;
+    this.#viewer = await this.#services.authenticator.viewerOf(connectionParams, request);
+    return this.#viewer !== null;
   }
 
   onMessage(handler: MessageHandler): void {

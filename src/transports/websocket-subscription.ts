@@ -5,6 +5,7 @@ import { frameSuffix } from '../hub/frame.ts';
 import type { Group } from '../hub/group.ts';
 import type { Member } from '../hub/member.ts';
 import type { Payload } from '../hub/payload.ts';
+import type { Json } from '../lazy/reads.ts';
 
 interface Settle {
   readonly resolve: (result: IteratorReturnResult<undefined>) => void;
@@ -15,6 +16,7 @@ interface Settle {
 export interface SubscriptionOwner {
   readonly outbox: Outbox;
   readonly schema: GraphQLSchema;
+  readonly viewer: Json;
   left(subscription: WebSocketSubscription): void;
 }
 
@@ -79,6 +81,10 @@ export class WebSocketSubscription implements Member, AsyncIterableIterator<neve
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get viewer(): Json {
+    return this.#owner.viewer;
   }
 
   get schema(): GraphQLSchema {

@@ -9,10 +9,14 @@ import {
 } from 'graphql';
 import { handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import { headOf, type Authenticator } from '../context/authenticator.ts';
+import type { Contexts } from '../context/event-scope.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { Flusher } from '../hub/flush.ts';
+import type { RequestHead } from '../graph/context-types.ts';
 import type { Hub } from '../hub/hub.ts';
+import { ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { CLOSINGS } from './close-codes.ts';
@@ -23,6 +27,8 @@ interface WebSocketOptions {
   readonly schema: GraphQLSchema;
   readonly executor: Pick<Executor, 'prepare' | 'execute'>;
   readonly hub: Pick<Hub, 'join' | 'leave'>;
+  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
+  readonly contexts: Pick<Contexts, 'scopeOf'>;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -68,13 +74,16 @@ export class WebSocketTransport {
     });
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
       connectionInitWaitTimeout: options.initTimeoutMs,
+      // `false` closes with 4403.
+      onConnect: ({ extra, connectionParams }) => extra.authenticate(connectionParams ?? {}),
       onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => this.#execute(args as QueryArgs),
     });
-    const { schema, flusher, metrics, log, bufferBytes } = options;
+    const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
     this.#services = {
       protocol,
+      authenticator,
       schema,
       flusher,
       metrics,
@@ -110,11 +119,13 @@ export class WebSocketTransport {
 
   /** Completes the handshake of an upgrade that has been let in. */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => this.#opened(webSocket, stream));
+    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
+      this.#opened(webSocket, stream, headOf(request)),
+    );
   }
 
-  #opened(webSocket: WebSocket, stream: Duplex): void {
-    const connection = new Connection(webSocket, stream, this.#services);
+  #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {
+    const connection = new Connection(webSocket, stream, request, this.#services);
     (webSocket as OwnedWebSocket)[CONNECTION] = connection;
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();
@@ -149,7 +160,7 @@ export class WebSocketTransport {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { executor, hub, schema, maxOperations } = this.#options;
+    const { executor, hub, contexts, schema, maxOperations } = this.#options;
     if (connection.operations > maxOperations) {
       const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
       return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
@@ -159,7 +170,15 @@ export class WebSocketTransport {
     const variables = payload.variables ?? {};
     if (operation.kind !== 'subscription') {
       const { document, name } = operation;
-      const args: QueryArgs = { operation, schema, document, operationName: name, variableValues: variables };
+      const { context } = contexts.scopeOf(undefined).execution(connection.viewer, new ReadSet());
+      const args: QueryArgs = {
+        operation,
+        schema,
+        document,
+        operationName: name,
+        variableValues: variables,
+        contextValue: context,
+      };
       return args;
     }
     const subscription = new WebSocketSubscription(id, operation, connection);
@@ -171,8 +190,12 @@ export class WebSocketTransport {
     return subscription;
   }
 
-  #execute({ operation, variableValues }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
-    return this.#options.executor.execute(operation, undefined, {}, variableValues ?? {});
+  #execute({
+    operation,
+    contextValue,
+    variableValues,
+  }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
+    return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
   }
 }
 

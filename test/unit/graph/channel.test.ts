@@ -9,6 +9,7 @@ const binding: Binding = {
   key: 'auction_id',
   keyForm: (value) => value,
   filter: undefined,
+  shares: true,
 };
 
 const channels = (args: Record<string, unknown>, max = 100) => channelsOf(binding, args, 'sluice:', max);

@@ -102,12 +102,10 @@ const CASES: readonly Case[] = [
     'Write "$$…"',
   ],
   [
-    'a filter that names the viewer',
-    filtered('{ auction_id: { eq: "$viewer.id" } }'),
-    [
-      'schema.graphql:3:62 error: @filter: "$viewer.id" names the viewer, but there are no viewers yet: nobody authenticates',
-    ],
-    'with an argument',
+    'a filter that names the viewer as a whole',
+    filtered('{ auction_id: { eq: "$viewer" } }'),
+    ['schema.graphql:3:62 error: @filter: expected a path like "$viewer.id", got "$viewer"'],
+    'Name one value',
   ],
   [
     'a filter on a field that is resolved by code',

@@ -27,9 +27,9 @@ const CASES: readonly Case[] = [
   ],
   [
     'an argument of @event that is not there yet',
-    bid('@event(topic: "bids", sharing: NEVER)'),
-    ['schema.graphql:3:27 error: Unknown argument "sharing" on directive "@event".'],
-    'topic, key, keys and format',
+    bid('@event(topic: "bids", replay: true)'),
+    ['schema.graphql:3:27 error: Unknown argument "replay" on directive "@event".'],
+    'topic, key, keys, format and sharing',
   ],
   [
     'a value of @event that is of the wrong type',
@@ -173,11 +173,31 @@ const CASES: readonly Case[] = [
     'properties of the definition that come later or never',
     bid('@event(topic: "bids")'),
     [
-      'graph.js:3:3 error: defineGraph does not know "authenticate"',
-      'graph.js:4:3 error: defineGraph does not know "loaders"',
+      'graph.js:3:3 error: defineGraph does not know "authorize"',
+      'graph.js:4:3 error: defineGraph does not know "history"',
     ],
-    'It knows resolvers and decode.',
-    graphJs('{\n  authenticate: () => ({}),\n  loaders: {},\n}'),
+    'It knows resolvers, decode, authenticate',
+    graphJs('{\n  authorize: () => ({}),\n  history: {},\n}'),
+  ],
+  [
+    'what should be a function or an object and is not',
+    bid('@event(topic: "bids")'),
+    [
+      'graph.js:3:3 error: loaders: expected a function, got object',
+      'graph.js:4:3 error: authenticate: expected a function, got string',
+      'graph.js:5:3 error: backends: expected an object, got a list',
+    ],
+    'Write',
+    graphJs('{\n  loaders: {},\n  authenticate: "me",\n  backends: [],\n}'),
+  ],
+  [
+    'a back end that forwards what tells viewers apart',
+    bid('@event(topic: "bids")'),
+    [
+      'graph.js:3:15 warning: backends.uaa forwards values of the viewer: what is resolved over it is executed for each of their values',
+    ],
+    'service credentials',
+    graphJs('{\n  backends: { uaa: { url: "http://uaa", forward: ["token"] } },\n}'),
   ],
   [
     'decode for a topic that no field shows, or without a function',

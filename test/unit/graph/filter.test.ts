@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Arguments, Event, EventPredicate } from '../../../src/graph/graph.ts';
+import type { Arguments, Event } from '../../../src/graph/graph.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
 import { loadGraph } from '../../../src/graph/load-graph.ts';
 import { graphFolder } from './graph-folder.ts';
 
@@ -32,17 +33,20 @@ const TYPES = `
   scalar Json
 `;
 
+type Passes = (event: Event, viewer?: Json) => boolean;
+
 /** A filter as the gateway makes it of a schema, with the arguments of one subscription. */
 async function filterOf(
   t: TestContext,
   where: string,
   args: Arguments,
   code?: string,
-): Promise<EventPredicate | undefined> {
+): Promise<Passes | undefined> {
   const schema = `type Subscription { bid(${ARGUMENTS}): Bid @event(topic: "bids") @filter(where: ${where}) } ${TYPES}`;
   const folder = await graphFolder(t, { 'schema.graphql': schema, ...(code && { 'graph.js': code }) });
   const { bindings } = await loadGraph(folder);
-  return bindings.get('bid')?.filter?.(args);
+  const filter = bindings.get('bid')?.filter?.(args);
+  return filter && ((event, viewer = {}) => filter.passes(event, viewer));
 }
 
 type Row = readonly [where: string, args: Arguments, event: Event, passes: boolean];
@@ -206,4 +210,32 @@ describe('@filter', () => {
     );
     assert.equal(await passes('{ day: { eq: "$day" } }', { day: 3 }, { day: 'day 3' }), true);
   });
+});
+
+const VIEWERS: readonly (readonly [where: string, event: Event, viewer: Json, passes: boolean])[] = [
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 7 }, { id: '7' }, true],
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 7 }, { id: '8' }, false],
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 7 }, {}, false],
+  ['{ not: { bid_id: { eq: "$viewer.id" } } }', { bid_id: 7 }, { id: '8' }, true],
+  ['{ not: { bid_id: { eq: "$viewer.id" } } }', { bid_id: 7 }, {}, false],
+  ['{ not: { bid_id: { eq: "$viewer.id" } } }', {}, { id: '8' }, false],
+  ['{ owner_ids: { contains: "$viewer.id" } }', { owner_ids: [1, 2] }, { id: 2 }, true],
+  ['{ owner_ids: { contains: "$viewer.id" } }', { owner_ids: [1, 2] }, { id: 3 }, false],
+  ['{ owner_ids: { contains: "$viewer.org.id" } }', { owner_ids: [1] }, { org: { id: '1' } }, true],
+  ['{ owner_ids: { contains: "$viewer.org.id" } }', { owner_ids: [1] }, { org: null }, false],
+  ['{ state_text: { in: "$viewer.states" } }', { state_text: 'a' }, { states: ['a', 'b'] }, true],
+  ['{ state_text: { in: "$viewer.states" } }', { state_text: 'a' }, { states: 'a' }, false],
+  ['{ not: { state_text: { in: "$viewer.states" } } }', { state_text: 'a' }, { states: 'b' }, false],
+  ['{ state_text: { in: ["x", "$viewer.state"] } }', { state_text: 'x' }, {}, false],
+  ['{ amount: { lte: "$viewer.limit" } }', { amount: 5 }, { limit: 5 }, true],
+  ['{ amount: { lte: "$viewer.limit" } }', { amount: 5 }, { limit: '5' }, false],
+  ['{ or: [{ open: { eq: true } }, { bid_id: { eq: "$viewer.id" } }] }', { open: true, bid_id: 1 }, {}, true],
+];
+
+describe('@filter on the viewer', () => {
+  for (const [where, event, viewer, passes] of VIEWERS) {
+    it(`${passes ? 'passes' : 'rejects'} ${JSON.stringify(event)} by ${where} for ${JSON.stringify(viewer)}`, async (t) => {
+      assert.equal((await filterOf(t, where, {}))?.(event, viewer), passes);
+    });
+  }
 });

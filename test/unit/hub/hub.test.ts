@@ -4,11 +4,15 @@ import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import type { Listener, Subscription } from '../../../src/bus/bus.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { Arguments, Binding } from '../../../src/graph/graph.ts';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import { BoundedLabels } from '../../../src/hub/bounded-labels.ts';
 import { Flusher } from '../../../src/hub/flush.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { Hub } from '../../../src/hub/hub.ts';
+import { Limiter } from '../../../src/hub/limiter.ts';
 import type { Member } from '../../../src/hub/member.ts';
 import type { Payload } from '../../../src/hub/payload.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
@@ -61,7 +65,11 @@ function withResolvers(): PromiseWithResolvers {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 class FakeMember implements Member {
+  readonly viewer: Json;
   readonly results: unknown[] = [];
+  constructor(viewer: Json = {}) {
+    this.viewer = viewer;
+  }
   ended: readonly GraphQLError[] | undefined;
   deliver(payload: Payload): void {
     this.results.push(JSON.parse(payload.json.toString()));
@@ -77,6 +85,7 @@ const binding: Binding = {
   key: 'id',
   keyForm: (value) => value,
   filter: undefined,
+  shares: true,
 };
 
 function operation(variableNames: string[] = ['id']): Operation {
@@ -114,6 +123,10 @@ function setUp(options: SetUp = {}) {
     flusher: new Flusher(Date.now, () => undefined),
     metrics,
     log: createLog('silent'),
+    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    limiter: new Limiter(10),
+    paths: new BoundedLabels(),
+    timeoutMs: 60_000,
     maxWaiting: options.maxWaiting ?? 10,
     channelPrefix: '',
     maxChannels: 3,
@@ -273,30 +286,39 @@ test('results come in the order of the events, though some are asynchronous and 
   );
 });
 
-test('past the bound the oldest waiting events are skipped, counted, and told where they are missing', async () => {
-  const first = withResolvers();
+test('past the bound events are skipped, counted, and told where they are missing', async () => {
+  const executions: PromiseWithResolvers[] = [];
   const { bus, join, value } = setUp({
     maxWaiting: 2,
-    execute: (event: { n: number }) =>
-      event.n === 1 ? first.promise.then(() => ({ data: event })) : { data: event },
+    execute: (event: { n: number }) => {
+      const execution = withResolvers();
+      executions.push(execution);
+      return execution.promise.then(() => ({ data: event }));
+    },
   });
   const { member } = join(operation());
-  for (const n of [1, 2, 3, 4, 5]) bus.carry('bids', n, { n });
-  first.resolve();
+  for (const n of [1, 2, 3, 4]) bus.carry('bids', n, { n });
+  executions[1]?.resolve();
   await settled();
-  const [one, told, ...rest] = member.results as { errors: { extensions: object }[] }[];
-  assert.deepEqual(one, { data: { n: 1 } });
-  assert.deepEqual(told?.errors[0]?.extensions, { code: 'EVENTS_SKIPPED', skipped: 2 });
+  assert.deepEqual(member.results, []);
+  executions[0]?.resolve();
+  await settled();
+  bus.carry('bids', 5, { n: 5 });
+  executions[2]?.resolve();
+  await settled();
+  const [one, two, told, five] = member.results as { errors: { extensions: object }[] }[];
   assert.deepEqual(
-    rest,
-    [4, 5].map((n) => ({ data: { n } })),
+    [one, two, five],
+    [1, 2, 5].map((n) => ({ data: { n } })),
   );
+  assert.deepEqual(told?.errors[0]?.extensions, { code: 'EVENTS_SKIPPED', skipped: 2 });
+  assert.equal(member.results.length, 4);
   assert.equal(await value('groupOverflows'), 2);
 });
 
 test('a filter keeps events from the group, and nothing is executed for them', async () => {
   const { bus, join, value } = setUp({
-    binding: { filter: () => (event) => Number(event['amount']) >= 10 },
+    binding: { filter: () => ({ reads: new ReadSet(), passes: (event) => Number(event['amount']) >= 10 }) },
   });
   const { member } = join(operation());
   bus.carry('bids', 1, { amount: 9 });
@@ -325,6 +347,7 @@ test('a member that throws keeps the others from nothing', () => {
     asked,
     {},
     {
+      viewer: {},
       deliver: () => {
         throw new Error('a delivery failed on purpose');
       },

@@ -101,7 +101,9 @@ describe('POST /events/<topic>', () => {
       (await post({ headers: { 'content-type': 'application/json; charset=utf-8' } })).status,
       202,
     );
-    assert.equal(accepted.length, 1);
+    const bytes = { 'content-type': 'application/octet-stream' };
+    assert.equal((await post({ headers: bytes, body: '7;PAID' })).status, 202);
+    assert.equal(accepted.length, 2);
   });
 
   it('refuses pages of another host', async (t) => {

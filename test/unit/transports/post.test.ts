@@ -1,3 +1,4 @@
+import { Contexts } from '../../../src/context/event-scope.ts';
 import assert from 'node:assert/strict';
 import {
   buildSchema,
@@ -50,8 +51,14 @@ const executor: QueryExecutor<Prepared> = {
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
 function post(body: unknown, headers: Record<string, string> = {}): Promise<PostResponse> {
-  return new PostTransport(executor).respond(
-    { 'content-type': 'application/json', ...headers },
+  const authenticator = { viewerOf: () => ({}) };
+  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  return new PostTransport(executor, authenticator, contexts).respond(
+    {
+      headers: { 'content-type': 'application/json', ...headers },
+      url: '/graphql',
+      remoteAddress: undefined,
+    },
     typeof body === 'string' ? body : JSON.stringify(body),
   );
 }

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../graph/context-types.ts';
+import type { GraphDefinition } from '../graph/define-graph.ts';
+import { frozenJson } from '../lazy/plain-json.ts';
+import type { Json } from '../lazy/reads.ts';
+import type { Log } from '../log.ts';
+
+/** Everybody, where a graph does not say who is who. */
+const NOBODY: Json = Object.freeze({});
+
+/** Finds out who connects, by the graph's `authenticate`. */
+export class Authenticator {
+  readonly #authenticate: GraphDefinition['authenticate'];
+  readonly #log: Log;
+
+  constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, log: Log) {
+    this.#authenticate = authenticate;
+    this.#log = log;
+  }
+
+  /**
+   * Never rejects. A promise only where the graph authenticates.
+   *
+   * @returns the viewer, deep-frozen; null if it is to be refused
+   */
+  viewerOf(
+    connectionParams: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Json | Promise<Json | null> {
+    return this.#authenticate === undefined ? NOBODY : this.#ask(connectionParams, request);
+  }
+
+  async #ask(
+    connectionParams: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Promise<Json | null> {
+    try {
+      const viewer = await this.#authenticate?.(connectionParams, request);
+      if (viewer === null) return null;
+      if (typeof viewer !== 'object' || Array.isArray(viewer)) {
+        throw new TypeError(
+          `authenticate: expected an object or null, got ${Array.isArray(viewer) ? 'a list' : typeof viewer}`,
+        );
+      }
+      return frozenJson(viewer, 'viewer');
+    } catch (error) {
+      this.#log.error({ err: error }, 'authenticate failed, and whoever asked is refused');
+      return null;
+    }
+  }
+}
+
+/** What outlives the request: the request itself holds on to its socket and parser. */
+export function headOf({ headers, url = '', socket }: IncomingMessage): RequestHead {
+  return { headers, url, remoteAddress: socket.remoteAddress };
+}

@@ -1,0 +1,53 @@
+import type { Loader, Loaders, Primer } from '../graph/context-types.ts';
+
+/**
+ * A primer that takes objects from an event and gives them to a loader, so that nobody has to fetch what has come
+ * already.
+ *
+ * @param loader a DataLoader
+ * @param path where in the event the object is, or a list of them: `seller`, `listing.agents`
+ * @param key the field of each object that it is loaded by
+ */
+export function primeWith(loader: unknown, path: string, key: string): Primer {
+  if (!isLoader(loader)) {
+    throw new TypeError(
+      `primeWith: expected a DataLoader for ${path}, got ${loader === null ? 'null' : typeof loader}`,
+    );
+  }
+  const steps = path.split('.');
+  return (event) => {
+    const found = steps.reduce<unknown>((value, step) => field(value, step), event);
+    for (const object of Array.isArray(found) ? (found as unknown[]) : [found]) {
+      const id = field(object, key);
+      if (id !== undefined && id !== null) loader.prime(id as never, object);
+    }
+  };
+}
+
+/** Loaders of which each is primed once, when it is first read. Primers have the names of the loaders they seed. */
+export function primed(
+  loaders: object,
+  primers: () => Readonly<Record<string, Primer>>,
+  event: unknown,
+): Loaders {
+  const done = new Set<string>();
+  return new Proxy(loaders as Loaders, {
+    get(target, name, receiver) {
+      const loader: unknown = Reflect.get(target, name, receiver);
+      if (typeof name === 'string' && loader !== undefined && !done.has(name)) {
+        done.add(name);
+        primers()[name]?.(event);
+      }
+      return loader;
+    },
+  });
+}
+
+function isLoader(value: unknown): value is Loader {
+  return typeof (value as Partial<Loader> | null | undefined)?.prime === 'function';
+}
+
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}

@@ -1,0 +1,28 @@
+import type { Contexts, EventScope } from '../context/event-scope.ts';
+import type { Message } from '../ingest/message.ts';
+
+/** Copies of an event on several channels come one behind the other. */
+const MAX_SCOPES = 64;
+
+/** The scopes of the last events, so that an event that comes on several channels has one set of loaders. */
+export class RecentScopes {
+  readonly #contexts: Contexts;
+  readonly #scopes = new Map<string, EventScope>();
+
+  constructor(contexts: Contexts) {
+    this.#contexts = contexts;
+  }
+
+  of({ t, p, o, ts, event }: Message): EventScope {
+    // Only loaders make it worth while to find the same scope again.
+    if (this.#contexts.code.loaders === undefined) return this.#contexts.scopeOf(event);
+    const position = `${t}/${p}/${o}/${ts}`;
+    const known = this.#scopes.get(position);
+    if (known !== undefined) return known;
+    const scope = this.#contexts.scopeOf(event);
+    const [oldest] = this.#scopes.keys();
+    if (this.#scopes.size === MAX_SCOPES && oldest !== undefined) this.#scopes.delete(oldest);
+    this.#scopes.set(position, scope);
+    return scope;
+  }
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { Received } from '../helpers/graphql-client.ts';
+
+const SCHEMA = `
+  type Query { me: String, seller(id: ID!): Seller }
+  type Subscription {
+    bid: Bid @event(topic: "bids")
+    watched: Bid @event(topic: "bids") @filter(where: { watchers: { contains: "$viewer.id" } })
+    alone: Bid @event(topic: "bids", sharing: NEVER)
+  }
+  type Bid { n: Int, bidder_id: ID, watchers: [ID!], is_mine: Boolean, role: String, seller: Seller, token_seller: Seller }
+  type Seller { id: ID, full_name: String }
+`;
+
+const GRAPH = `
+  import DataLoader from 'dataloader';
+  import { defineGraph, primeWith, urlPath } from 'sluice';
+  export default defineGraph({
+    authenticate: ({ id, role, broken }, request) => {
+      if (role === 'banned') return null;
+      if (broken) return new Date();
+      return { id, role, via: request.headers['user-agent'] ?? 'ws', token: 'token-of-' + id };
+    },
+    backends: {
+      sellers: { url: process.env.SELLERS_URL },
+      secure: { url: process.env.SELLERS_URL, forward: ['token'] },
+    },
+    loaders: (ctx) => Proxy.lazy({
+      seller: new DataLoader((ids) => ctx.backends.sellers.post('/batch', { ids })),
+    }),
+    primers: (ctx) => Proxy.lazy({ seller: primeWith(ctx.loaders.seller, 'seller', 'id') }),
+    resolvers: {
+      Query: {
+        me: (_root, _args, ctx) => String(ctx.viewer.id),
+        seller: (_root, { id }, ctx) => ctx.backends.sellers.get(urlPath\`/one/\${id}\`),
+      },
+      Bid: {
+        is_mine: (bid, _args, ctx) => bid.bidder_id === ctx.viewer.id,
+        role: (_bid, _args, ctx) => ctx.viewer.role,
+        seller: (bid, _args, ctx) => ctx.loaders.seller.load(bid.seller_id),
+        token_seller: (bid, _args, ctx) => ctx.backends.secure.get(urlPath\`/one/\${bid.seller_id}\`),
+      },
+    },
+  });
+`;
+
+interface Sellers {
+  readonly url: string;
+  readonly requests: string[];
+}
+
+const seller = (id: string): object => ({ id, fullName: `Seller ${id}` });
+
+/** A back end that notes what it is asked, and by whom. */
+async function startSellers(t: TestContext): Promise<Sellers> {
+  const requests: string[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''} ${body}`.trim());
+      const answer =
+        request.url === '/batch'
+          ? (JSON.parse(body) as { ids: string[] }).ids.map(seller)
+          : seller(request.url?.split('/').at(-1) ?? '');
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+async function start(t: TestContext): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
+  const sellers = await startSellers(t);
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
+  const gateway = await startGateway(t, { GRAPH: folder, SELLERS_URL: sellers.url });
+  return { gateway, sellers };
+}
+
+function connectAs(t: TestContext, gateway: GatewayProcess, connectionParams: Record<string, unknown>) {
+  const client = createClient({
+    url: gateway.graphqlUrl,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams,
+  });
+  t.after(() => client.dispose());
+  return client;
+}
+
+async function send(gateway: GatewayProcess, event: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(event);
+  assert.equal(
+    (await fetch(`${gateway.httpUrl}/events/bids`, { method: 'POST', headers, body })).status,
+    202,
+  );
+}
+
+test('each viewer sees what is its own, and those who see the same share one execution', async (t) => {
+  const { gateway } = await start(t);
+  const roles = ['a', 'b', 'c'];
+  const subscribers = Array.from({ length: 12 }, (_, id) => {
+    const client = connectAs(t, gateway, { id: String(id), role: roles[id % 3] });
+    return new Received<{ bid: { role: string } }>(client, 'subscription { bid { role } }');
+  });
+  const mine = new Received<{ bid: { is_mine: boolean } }>(
+    connectAs(t, gateway, { id: '5' }),
+    'subscription { bid { is_mine } }',
+  );
+  await gateway.untilMetric('sluice_subscribers', 13);
+  await send(gateway, { n: 1, bidderId: '5' });
+  for (const [id, received] of subscribers.entries()) {
+    await received.until(1);
+    assert.equal(received.data[0]?.bid.role, roles[id % 3]);
+  }
+  await mine.until(1);
+  assert.equal(mine.data[0]?.bid.is_mine, true);
+  assert.equal(await gateway.metric('sluice_executions_total'), 4);
+  assert.equal(await gateway.metric('sluice_unshared_executions_total'), 2);
+});
+
+test('a filter on the viewer lets an event through to those whom it names, in one execution', async (t) => {
+  const { gateway } = await start(t);
+  const subscribers = Array.from(
+    { length: 6 },
+    (_, id) =>
+      new Received<{ watched: { n: number } }>(
+        connectAs(t, gateway, id === 5 ? {} : { id: String(id) }),
+        'subscription { watched { n } }',
+      ),
+  );
+  await gateway.untilMetric('sluice_subscribers', 6);
+  await send(gateway, { n: 1, watchers: [0, 1, 2] });
+  await send(gateway, { n: 2, watchers: ['3'] });
+  await send(gateway, { n: 3, watchers: [0, 1, 2, 3, 4] });
+  await Promise.all(subscribers.slice(0, 5).map((received) => received.until(1)));
+  await subscribers[0]?.until(2);
+  await subscribers[3]?.until(2);
+  const seen = subscribers.map((received) => received.data.map((data) => data?.watched.n));
+  assert.deepEqual(seen, [[1, 3], [1, 3], [1, 3], [2, 3], [3], []]);
+  assert.equal(await gateway.metric('sluice_executions_total'), 3);
+});
+
+test('a join over a back end is one request per event, keys in snake_case, and none where the event carries it', async (t) => {
+  const { gateway, sellers } = await start(t);
+  const query = 'subscription { bid { n is_mine seller { id full_name } } }';
+  const subscribers = Array.from(
+    { length: 20 },
+    (_, id) =>
+      new Received<{ bid: { n: number; seller: object } }>(connectAs(t, gateway, { id: String(id) }), query),
+  );
+  await gateway.untilMetric('sluice_subscribers', 20);
+  await send(gateway, { n: 1, sellerId: '7', bidderId: '3' });
+  await Promise.all(subscribers.map((received) => received.until(1)));
+  assert.deepEqual(sellers.requests, ['POST /batch  {"ids":["7"]}']);
+  assert.deepEqual(
+    subscribers.map((received) => received.data[0]?.bid),
+    subscribers.map((_, id) => ({ n: 1, is_mine: id === 3, seller: { id: '7', full_name: 'Seller 7' } })),
+  );
+  await send(gateway, { n: 2, sellerId: '8', seller: { id: '8', fullName: 'From the event' } });
+  await Promise.all(subscribers.map((received) => received.until(2)));
+  assert.deepEqual(subscribers[0]?.data[1]?.bid.seller, { id: '8', full_name: 'From the event' });
+  assert.equal(sellers.requests.length, 1);
+});
+
+test('a back end that forwards a token is asked for each who has another one', async (t) => {
+  const { gateway, sellers } = await start(t);
+  const subscribers = ['1', '2'].map(
+    (id) =>
+      new Received(connectAs(t, gateway, { id }), 'subscription { bid { token_seller { full_name } } }'),
+  );
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await send(gateway, { sellerId: '7' });
+  await Promise.all(subscribers.map((received) => received.until(1)));
+  assert.deepEqual(sellers.requests.toSorted(), [
+    'GET /one/7 Bearer token-of-1',
+    'GET /one/7 Bearer token-of-2',
+  ]);
+});
+
+test('whoever authenticate refuses, or gives no plain JSON for, is closed with 4403', async (t) => {
+  const { gateway } = await start(t);
+  for (const params of [{ role: 'banned' }, { broken: true }]) {
+    const end = await new Received(connectAs(t, gateway, params), 'subscription { bid { n } }').untilEnd();
+    assert.equal((end as { code?: number }).code, 4403);
+  }
+  assert.equal(await gateway.metric('sluice_subscribers'), 0);
+});
+
+test('queries have a viewer and back ends too, over WebSocket and by POST', async (t) => {
+  const { gateway } = await start(t);
+  const received = new Received(connectAs(t, gateway, { id: '9' }), '{ me seller(id: "a/b") { full_name } }');
+  await received.until(1);
+  assert.deepEqual(received.results[0], { data: { me: '9', seller: { full_name: 'Seller a%2Fb' } } });
+  const response = await fetch(`${gateway.httpUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"query":"{ me }"}',
+  });
+  assert.deepEqual(await response.json(), { data: { me: 'undefined' } });
+});
+
+test('sharing: NEVER executes for each', async (t) => {
+  const { gateway } = await start(t);
+  const subscribers = ['1', '2', '3'].map(
+    (id) => new Received(connectAs(t, gateway, { id }), 'subscription { alone { n } }'),
+  );
+  await gateway.untilMetric('sluice_subscribers', 3);
+  await send(gateway, { n: 1 });
+  await Promise.all(subscribers.map((received) => received.until(1)));
+  assert.equal(await gateway.metric('sluice_executions_total'), 3);
+});

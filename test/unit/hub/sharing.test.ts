@@ -1,0 +1,504 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { buildSchema, type ExecutionResult } from 'graphql';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import { Executor } from '../../../src/executor/executor.ts';
+import { Operation } from '../../../src/executor/operation.ts';
+import type { GraphContext } from '../../../src/graph/context-types.ts';
+import type { Event, EventFilter } from '../../../src/graph/graph.ts';
+import { BoundedLabels } from '../../../src/hub/bounded-labels.ts';
+import { Flusher } from '../../../src/hub/flush.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { Limiter } from '../../../src/hub/limiter.ts';
+import type { Member } from '../../../src/hub/member.ts';
+import type { Payload } from '../../../src/hub/payload.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+
+const log = createLog('silent');
+
+type Resolve = (event: Event, ctx: GraphContext) => unknown;
+
+class FakeMember implements Member {
+  readonly viewer: Json;
+  readonly results: {
+    data?: { see: { said: unknown } | null } | null;
+    errors?: { message: string; extensions?: object }[];
+  }[] = [];
+  constructor(viewer: Json) {
+    this.viewer = viewer;
+  }
+  get said(): unknown[] {
+    return this.results.map(({ data }) => data?.see?.said);
+  }
+  deliver(payload: Payload): void {
+    this.results.push(JSON.parse(payload.json.toString()) as never);
+  }
+  end(): void {
+    assert.fail('nobody is let go here');
+  }
+}
+
+interface Options {
+  readonly shares?: boolean;
+  readonly filter?: EventFilter;
+  readonly concurrency?: number;
+  readonly timeoutMs?: number;
+}
+
+/** A group whose only field says what `resolve` makes of event and context. */
+function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = {}) {
+  const schema = buildSchema(
+    'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
+  );
+  const field = schema.getType('Seen');
+  assert.ok(field && 'getFields' in field);
+  const see = schema.getSubscriptionType()?.getFields()['see'];
+  assert.ok(see);
+  see.resolve = (event: unknown) => event;
+  const said = field.getFields()['said'];
+  assert.ok(said && 'args' in said);
+  said.resolve = (event: Event, _args, ctx: GraphContext) => resolve(event, ctx);
+  const executor = new Executor({ schema, cacheSize: 10, log });
+  const operation = executor.prepare('subscription { see { said } }');
+  assert.ok(operation instanceof Operation);
+  const metrics = new Metrics();
+  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  const group = new Group(
+    {
+      operation,
+      key: '',
+      variables: {},
+      channels: ['c'],
+      field: 'see',
+      filter: options.filter,
+      shares: options.shares ?? true,
+    },
+    {
+      executor,
+      flusher: new Flusher(Date.now, () => undefined),
+      limiter: new Limiter(options.concurrency ?? 10_000),
+      paths: new BoundedLabels(),
+      metrics,
+      log,
+      maxWaiting: 100,
+      timeoutMs: options.timeoutMs ?? 60_000,
+    },
+  );
+  const members = viewers.map((viewer) => new FakeMember(viewer));
+  for (const member of members) group.add(member);
+  let offset = 0;
+  const send = (event: Event): void => {
+    offset += 1;
+    group.handOver(
+      { v: 1, t: 't', p: 0, o: offset, ts: offset, in: 0, key: null, event },
+      contexts.scopeOf(event),
+    );
+  };
+  const executions = async (): Promise<number> => (await metrics.executions.get()).values[0]?.value ?? 0;
+  /** How many executions one event takes. */
+  const cost = async (event: Event): Promise<number> => {
+    const before = await executions();
+    send(event);
+    await settled();
+    return (await executions()) - before;
+  };
+  return { group, members, send, cost, executions, metrics };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const people = (count: number): Json[] =>
+  Array.from({ length: count }, (_, id) => ({ id, role: ['bidder', 'agent', 'admin'][id % 3] ?? '' }));
+
+test('a resolver that reads nothing of the viewer is executed once for 4,000', async () => {
+  const { cost, members } = groupOf((event) => event['n'], people(4_000));
+  assert.equal(await cost({ n: 1 }), 1);
+  assert.ok(members.every(({ said }) => said[0] === '1'));
+});
+
+test('a resolver that reads the role is executed once a role', async () => {
+  const { cost, members, metrics } = groupOf((_event, { viewer }) => viewer['role'], people(4_000));
+  assert.equal(await cost({}), 3);
+  assert.equal(await cost({}), 3);
+  for (const { viewer, said } of members)
+    assert.deepEqual(
+      said,
+      [1, 2].map(() => (viewer as { role: string }).role),
+    );
+  const unshared = (await metrics.unsharedExecutions.get()).values;
+  assert.deepEqual(
+    unshared.map(({ labels, value }) => [labels, value]),
+    [[{ field: 'see', path: 'role' }, 4]],
+  );
+});
+
+test('a resolver that reads the id is executed for each', async () => {
+  const { cost, members } = groupOf((_event, { viewer }) => viewer['id'], people(4_000));
+  assert.equal(await cost({}), 4_000);
+  for (const [id, { said }] of members.entries()) assert.deepEqual(said, [String(id)]);
+});
+
+test('reads that depend on the event cost what that event needs', async () => {
+  const { cost } = groupOf(
+    (event, { viewer }) => (event['private'] === true ? viewer['id'] : 'all'),
+    people(4_000),
+  );
+  for (const [isPrivate, expected] of [
+    [true, 4_000],
+    [false, 1],
+    [true, 4_000],
+    [false, 1],
+  ] as const) {
+    assert.equal(await cost({ private: isPrivate }), expected);
+  }
+});
+
+test('reads that depend on other reads are followed as far as they go, and no further', async () => {
+  const { cost, members } = groupOf(
+    (_event, { viewer }) => (viewer['role'] === 'admin' ? `admin ${String(viewer['id'])}` : viewer['role']),
+    people(300),
+  );
+  assert.equal(await cost({}), 2 + 100);
+  for (const { viewer, said } of members) {
+    const { id, role } = viewer as { id: number; role: string };
+    assert.deepEqual(said, [role === 'admin' ? `admin ${id}` : role]);
+  }
+});
+
+test('who joins or leaves between events is counted in the right bucket', async () => {
+  const { group, members, cost } = groupOf((_event, { viewer }) => viewer['role'], people(9));
+  assert.equal(await cost({}), 3);
+  for (const member of members.filter(({ viewer }) => (viewer as { role: string }).role === 'admin')) {
+    group.remove(member);
+  }
+  const newcomer = new FakeMember({ role: 'guest' });
+  group.add(newcomer);
+  assert.equal(await cost({}), 3);
+  assert.deepEqual(newcomer.said, ['guest']);
+  assert.deepEqual(members[2]?.said, ['admin']);
+});
+
+test('sharing: NEVER executes for each alone, though nothing is read', async () => {
+  const { cost } = groupOf(() => 'same', people(20), { shares: false });
+  assert.equal(await cost({}), 20);
+});
+
+test('a filter on the viewer runs once per distinct value, and its reads do not split the execution', async () => {
+  let asked = 0;
+  const reads = new ReadSet();
+  reads.add('whole', ['id']);
+  const filter: EventFilter = {
+    reads,
+    passes: (event, viewer) => {
+      asked += 1;
+      return (event['watchers'] as number[]).includes((viewer as { id: number }).id);
+    },
+  };
+  const { cost, members } = groupOf(() => 'seen', people(100), { filter });
+  assert.equal(await cost({ watchers: Array.from({ length: 50 }, (_, id) => id * 2) }), 1);
+  assert.equal(asked, 100);
+  assert.deepEqual(
+    members.map(({ said }) => said.length),
+    people(100).map((_, id) => 1 - (id % 2)),
+  );
+  assert.equal(await cost({ watchers: [] }), 0);
+});
+
+/** Resolvers that wait until the test lets them go on, by what they wait for. */
+class Gates {
+  readonly #open = new Map<string, () => void>();
+  wait(name: string): Promise<void> {
+    return new Promise((resolve) => this.#open.set(name, resolve));
+  }
+  async open(name: string): Promise<void> {
+    this.#open.get(name)?.();
+    await settled();
+  }
+}
+
+test('a back end that is slow for one role holds up nobody else, and each order holds', async () => {
+  const gates = new Gates();
+  const { members, send } = groupOf(async (event, { viewer }) => {
+    const role = String(viewer['role']);
+    if (role === 'bidder') await gates.wait(`slow ${String(event['n'])}`);
+    return `${role} ${String(event['n'])}`;
+  }, people(6));
+  send({ n: 1 });
+  send({ n: 2 });
+  await settled();
+  const said = (): unknown[] => members.slice(0, 3).map((member) => member.said);
+  assert.deepEqual(said(), [[], ['agent 1', 'agent 2'], ['admin 1', 'admin 2']]);
+  await gates.open('slow 2');
+  assert.deepEqual(said()[0], []);
+  await gates.open('slow 1');
+  assert.deepEqual(said()[0], ['bidder 1', 'bidder 2']);
+  send({ n: 3 });
+  await gates.open('slow 3');
+  assert.deepEqual(
+    said(),
+    [1, 2, 3]
+      .map((n) => ['bidder', 'agent', 'admin'].map((role) => `${role} ${n}`))
+      .reduce<string[][]>(
+        (columns, row) => columns.map((column, index) => [...column, row[index] ?? '']),
+        [[], [], []],
+      ),
+  );
+});
+
+test('reads that come after a wait split those who still share', async () => {
+  const { members, cost } = groupOf(
+    async (_event, { viewer }) => {
+      const role = viewer['role'];
+      await Promise.resolve();
+      return `${String(role)} ${Number(viewer['id']) % 2}`;
+    },
+    [
+      { id: 0, role: 'a' },
+      { id: 1, role: 'a' },
+      { id: 0, role: 'a' },
+      { id: 0, role: 'b' },
+    ],
+  );
+  assert.equal(await cost({}), 3);
+  assert.deepEqual(
+    members.map(({ said }) => said),
+    [['a 0'], ['a 1'], ['a 0'], ['b 0']],
+  );
+});
+
+test('who joins or leaves while an event is being executed does not get it', async () => {
+  const gates = new Gates();
+  const { group, members, send } = groupOf(
+    async (event, { viewer }) => {
+      const role = viewer['role'];
+      await gates.wait(String(event['n']));
+      return `${String(role)} ${String(event['n'])}`;
+    },
+    [{ role: 'a' }, { role: 'a' }],
+  );
+  send({ n: 1 });
+  const late = new FakeMember({ role: 'a' });
+  group.add(late);
+  const [stays, leaves] = members;
+  if (leaves) group.remove(leaves);
+  send({ n: 2 });
+  await gates.open('2');
+  await gates.open('1');
+  assert.deepEqual(stays?.said, ['a 1', 'a 2']);
+  assert.deepEqual(leaves?.said, []);
+  assert.deepEqual(late.said, ['a 2']);
+});
+
+test('who leaves after the sharing has been split does not get what the others get', async () => {
+  const gates = new Gates();
+  const { group, members, send } = groupOf(
+    async (_event, { viewer }) => {
+      const role = String(viewer['role']);
+      await gates.wait(`first ${String(viewer['id'])}`);
+      const parity = Number(viewer['id']) % 2;
+      await gates.wait(`second ${String(viewer['id'])}`);
+      return `${role} ${parity}`;
+    },
+    [0, 1, 3, 5].map((id) => ({ id, role: 'a' })),
+  );
+  send({});
+  await gates.open('first 0');
+  await gates.open('second 0');
+  // Now the odd ones are served by an execution for the first of them.
+  await gates.open('first 1');
+  const leaves = members[2];
+  if (leaves) group.remove(leaves);
+  await gates.open('second 1');
+  for (const id of [3, 5]) {
+    await gates.open(`first ${id}`);
+    await gates.open(`second ${id}`);
+  }
+  assert.deepEqual(
+    members.map(({ said }) => said),
+    [['a 0'], ['a 1'], [], ['a 1']],
+  );
+});
+
+test('at most so many asynchronous executions run at once, and all run in the end', async () => {
+  let running = 0;
+  let most = 0;
+  const { members, send } = groupOf(
+    async (_event, { viewer }) => {
+      const id = viewer['id'];
+      running += 1;
+      most = Math.max(most, running);
+      await settled();
+      running -= 1;
+      return id;
+    },
+    people(50),
+    { concurrency: 5 },
+  );
+  send({});
+  while (members.some(({ said }) => said.length === 0)) await settled();
+  // The first execution of a group is begun before it is known to be asynchronous.
+  assert.ok(most <= 6, `at most 6, got ${most}`);
+  assert.deepEqual(
+    members.map(({ said }) => said),
+    members.map((_, id) => [String(id)]),
+  );
+});
+
+test('an execution that takes too long is given up: an error in its place, its signal aborted', async () => {
+  let signal: AbortSignal | undefined;
+  const { members, send, metrics } = groupOf(
+    (event, ctx) => {
+      if (event['n'] !== 1) return 'quick';
+      signal = ctx.signal;
+      return new Promise(() => undefined);
+    },
+    [{}],
+    { timeoutMs: 5 },
+  );
+  send({ n: 1 });
+  send({ n: 2 });
+  while ((members[0]?.results.length ?? 0) < 2) await settled();
+  assert.deepEqual(members[0]?.results[0]?.errors?.[0]?.extensions, { code: 'EXECUTE_TIMEOUT' });
+  assert.deepEqual(members[0]?.said[1], 'quick');
+  assert.equal(signal?.aborted, true);
+  assert.equal((await metrics.executionTimeouts.get()).values[0]?.value, 1);
+});
+
+/** Numbers that are the same in each run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const PATHS = [['a'], ['b'], ['c'], ['o', 'a'], ['o', 'b'], ['list', '0'], ['list', 'length'], ['missing']];
+
+function randomViewer(random: () => number): Json {
+  const value = (): Json => [0, 1, '1', null][Math.floor(random() * 4)] ?? null;
+  const viewer: Record<string, Json> = {};
+  for (const key of ['a', 'b', 'c']) if (random() < 0.8) viewer[key] = value();
+  if (random() < 0.8) viewer['o'] = random() < 0.2 ? null : { a: value(), b: value() };
+  if (random() < 0.8) viewer['list'] = Array.from({ length: Math.floor(random() * 3) }, value);
+  return viewer;
+}
+
+const at = (viewer: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], viewer);
+
+/** A resolver that reads this and that, in an order that depends on what it reads, now and then after a wait. */
+function randomResolve(seed: number, waits: boolean): Resolve {
+  return (event, { viewer }) => {
+    const random = randomFrom(seed + Number(event['n']));
+    const heard: string[] = [];
+    const look = (): void => {
+      const how = random();
+      const path = PATHS[Math.floor(random() * PATHS.length)] ?? ['a'];
+      const seen =
+        how < 0.6
+          ? at(viewer, path)
+          : how < 0.8
+            ? (path[0] ?? '') in viewer
+            : JSON.stringify(at(viewer, [path[0] ?? '']));
+      heard.push(typeof seen === 'object' && seen !== null ? 'object' : `${typeof seen} ${String(seen)}`);
+      // What is read decides on what is read next.
+      for (let skip = heard.join().length % 3; skip > 0; skip -= 1) random();
+    };
+    const steps = 1 + Math.floor(random() * 4);
+    if (!waits) {
+      for (let step = 0; step < steps; step += 1) look();
+      return heard.join();
+    }
+    return (async () => {
+      for (let step = 0; step < steps; step += 1) {
+        look();
+        if (random() < 0.5) await Promise.resolve();
+      }
+      return heard.join();
+    })();
+  };
+}
+
+for (const waits of [false, true]) {
+  test(`shared results equal those of executing for each alone, ${waits ? 'asynchronous' : 'synchronous'} resolvers`, async () => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const random = randomFrom(seed);
+      const viewers = Array.from({ length: 25 }, () => randomViewer(random));
+      const shared = groupOf(randomResolve(seed, waits), viewers);
+      const alone = groupOf(randomResolve(seed, waits), viewers, { shares: false });
+      for (let n = 0; n < 6; n += 1) {
+        shared.send({ n });
+        alone.send({ n });
+      }
+      while (
+        shared.members.some(({ said }) => said.length < 6) ||
+        alone.members.some(({ said }) => said.length < 6)
+      ) {
+        await settled();
+      }
+      assert.deepEqual(
+        shared.members.map(({ said }) => said),
+        alone.members.map(({ said }) => said),
+        `seed ${seed}`,
+      );
+      assert.ok((await shared.executions()) <= (await alone.executions()));
+    }
+  });
+
+  test(`the fewest executions that can do, for resolvers that read fixed paths, ${waits ? 'asynchronous' : 'synchronous'}`, async () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const random = randomFrom(seed * 7);
+      const viewers = Array.from({ length: 30 }, () => randomViewer(random));
+      const paths = PATHS.filter(() => random() < 0.4);
+      const values = (viewer: unknown): string =>
+        paths.map((path) => JSON.stringify(at(viewer, path)) ?? 'nothing').join();
+      const { cost } = groupOf((_event, { viewer }) => {
+        if (!waits) return values(viewer);
+        return (async () => {
+          for (const path of paths) {
+            at(viewer, path);
+            await Promise.resolve();
+          }
+          return values(viewer);
+        })();
+      }, viewers);
+      const parents = (viewer: Json): string =>
+        paths
+          .map((path) =>
+            path
+              .map((_, index) => {
+                const value = at(viewer, path.slice(0, index + 1));
+                if (Array.isArray(value)) return '[';
+                return typeof value === 'object' && value !== null
+                  ? '{'
+                  : (JSON.stringify(value) ?? 'nothing');
+              })
+              .join('.'),
+          )
+          .join();
+      const least = new Set(viewers.map(parents)).size;
+      let count = 0;
+      count += await cost({ n: 1 });
+      for (let wait = 0; wait < 20; wait += 1) await settled();
+      assert.equal(count, least, `seed ${seed}: ${paths.join(' ')}`);
+    }
+  });
+}
+
+test('a result that can not be made is an error for those who share it, and for them alone', async () => {
+  const { members, cost } = groupOf((_event, { viewer }) => {
+    if (viewer['role'] === 'agent') throw new Error('not for agents');
+    return viewer['role'];
+  }, people(6));
+  // graphql-js runs an operation again after compiled code had an error; here nothing is compiled yet.
+  assert.equal(await cost({}), 3);
+  const results = members.map(
+    ({ results: [result] }) => result as ExecutionResult & { errors?: { message: string }[] },
+  );
+  assert.deepEqual(
+    results.map(({ errors }) => errors?.[0]?.message),
+    people(6).map((_, id) => (id % 3 === 1 ? 'not for agents' : undefined)),
+  );
+});
