@@ -25,6 +25,7 @@ function compile(source: string, options: TransformOptions = {}): Compiled {
     plugins: [proxyLazy],
     presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]],
     sourceMaps: true,
+    highlightCode: false,
     ...options,
   });
   assert.ok(result?.code != null && result.map);
