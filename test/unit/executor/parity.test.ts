@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { execute, parse } from 'graphql';
+import { Contexts } from '../../../src/context/event-scope.ts';
 import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
+import type { GraphContext } from '../../../src/graph/context-types.ts';
+import { ReadSet } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { DOCUMENTS, type Case } from './documents-of-zoo.ts';
 import { ROOTS } from './zoo-events.ts';
@@ -39,16 +42,16 @@ async function same(
   const query = kind === 'query' ? asQuery(example.text) : example.text;
   const operation = executor.prepare(query);
   assert.ok(operation instanceof Operation, JSON.stringify(operation));
-  const contextValue = { of: 'the execution' };
   const expected = await execute({
     schema,
     document: parse(query, { noLocation: true }),
     rootValue: root,
-    contextValue,
+    // The same values, made beforehand.
+    contextValue: { ...lazyContext() },
     variableValues: variables,
   });
   for (let run = 1; run <= RUNS; run++) {
-    const result = await executor.execute(operation, root, contextValue, variables);
+    const result = await executor.execute(operation, root, lazyContext(), variables);
     assert.equal(JSON.stringify(result), JSON.stringify(expected), `run ${run}, ${kind}, ${rootTitle}`);
   }
   const clean = expected.errors === undefined;
@@ -58,6 +61,13 @@ async function same(
       assert.equal(executor.counts.rerun, 0, `no rerun: ${kind}, ${rootTitle}`);
   }
   if (example.compiles === false) assert.equal(executor.counts.compiled, 0, 'not compiled');
+}
+
+/** A context as the hub makes it, with something of the graph's own. */
+function lazyContext(): GraphContext {
+  const code = { context: () => Proxy.lazy({ of: 'the execution' }), loaders: () => Proxy.lazy({ one: 1 }) };
+  const contexts = new Contexts(code, { bind: () => ({}) }, () => 5);
+  return contexts.scopeOf({}).execution({ id: 7 }, new ReadSet()).context;
 }
 
 function asQuery(text: string): string {
