@@ -9,6 +9,7 @@ import { availableParallelism, constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
 import { ensureCommands, findCommand } from './lib/commands.mjs';
+import { jars, kafka } from './lib/kafka.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
 import { needServices, testFiles } from './lib/test-files.mjs';
@@ -61,6 +62,11 @@ async function bringUp() {
   for (const program of PROGRAMS) {
     await ensureCommands(program).catch((error) => (env[unavailable(program)] = error.message));
   }
+  // A broker of a test's own, with TLS and passwords, wherever the ordinary one comes from.
+  await kafka.install().then(
+    () => (env.KAFKA_JARS = jars),
+    (error) => (env.KAFKA_JARS_UNAVAILABLE = error.message),
+  );
   for (const [name, reason] of Object.entries(env)) if (name.endsWith('_UNAVAILABLE')) console.error(reason);
   env.CHROMIUM = process.env.CHROMIUM || findCommand('chromium') || '';
   return { env, started: Object.keys(outcomes).filter((name) => outcomes[name].started) };

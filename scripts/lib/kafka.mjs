@@ -17,7 +17,8 @@ const folder = path.join(dataFolder, 'kafka');
 const dataOf = path.join(folder, 'data');
 const logFile = path.join(folder, 'log');
 const settingsFile = path.join(folder, 'server.properties');
-const jars = path.join(cacheFolder, `kafka-${VERSION}`);
+/** Where the broker's code is, once installed. */
+export const jars = path.join(cacheFolder, `kafka-${VERSION}`);
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>

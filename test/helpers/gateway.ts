@@ -81,6 +81,13 @@ export class GatewayProcess {
     );
   }
 
+  /** Waits until a line of the log is like this. */
+  async untilLog(pattern: RegExp): Promise<void> {
+    await eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))), {
+      withinMs: PATIENCE_MS,
+    });
+  }
+
   /** @returns the exit code; null if the signal ended it */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     await ended(this.child, signal);

@@ -3,10 +3,14 @@
  * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
  */
 
-type Need = 'kafka' | 'redis' | 'kcat' | 'chromium' | 'redis-server';
+type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server';
 
 /** Services come from `npm test` alone; programs are there unless it says otherwise. */
-const VARIABLES: Partial<Record<Need, string>> = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' };
+const VARIABLES: Partial<Record<Need, string>> = {
+  kafka: 'KAFKA_BROKERS',
+  'kafka-jars': 'KAFKA_JARS',
+  redis: 'REDIS_URL',
+};
 
 /** A test that waits for a service in vain fails, and lets its cleanup run, long before the whole file is killed. */
 const TIMEOUT_MS = 60_000;
@@ -26,7 +30,10 @@ export const kafkaBrokers = (): string => given('kafka');
 /** @returns a `redis://` or `rediss://` URL; throws unless the test says `needs('redis')` */
 export const redisUrl = (): string => given('redis');
 
-function given(need: 'kafka' | 'redis'): string {
+/** @returns the folder with the broker's code; throws unless the test says `needs('kafka-jars')` */
+export const kafkaJars = (): string => given('kafka-jars');
+
+function given(need: 'kafka' | 'kafka-jars' | 'redis'): string {
   const value = process.env[VARIABLES[need] ?? ''];
   if (!value) throw new Error(`Expected the test to say needs('${need}'): ${reasonAgainst(need)}`);
   return value;

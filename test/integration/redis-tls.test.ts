@@ -1,46 +1,33 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { promisify } from 'node:util';
+import { selfSigned } from '../helpers/certificate.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 
-const run = promisify(execFile);
-
 test(
   'Redis is reached over TLS, by a certificate authority of its own and with a password',
   needs('redis-server'),
   async (t) => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-tls-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
-    const [key, certificate] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    await run('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-      ...subject,
-    ]);
+    const { keyFile, certificateFile } = await selfSigned(t);
     const port = await freePort();
-    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate];
+    const files = [
+      '--tls-cert-file',
+      certificateFile,
+      '--tls-key-file',
+      keyFile,
+      '--tls-ca-cert-file',
+      certificateFile,
+    ];
     const server = ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', '--save', ''];
     spawnFor(t, 'redis-server', [...server, ...files, '--requirepass', 'open sesame']);
 
     const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
     const settings = { GRAPH: graph, REDIS_URL: `rediss://:open%20sesame@localhost:${port}` };
-    const trusting = await startGateway(t, { ...settings, REDIS_CA: certificate });
+    const trusting = await startGateway(t, { ...settings, REDIS_CA: certificateFile });
     await trusting.untilReady();
     const doubting = await startGateway(t, settings);
     await doubting.untilNotReady(/Redis/);

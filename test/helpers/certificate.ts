@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+
+export interface Certificate {
+  /** Of the files, for others that go with them. */
+  readonly folder: string;
+  /** PEM. */
+  readonly keyFile: string;
+  /** PEM; signed by itself, so that it is its own authority. */
+  readonly certificateFile: string;
+}
+
+/** A certificate for `localhost`. */
+export async function selfSigned(t: TestContext): Promise<Certificate> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-tls-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const output = ['-keyout', keyFile, '-out', certificateFile];
+  await promisify(execFile)('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    ...output,
+    ...subject,
+  ]);
+  return { folder, keyFile, certificateFile };
+}
