@@ -6,16 +6,22 @@ import {
   getNamedType,
   isObjectType,
   parse,
+  type ExecutionResult,
   type GraphQLOutputType,
-  type GraphQLSchema,
 } from 'graphql';
 import { simulate, type SimulatedMessage } from '../../../examples/auction/simulator.ts';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import type { Backend } from '../../../src/graph/backend.ts';
 import { checkGraph } from '../../../src/graph/check.ts';
 import { snakeCaseOf } from '../../../src/graph/event-type.ts';
-import { loadGraph } from '../../../src/graph/load-graph.ts';
+import { loadGraph, type LoadedGraph } from '../../../src/graph/load-graph.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 
 /** In the sources, seen from the compiled test. */
 const FOLDER = path.join(import.meta.dirname, '../../../../examples/auction');
+
+// Or else the graph would start its own back ends when it is loaded.
+process.env['AUCTION_BACKEND_URL'] = 'http://house.invalid';
 
 /** Numbers from 0 up to 1 that are the same in every run. */
 function randomFrom(seed: number): () => number {
@@ -49,12 +55,54 @@ function selectionOf(type: GraphQLOutputType): string {
   return `{ ${fields.join(' ')} }`;
 }
 
-function resultOf(schema: GraphQLSchema, field: string, event: unknown) {
+/** A back end that knows everybody, and keeps what it is asked. */
+class House {
+  readonly asked: string[] = [];
+
+  readonly get = (path: string): Promise<unknown> => {
+    this.asked.push(`GET ${path}`);
+    const contact = { agent_id: path.split('/').at(-1), email: 'e', languages: [], office_hours: 'o' };
+    return Promise.resolve(path.endsWith('/nobody') ? null : contact);
+  };
+
+  readonly post = (path: string, { ids }: { ids: readonly string[] }): Promise<unknown> => {
+    this.asked.push(`POST ${path} ${ids.join()}`);
+    return Promise.resolve(ids.filter((id) => id !== 'nobody').map(profileOf));
+  };
+}
+
+function profileOf(id: string): object {
+  return { bidder_id: id, display_name: 'N. N.', city: 'c', member_since: '2020', auctions_won: 1 };
+}
+
+interface Asked {
+  readonly house?: House;
+  readonly viewer?: Json;
+  /** Default: everything that there is. */
+  readonly selection?: string;
+}
+
+function resultOf(
+  { schema, definition }: LoadedGraph,
+  field: string,
+  event: unknown,
+  { house = new House(), viewer = {}, selection }: Asked = {},
+) {
   const type = schema.getSubscriptionType()?.getFields()[field]?.type;
   assert.ok(type);
   const args = field === 'property_update' ? '' : '(auction_id: "auction-1")';
-  const document = parse(`subscription { ${field}${args} ${selectionOf(type)} }`);
-  return execute({ schema, document, rootValue: event });
+  const document = parse(`subscription { ${field}${args} ${selection ?? selectionOf(type)} }`);
+  const backends = { bind: () => ({ house: house as unknown as Backend }) };
+  const { context } = new Contexts(definition, backends, () => 0)
+    .scopeOf(event)
+    .execution(viewer, new ReadSet());
+  return execute({ schema, document, rootValue: event, contextValue: context });
+}
+
+/** Its data, in plain objects; fails if there are errors. */
+function dataOf({ data, errors }: ExecutionResult): unknown {
+  assert.equal(errors, undefined);
+  return JSON.parse(JSON.stringify(data));
 }
 
 describe('the bundled auction', () => {
@@ -69,29 +117,95 @@ describe('the bundled auction', () => {
   });
 
   it('is filled by the simulated events in every field, without errors', async () => {
-    const { schema, bindings } = await loadGraph(FOLDER);
+    const graph = await loadGraph(FOLDER);
     const seen = new Set<string>();
     for (const { topic, key, value } of simulated(300, 7)) {
-      const binding = [...bindings.values()].find((candidate) => candidate.topic === topic);
+      const binding = [...graph.bindings.values()].find((candidate) => candidate.topic === topic);
       assert.ok(binding, topic);
       seen.add(binding.field);
       const event = snakeCased(value) as Record<string, unknown>;
       assert.equal(event[binding.key ?? ''], key);
-      const result = resultOf(schema, binding.field, event);
-      assert.ok(!('then' in result));
+      const result = await resultOf(graph, binding.field, event);
       assert.equal(result.errors, undefined);
     }
     assert.deepEqual([...seen].toSorted(), ['auction_status', 'bid_placed', 'property_update']);
   });
 
   it('writes prices and addresses as people do', async () => {
-    const { schema } = await loadGraph(FOLDER);
+    const graph = await loadGraph(FOLDER);
     const update = simulated(300, 7).find(
       ({ topic, key }) => topic === 'property-updates' && key === 'property-2',
     );
-    const result = JSON.stringify(resultOf(schema, 'property_update', snakeCased(update?.value)));
+    const result = JSON.stringify(await resultOf(graph, 'property_update', snakeCased(update?.value)));
     assert.match(result, /"formatted":"Große Elbstraße 73, Hinterhaus, 3. Stock, 22767 Hamburg, DE"/);
     assert.match(result, /"formatted":"€9\d\d,\d{3}"/);
+  });
+
+  it('fetches what an event has not brought, and only what is selected', async () => {
+    const graph = await loadGraph(FOLDER);
+    const house = new House();
+    const bid = { bidder: { bidder_id: 'bidder-1' } };
+    const selection = '{ one: bidder_profile { bidder_id city } other: bidder_profile { auctions_won } }';
+    assert.deepEqual(dataOf(await resultOf(graph, 'bid_placed', bid, { house, selection })), {
+      bid_placed: { one: { bidder_id: 'bidder-1', city: 'c' }, other: { auctions_won: 1 } },
+    });
+    assert.deepEqual(house.asked, ['POST /bidders/batch bidder-1']);
+    await resultOf(graph, 'bid_placed', bid, { house, selection: '{ bidder { bidder_id } is_mine }' });
+    assert.equal(house.asked.length, 1);
+    const update = { agent: { agent_id: 'a/1' } };
+    const agent = { house, selection: '{ agent_contact { email } }' };
+    assert.deepEqual(dataOf(await resultOf(graph, 'property_update', update, agent)), {
+      property_update: { agent_contact: { email: 'e' } },
+    });
+    assert.equal(house.asked[1], 'GET /agents/a%2F1');
+  });
+
+  it('takes from the event what that has brought, without a request', async () => {
+    const graph = await loadGraph(FOLDER);
+    const house = new House();
+    const bid = { bidder: { bidder_id: 'b' }, bidder_profile: { ...profileOf('b'), city: 'from the event' } };
+    const profile = { house, selection: '{ bidder_profile { city } }' };
+    assert.deepEqual(dataOf(await resultOf(graph, 'bid_placed', bid, profile)), {
+      bid_placed: { bidder_profile: { city: 'from the event' } },
+    });
+    const update = { agent: { agent_id: 'a' }, agent_contact: { agent_id: 'a', email: 'too' } };
+    const contact = { house, selection: '{ agent_contact { email } }' };
+    assert.deepEqual(dataOf(await resultOf(graph, 'property_update', update, contact)), {
+      property_update: { agent_contact: { email: 'too' } },
+    });
+    assert.deepEqual(house.asked, []);
+  });
+
+  it('has null for people whom the back end does not know, and for a property without an agent', async () => {
+    const graph = await loadGraph(FOLDER);
+    const bid = { bidder: { bidder_id: 'nobody' } };
+    const profile = await resultOf(graph, 'bid_placed', bid, { selection: '{ bidder_profile { city } }' });
+    assert.deepEqual(dataOf(profile), { bid_placed: { bidder_profile: null } });
+    for (const update of [{ agent: { agent_id: 'nobody' } }, { agent: null }, {}]) {
+      const contact = { selection: '{ agent_contact { email } }' };
+      assert.deepEqual(dataOf(await resultOf(graph, 'property_update', update, contact)), {
+        property_update: { agent_contact: null },
+      });
+    }
+  });
+
+  it('tells bidders which bids are theirs, and guests that none is', async () => {
+    const graph = await loadGraph(FOLDER);
+    const { authenticate } = graph.definition;
+    const request = { headers: {}, url: '/graphql', remoteAddress: undefined };
+    const bid = { bidder: { bidder_id: 'bidder-1' } };
+    const cases = [
+      [{ bidderId: 'bidder-1' }, { role: 'bidder', id: 'bidder-1' }, true],
+      [{ bidderId: 'bidder-2' }, { role: 'bidder', id: 'bidder-2' }, false],
+      [{}, { role: 'guest' }, false],
+    ] as const;
+    for (const [params, expected, isMine] of cases) {
+      const viewer = (await authenticate?.(params, request)) as Json;
+      assert.deepEqual(viewer, expected);
+      const result = await resultOf(graph, 'bid_placed', bid, { viewer, selection: '{ is_mine }' });
+      assert.deepEqual(dataOf(result), { bid_placed: { is_mine: isMine } });
+    }
+    for (const bidderId of ['', 7, null, {}]) assert.equal(await authenticate?.({ bidderId }, request), null);
   });
 
   it('has bids that rise, and auctions that open, close and end before the next one', () => {

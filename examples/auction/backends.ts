@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { AGENT_CONTACTS, BIDDER_PROFILES } from './people.ts';
+
+/** The house's back ends while they run. */
+export interface AuctionBackends {
+  readonly url: string;
+  /** How many requests there have been. */
+  readonly requests: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves what the graph joins to events, on the loopback address only. The process may end while it runs.
+ *
+ * | request                       | answer                                        |
+ * |-------------------------------|-----------------------------------------------|
+ * | GET /agents/:id               | how to reach an agent; 404                    |
+ * | POST /bidders/batch { ids }   | the profiles of those that exist, in no order |
+ *
+ * @param port 0: any that is free
+ */
+export async function startBackends(port = 0): Promise<AuctionBackends> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    void answer(request, response);
+  });
+  server.on('connection', (socket) => socket.unref());
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return requests;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const found = await find(request);
+    respond(response, found === undefined ? 404 : 200, found ?? { error: 'not found' });
+  } catch {
+    respond(response, 400, { error: 'expected JSON: { "ids": […] }' });
+  }
+}
+
+async function find(request: IncomingMessage): Promise<unknown> {
+  const { method, url = '' } = request;
+  if (method === 'POST' && url === '/bidders/batch') {
+    const { ids } = JSON.parse(await text(request)) as { ids: readonly string[] };
+    return BIDDER_PROFILES.filter(({ bidderId }) => ids.includes(bidderId));
+  }
+  const [, id] = /^\/agents\/([^/]+)$/.exec(url) ?? [];
+  if (method !== 'GET' || id === undefined) return undefined;
+  return AGENT_CONTACTS.find(({ agentId }) => agentId === decodeURIComponent(id));
+}
+
+function respond(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

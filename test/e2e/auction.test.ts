@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { startBackends, type AuctionBackends } from '../../examples/auction/backends.ts';
+import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+
+/** In the sources, seen from the compiled test. */
+const FOLDER = path.join(import.meta.dirname, '../../../examples/auction');
+
+const SUBSCRIBERS = 1_000;
+
+/** As many as a connection may have by default. */
+const PER_SOCKET = 200;
+
+/** The bundled graph with nobody at work in it, over back ends that count their requests. */
+async function startAuction(t: TestContext): Promise<{ gateway: GatewayProcess; backends: AuctionBackends }> {
+  const backends = await startBackends();
+  t.after(() => backends.close());
+  const settings = { SIMULATOR: 'false', PING_SECONDS: '0', AUCTION_BACKEND_URL: backends.url };
+  return { gateway: await startGateway(t, settings), backends };
+}
+
+async function connectAs(t: TestContext, gateway: GatewayProcess, bidderId: string): Promise<RawSocket> {
+  const socket = await connect(t, gateway.graphqlUrl);
+  socket.send({ type: 'connection_init', payload: { bidderId } });
+  await socket.until(({ type }) => type === 'connection_ack');
+  return socket;
+}
+
+/** By a bidder whom the back ends know. */
+async function placeBid(gateway: GatewayProcess, bidId: string, more: object = {}): Promise<void> {
+  const bidder = { bidderId: 'bidder-1', paddleNumber: 104, displayName: 'A. Okafor' };
+  const amount = { value: 900_000, currency: 'EUR' };
+  const response = await fetch(`${gateway.httpUrl}/events/bids`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ bidId, auctionId: 'auction-1', amount, bidder, ...more }),
+  });
+  assert.equal(response.status, 202);
+}
+
+const bids = (selection: string): string =>
+  `subscription { bid_placed(auction_id: "auction-1") { bid_id ${selection} } }`;
+
+/** Waits for the bid in one subscription. */
+async function bidIn(socket: RawSocket, id: string, bidId: string): Promise<unknown> {
+  type Next = { data: { bid_placed: { bid_id: string } } };
+  const next = await socket.until(
+    (message) => message.id === id && (message.payload as Next).data.bid_placed.bid_id === bidId,
+  );
+  return (next.payload as Next).data.bid_placed;
+}
+
+test('a join for 1,000 subscribers is one request per event, and none is kept for the next', async (t) => {
+  const { gateway, backends } = await startAuction(t);
+  const subscriptions: [RawSocket, string][] = [];
+  while (subscriptions.length < SUBSCRIBERS) {
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    for (let n = 0; n < PER_SOCKET; n += 1) {
+      socket.subscribe(String(n), bids('bidder_profile { city auctions_won }'));
+      subscriptions.push([socket, String(n)]);
+    }
+  }
+  await gateway.untilMetric('sluice_subscribers', SUBSCRIBERS);
+
+  for (const [index, bidId] of ['first', 'second'].entries()) {
+    await placeBid(gateway, bidId);
+    for (const [socket, id] of subscriptions) {
+      assert.deepEqual(await bidIn(socket, id, bidId), {
+        bid_id: bidId,
+        bidder_profile: { city: 'London', auctions_won: 9 },
+      });
+    }
+    assert.equal(backends.requests, index + 1);
+    assert.equal(await gateway.metric('sluice_executions_total'), index + 1);
+  }
+});
+
+test('1,000 viewers who read their id and join the bidder are 1,000 executions and one request', async (t) => {
+  const { gateway, backends } = await startAuction(t);
+  const sockets: RawSocket[] = [];
+  while (sockets.length < SUBSCRIBERS) {
+    const names = Array.from({ length: 100 }, (_, n) => `bidder-${sockets.length + n}`);
+    sockets.push(...(await Promise.all(names.map((name) => connectAs(t, gateway, name)))));
+  }
+  for (const socket of sockets) socket.subscribe('1', bids('is_mine bidder_profile { city }'));
+  await gateway.untilMetric('sluice_subscribers', SUBSCRIBERS);
+
+  await placeBid(gateway, 'bid');
+
+  for (const [index, socket] of sockets.entries()) {
+    assert.deepEqual(await bidIn(socket, '1', 'bid'), {
+      bid_id: 'bid',
+      is_mine: index === 1,
+      bidder_profile: { city: 'London' },
+    });
+  }
+  assert.equal(await gateway.metric('sluice_executions_total'), SUBSCRIBERS);
+  assert.equal(backends.requests, 1);
+});
+
+test('an event that brings what would be fetched makes no request', async (t) => {
+  const { gateway, backends } = await startAuction(t);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', bids('bidder_profile { city }'));
+  await gateway.untilMetric('sluice_subscribers', 1);
+
+  await placeBid(gateway, 'primed', { bidderProfile: { bidderId: 'bidder-1', city: 'Lagos' } });
+  assert.deepEqual(await bidIn(socket, '1', 'primed'), {
+    bid_id: 'primed',
+    bidder_profile: { city: 'Lagos' },
+  });
+  assert.equal(backends.requests, 0);
+
+  await placeBid(gateway, 'bare');
+  assert.deepEqual(await bidIn(socket, '1', 'bare'), { bid_id: 'bare', bidder_profile: { city: 'London' } });
+  assert.equal(backends.requests, 1);
+});
+
+test('without a URL of back ends the example brings its own, and neither serve nor check hangs on them', async (t) => {
+  const gateway = await startGateway(t, { SIMULATOR: 'false' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', bids('bidder_profile { city }'));
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await placeBid(gateway, 'bid');
+  assert.deepEqual(await bidIn(socket, '1', 'bid'), { bid_id: 'bid', bidder_profile: { city: 'London' } });
+  assert.equal(await gateway.stop(), 0);
+
+  const { code, stdout } = await runCli(t, ['check', FOLDER]);
+  assert.equal(code, 0, stdout);
+});
