@@ -59,14 +59,14 @@ function selectionOf(type: GraphQLOutputType): string {
 class House {
   readonly asked: string[] = [];
 
-  readonly get = (path: string): Promise<unknown> => {
-    this.asked.push(`GET ${path}`);
-    const contact = { agent_id: path.split('/').at(-1), email: 'e', languages: [], office_hours: 'o' };
-    return Promise.resolve(path.endsWith('/nobody') ? null : contact);
+  readonly get = (url: string): Promise<unknown> => {
+    this.asked.push(`GET ${url}`);
+    const contact = { agent_id: url.split('/').at(-1), email: 'e', languages: [], office_hours: 'o' };
+    return Promise.resolve(url.endsWith('/nobody') ? null : contact);
   };
 
-  readonly post = (path: string, { ids }: { ids: readonly string[] }): Promise<unknown> => {
-    this.asked.push(`POST ${path} ${ids.join()}`);
+  readonly post = (url: string, { ids }: { ids: readonly string[] }): Promise<unknown> => {
+    this.asked.push(`POST ${url} ${ids.join()}`);
     return Promise.resolve(ids.filter((id) => id !== 'nobody').map(profileOf));
   };
 }
