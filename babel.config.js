@@ -1,8 +1,5 @@
-import proxyLazy from './babel-plugins/proxy-lazy/index.js';
-
 /** The server runs what it is compiled for: the Node.js that is running now, no polyfills, no module rewriting. */
 export default {
-  plugins: [proxyLazy],
   presets: [
     ['@babel/preset-env', { targets: { node: 'current' }, modules: false }],
     [
@@ -15,5 +12,7 @@ export default {
       },
     ],
   ],
+  // The plugin is compiled by this too, before everything else.
+  overrides: [{ exclude: './babel-plugins', plugins: ['./dist/babel-plugins/proxy-lazy/index.js'] }],
   sourceMaps: true,
 };

@@ -9,7 +9,8 @@ import path from 'node:path';
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
 
-const FOLDERS = ['src', 'examples', 'loadtest', 'test'];
+/** Plugins first: babel.config.js compiles the others with them. */
+const FOLDERS = ['babel-plugins', 'src', 'examples', 'loadtest', 'test'];
 
 /** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
 const GRAPHIQL_FILES = {

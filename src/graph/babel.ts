@@ -27,7 +27,7 @@ export function isBabelInstalled(): boolean {
 export async function compileTypeScript(file: string, rewriteExtensions: boolean): Promise<string> {
   const [{ transformAsync }, { default: proxyLazy }] = await Promise.all([
     import('@babel/core'),
-    import('sluice/babel-plugin'),
+    import('../../babel-plugins/proxy-lazy/index.ts'),
   ]);
   try {
     const result = await transformAsync(await readFile(file, 'utf8'), {

@@ -1,119 +1,158 @@
+import { transformSync, type PluginObj, type TransformOptions } from '@babel/core';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
-import { transformSync, type TransformOptions } from '@babel/core';
-import proxyLazy from 'sluice/babel-plugin';
+import proxyLazy, { type ProxyLazyOptions } from '../../babel-plugins/proxy-lazy/index.ts';
 import * as runtime from '../../src/lazy/lazy.ts';
 
-const FIXTURES = path.join(import.meta.dirname, 'fixtures');
+/** `UPDATE=1` writes what comes out as what is expected, here, where the sources are. */
+const sources = path.join(import.meta.dirname.replace(/\bdist\b/, '.'), 'fixtures');
 
-/** Where the sources of the fixtures are, for `UPDATE=1`, which writes what comes out as what is expected. */
-const SOURCES = path.join(import.meta.dirname, '../../../test/babel/fixtures');
-
-interface Compiled {
-  readonly code: string;
-  readonly map: SourceMapPayload;
-}
-
-function compile(source: string, options: TransformOptions = {}): Compiled {
+function compile(
+  name: string,
+  source: string,
+  options: ProxyLazyOptions = {},
+  more: TransformOptions = {},
+): { code: string; map: SourceMapPayload } {
   const result = transformSync(source, {
-    filename: 'input.ts',
+    filename: name,
     babelrc: false,
     configFile: false,
-    plugins: [proxyLazy],
-    presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]],
+    sourceType: name.endsWith('.cjs') ? 'script' : 'module',
     sourceMaps: true,
     highlightCode: false,
-    ...options,
+    plugins: [[proxyLazy, options]],
+    presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]],
+    ...more,
   });
-  assert.ok(result?.code != null && result.map);
-  return { code: result.code, map: result.map as unknown as SourceMapPayload };
+  assert.ok(result?.code != null && result.map != null);
+  return { code: result.code, map: { ...result.map, file: name } as unknown as SourceMapPayload };
 }
 
-const inputs = (kind: string): string[] =>
-  readdirSync(path.join(FIXTURES, kind)).filter((name) => name.endsWith('.ts'));
-const read = (kind: string, name: string): string => readFileSync(path.join(FIXTURES, kind, name), 'utf8');
+function inputs(kind: string): string[] {
+  return readdirSync(path.join(sources, kind)).filter((name) => /\.(ts|cjs|js)$/.test(name));
+}
+
+function read(kind: string, name: string): string {
+  return readFileSync(path.join(sources, kind, name), 'utf8');
+}
+
+function assertIsExpected(actual: string, kind: string, name: string): void {
+  const expected = name.replace(/\.\w+$/, '.txt');
+  if (process.env['UPDATE'] === '1') writeFileSync(path.join(sources, kind, expected), actual);
+  assert.equal(actual, read(kind, expected));
+}
 
 for (const name of inputs('output')) {
-  test(`output of ${name}`, () => {
-    const { code } = compile(read('output', name));
-    const expected = name.replace(/ts$/, 'js');
-    if (process.env['UPDATE'] === '1') writeFileSync(path.join(SOURCES, 'output', expected), `${code}\n`);
-    else assert.equal(`${code}\n`, read('output', expected));
+  test(`compiles ${name} to what stands beside it`, () => {
+    assertIsExpected(`${compile(name, read('output', name)).code}\n`, 'output', name);
   });
 }
 
 for (const name of inputs('throws')) {
-  test(`compile error of ${name}`, () => {
-    const [position = '', message = ''] = read('throws', name.replace(/ts$/, 'txt')).split('\n');
+  test(`refuses ${name} with the code frame and hint that stand beside it`, () => {
     assert.throws(
-      () => compile(read('throws', name)),
-      (error: SyntaxError & { loc: { line: number; column: number } }) => {
-        assert.ok(error.message.includes(message), error.message);
-        assert.equal(`${error.loc.line}:${error.loc.column}`, position, error.message);
-        assert.match(error.message, /> 1 \|/, 'a code frame');
+      () => compile(name, read('throws', name)),
+      (error: SyntaxError & { loc?: { line: number } }) => {
+        const text = error.message.slice(error.message.indexOf(name));
+        assert.match(text, /^.*: Proxy\.lazy: .*\. Hint: /);
+        assert.ok(error instanceof SyntaxError);
+        assert.equal(error.loc?.line, Number(/^> *(\d+)/m.exec(text)?.[1]));
+        assertIsExpected(`${text}\n`, 'throws', name);
         return true;
       },
     );
   });
 }
 
-for (const name of inputs('exec')) {
-  for (const kind of ['module', 'script'] as const) {
-    test(`what ${name} does, as a ${kind}`, () => {
-      const { code } = compile(read('exec', name), {
-        sourceType: kind,
-        plugins: [proxyLazy, ...(kind === 'module' ? ['@babel/plugin-transform-modules-commonjs'] : [])],
-      });
-      // oxlint-disable-next-line no-new-func -- it runs what has just been compiled
-      const run = new Function('assert', 'require', 'exports', code) as (...args: unknown[]) => void;
-      if (kind === 'script' && name === 'this-at-top.ts') return;
-      run(assert, (from: string) => (from === 'sluice/lazy' ? runtime : assert.fail(from)), {});
-    });
-  }
+const requireRuntime = (name: string): unknown => (name === 'sluice/lazy' ? runtime : assert.fail(name));
+
+/** Runs a script, or a module made one. */
+function run(code: string): void {
+  // oxlint-disable-next-line no-new-func -- what has just been compiled
+  const script = new Function('assert', 'require', 'exports', code);
+  Reflect.apply(script, {}, [assert, requireRuntime, {}]);
 }
 
-test('the run time can come from elsewhere', () => {
-  const { code } = compile('Proxy.lazy({ a: 1 });', { plugins: [[proxyLazy, { import: './my-lazy.js' }]] });
-  assert.match(code, /from "\.\/my-lazy\.js"/);
-});
+const MODULE_AS_SCRIPT = { plugins: [proxyLazy, '@babel/plugin-transform-modules-commonjs'] };
 
-test('the run time is imported once a file, and not at all where there is nothing lazy', () => {
-  const { code } = compile('Proxy.lazy({ a: 1 }); Proxy.lazy({ b: Proxy.lazy({ c: 2 }) });');
-  assert.equal(code.match(/import /g)?.length, 1);
-  assert.doesNotMatch(compile('const p = new Proxy({}, {});').code, /import/);
-});
-
-test('the source map leads from a value to where it was written', () => {
-  const source = 'const first = 1;\nconst o = Proxy.lazy({\n  a: 1,\n  b: explode(),\n});';
-  const { code, map } = compile(source);
-  const lines = code.split('\n');
-  const line = lines.findIndex((text) => text.includes('explode'));
-  const column = (lines[line] ?? '').indexOf('explode');
-  const entry = new SourceMap(map).findEntry(line, column);
-  assert.ok('originalLine' in entry);
-  assert.deepEqual([entry.originalLine, entry.originalColumn], [3, 5]);
-});
-
-test('a CommonJS build can load the plugin', () => {
-  const loaded = createRequire(import.meta.url)('sluice/babel-plugin') as { default: unknown };
-  assert.equal(typeof loaded.default, 'function');
-});
-
-test("the project's own sources are compiled with it", () => {
-  const files = readdirSync(path.join(import.meta.dirname, '../../src'), {
-    recursive: true,
-    encoding: 'utf8',
+for (const name of inputs('exec')) {
+  const isScript = name.endsWith('.cjs');
+  test(`${name} runs as it says`, () => {
+    run(compile(name, read('exec', name), {}, isScript ? {} : MODULE_AS_SCRIPT).code);
   });
-  const texts = files
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => [name, readFileSync(path.join(import.meta.dirname, '../../src', name), 'utf8')]);
-  assert.ok(
-    texts.some(([, text]) => text?.includes('_lazyObject(')),
-    'something in src is lazy',
-  );
-  for (const [name, text] of texts)
-    assert.doesNotMatch(text ?? '', /^(?!\s*(\*|\/\/|\/\*)).*Proxy\.lazy\(/m, name);
+  test(`${name} runs as it says, compiled for old engines as well`, () => {
+    const presets = [['@babel/preset-env', { targets: 'ie 11', modules: isScript ? false : 'commonjs' }]];
+    run(compile(name, read('exec', name), {}, { presets }).code);
+  });
+}
+
+test('the run time comes from the module that the option names, once a file, and only where it is used', () => {
+  const source = 'Proxy.lazy({ a: 1 }); Proxy.lazy({ b: Proxy.lazy({ c: 2 }) });';
+  const { code } = compile('a.ts', source, { import: './my-lazy.js' });
+  assert.equal(code.match(/from "\.\/my-lazy\.js"/g)?.length, 1);
+  assert.doesNotMatch(compile('a.ts', 'new Proxy({}, {}).lazy({ a: 1 });').code, /import/);
+});
+
+test('imports that only values use are kept by a TypeScript preset that drops unused ones', () => {
+  const source = "import { f, g } from 'f'; export const o = Proxy.lazy({ a: f(), b: 1 as g });";
+  const { code } = compile('a.ts', source, {}, { presets: ['@babel/preset-typescript'] });
+  assert.match(code, /import \{ f \} from 'f';/);
+  assert.match(code, /from "sluice\/lazy"/);
+});
+
+test('plugins that come later see that values are read inside a function', () => {
+  let isInFunction: boolean | undefined;
+  const later: PluginObj = {
+    visitor: {
+      Program: {
+        exit(program) {
+          const [reference] = program.scope.getBinding('n')?.referencePaths ?? [];
+          isInFunction = reference?.getFunctionParent()?.isArrowFunctionExpression();
+        },
+      },
+    },
+  };
+  compile('a.ts', 'const n = 1; Proxy.lazy({ n });', {}, { plugins: [proxyLazy, () => later] });
+  assert.equal(isInFunction, true);
+});
+
+test('the source map leads from values, methods and computed keys to where they were written', () => {
+  const source = [
+    'const o = Proxy.lazy<Shape>({',
+    '  a: first(),',
+    '  b: { c: [second()] },',
+    '  m() { third(); },',
+    '  [fourth()]: Proxy.lazy({',
+    '    d: fifth(),',
+    '  }),',
+    '} as Shape);',
+  ];
+  const { code, map } = compile('a.ts', source.join('\n'));
+  const lines = code.split('\n');
+  const sourceMap = new SourceMap(map);
+  for (const name of ['first', 'second', 'third', 'fourth', 'fifth']) {
+    const line = lines.findIndex((text) => text.includes(name));
+    const entry = sourceMap.findEntry(line, lines[line]?.indexOf(name) ?? -1);
+    assert.ok('originalLine' in entry, name);
+    const text = source[entry.originalLine] ?? '';
+    assert.equal(text.slice(entry.originalColumn).match(/^\w+/)?.[0], name);
+  }
+  const call = lines.findIndex((text) => text.includes('_lazyObject({'));
+  const entry = sourceMap.findEntry(call, lines[call]?.indexOf('_lazyObject({') ?? -1);
+  assert.ok('originalLine' in entry);
+  assert.deepEqual([entry.originalLine, entry.originalColumn], [0, 'const o = '.length]);
+});
+
+test('a CommonJS configuration names the plugin and has it run, synchronously too', () => {
+  const require = createRequire(import.meta.url);
+  const { code } =
+    transformSync('Proxy.lazy({ a: 1 });', {
+      babelrc: false,
+      configFile: false,
+      plugins: [require.resolve('sluice/babel-plugin')],
+    }) ?? {};
+  assert.match(code ?? '', /_lazyObject\(/);
 });

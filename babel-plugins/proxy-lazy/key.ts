@@ -1,0 +1,36 @@
+import type { types } from '@babel/core';
+
+/** A key of a literal, as the nodes that stand for it. */
+export interface Key {
+  /** Equal for keys that are known to be equal. */
+  readonly id: string;
+  /** Whether `node` has to stand in brackets in a literal. */
+  readonly computed: boolean;
+  /** A new node each time. */
+  readonly node: () => types.Expression;
+  /** What a case compares with. */
+  readonly test: () => types.Expression;
+}
+
+/** The text of a key that is known at compile time: written as a name or as a literal. */
+export function constantKey({
+  key,
+  computed,
+}: types.ObjectProperty | types.ObjectMethod): string | undefined {
+  if (key.type === 'StringLiteral' || key.type === 'NumericLiteral') return String(key.value);
+  if (key.type === 'BigIntLiteral') return String(BigInt(key.value));
+  return key.type === 'Identifier' && computed !== true ? key.name : undefined;
+}
+
+/** @param text as `constantKey` says */
+export function keyOf(
+  t: typeof types,
+  { key, computed }: types.ObjectProperty | types.ObjectMethod,
+  text: string,
+): Key {
+  const test = (): types.Expression => t.stringLiteral(text);
+  // Without brackets it would set the prototype.
+  if (text === '__proto__') return { id: text, computed: true, node: test, test };
+  const node = computed === true ? test : (): types.Expression => t.cloneNode(key as types.Expression);
+  return { id: text, computed: false, node, test };
+}

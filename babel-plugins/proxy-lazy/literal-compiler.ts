@@ -1,0 +1,148 @@
+import type { NodePath, types } from '@babel/core';
+import { fault } from './fault.ts';
+import type { RuntimeImport } from './runtime-import.ts';
+import { constantKey, keyOf, type Key } from './key.ts';
+import { unwrap } from './wrappers.ts';
+
+type Member = types.ObjectProperty | types.ObjectMethod;
+
+/**
+ * Makes of `{ a: f(), [k()]: g() }`
+ *
+ *     (_k => lazyObject({ a: LATER, [_k]: LATER }, _key => {
+ *       switch (_key) {
+ *         case _k: return g();
+ *         case "a": return f();
+ *       }
+ *     }, 2))(propertyKey(k()))
+ *
+ * Arrow functions, so that `this`, `arguments`, `super` and `new.target` in values are those around the literal.
+ */
+export class LiteralCompiler {
+  readonly #t: typeof types;
+  readonly #literal: NodePath<types.ObjectExpression>;
+  readonly #runtime: RuntimeImport;
+  readonly #members: Member[] = [];
+  /** By the key's text; of several computed keys nobody knows whether they are equal. */
+  readonly #cases = new Map<string, types.SwitchCase>();
+  /** Names for the values of computed keys, and the expressions of these. */
+  readonly #parameters: types.Identifier[] = [];
+  readonly #arguments: types.Expression[] = [];
+
+  constructor(t: typeof types, literal: NodePath<types.ObjectExpression>, runtime: RuntimeImport) {
+    this.#t = t;
+    this.#literal = literal;
+    this.#runtime = runtime;
+  }
+
+  compile(): types.Expression {
+    const t = this.#t;
+    for (const property of this.#literal.get('properties')) {
+      if (property.isObjectProperty()) this.#addProperty(property);
+      else if (property.isObjectMethod()) this.#addMethod(property);
+      else {
+        throw fault(
+          property,
+          'expected keys that are known at once, got a spread, which reads all of its object',
+          'name the keys: { a: other.a }, or spread into a plain object',
+        );
+      }
+    }
+    const key = this.#literal.scope.generateUidIdentifier('key');
+    const cases = [...this.#cases.values()];
+    // Computed keys may turn out to be equal to others. The last one counts, so it is compared first.
+    if (this.#parameters.length > 0) cases.reverse();
+    const object = t.callExpression(this.#runtime.local('lazyObject'), [
+      t.objectExpression(this.#members),
+      t.arrowFunctionExpression([key], t.blockStatement([t.switchStatement(t.cloneNode(key), cases)])),
+      t.numericLiteral(cases.length),
+    ]);
+    if (this.#parameters.length === 0) return object;
+    return t.callExpression(t.arrowFunctionExpression(this.#parameters, object), this.#arguments);
+  }
+
+  #addProperty(property: NodePath<types.ObjectProperty>): void {
+    const { node } = property;
+    if (!node.computed && !node.shorthand && constantKey(node) === '__proto__') {
+      throw fault(
+        property,
+        "__proto__ in a literal sets the prototype, which can't be lazy",
+        "write ['__proto__'] for a key of that name; for a prototype, use Object.setPrototypeOf",
+      );
+    }
+    const key = this.#key(node);
+    const value = node.value as types.Expression;
+    this.#addLater(
+      node,
+      key,
+      isAnonymous(property.get('value') as NodePath) ? this.#named(key, value) : value,
+    );
+  }
+
+  #addMethod(method: NodePath<types.ObjectMethod>): void {
+    const t = this.#t;
+    const { node } = method;
+    const key = this.#key(node);
+    const rebuilt: types.ObjectMethod = { ...node, key: key.node(), computed: key.computed };
+    // What is an accessor stays one; and `super` is the prototype of the object that a method is written in.
+    if (node.kind !== 'method' || usesSuper(method)) {
+      this.#members.push(rebuilt);
+      return;
+    }
+    this.#addLater(node, key, this.#take(key, t.removeComments(rebuilt)));
+  }
+
+  #addLater(node: Member, key: Key, value: types.Expression): void {
+    const t = this.#t;
+    const property = t.objectProperty(key.node(), this.#runtime.local('LATER'), key.computed);
+    this.#members.push(t.inherits(property, node));
+    // Deleted first, as equal keys have to come in the order of the last ones.
+    this.#cases.delete(key.id);
+    this.#cases.set(key.id, t.switchCase(key.test(), [t.returnStatement(value)]));
+  }
+
+  /** A function or class without a name gets that of its key, as in any literal. */
+  #named(key: Key, value: types.Expression): types.Expression {
+    return this.#take(key, this.#t.objectProperty(key.node(), value, key.computed));
+  }
+
+  #take(key: Key, member: Member): types.Expression {
+    const t = this.#t;
+    const node = key.node();
+    const object = t.objectExpression([member]);
+    return t.memberExpression(object, node, key.computed || !t.isIdentifier(node));
+  }
+
+  #key(node: Member): Key {
+    const t = this.#t;
+    const text = constantKey(node);
+    if (text !== undefined) return keyOf(t, node, text);
+    const parameter = this.#literal.scope.generateUidIdentifier('k');
+    this.#parameters.push(parameter);
+    this.#arguments.push(
+      t.callExpression(this.#runtime.local('propertyKey'), [node.key as types.Expression]),
+    );
+    const copy = (): types.Identifier => t.cloneNode(parameter);
+    return { id: `[${parameter.name}]`, computed: true, node: copy, test: copy };
+  }
+}
+
+function isAnonymous(value: NodePath): boolean {
+  const { node } = unwrap(value);
+  if (node.type === 'ArrowFunctionExpression') return true;
+  return (node.type === 'FunctionExpression' || node.type === 'ClassExpression') && node.id == null;
+}
+
+function usesSuper(method: NodePath<types.ObjectMethod>): boolean {
+  let found = false;
+  method.traverse({
+    Super(path) {
+      found = true;
+      path.stop();
+    },
+    // These have a `super` of their own.
+    Class: (path) => path.skip(),
+    ObjectMethod: (path) => path.skip(),
+  });
+  return found;
+}
