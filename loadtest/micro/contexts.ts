@@ -1,0 +1,26 @@
+import { Backends } from '../../src/context/backends.ts';
+import { Contexts } from '../../src/context/event-scope.ts';
+import type { GraphDefinition } from '../../src/graph/define-graph.ts';
+import type { JsonValue } from '../../src/graph/graph.ts';
+import { systemClock } from '../../src/ingest/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+
+const keep = (value: JsonValue): JsonValue => value;
+
+/** Contexts as a gateway makes them, over so many back ends, none of which is ever called. */
+export function contextsOver(
+  backendCount: number,
+  code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers'>,
+): { readonly contexts: Contexts; close(): Promise<void> } {
+  const definitions = Object.fromEntries(
+    Array.from({ length: backendCount }, (_, index) => [`backend${index}`, { url: 'http://127.0.0.1:1' }]),
+  );
+  const backends = new Backends(definitions, {
+    metrics: new Metrics(),
+    log: createLog('silent'),
+    clock: systemClock,
+    transformKeys: { SNAKE: keep, KEEP: keep },
+  });
+  return { contexts: new Contexts(code, backends, Date.now), close: () => backends.close() };
+}
