@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { buildSchema, type GraphQLObjectType } from 'graphql';
+import type { Listener } from '../../../src/bus/bus.ts';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import { Executor } from '../../../src/executor/executor.ts';
+import { Operation } from '../../../src/executor/operation.ts';
+import type { GraphContext } from '../../../src/graph/context-types.ts';
+import { BoundedLabels } from '../../../src/hub/bounded-labels.ts';
+import { Flusher, Outbox, type Wire } from '../../../src/hub/flush.ts';
+import { Hub } from '../../../src/hub/hub.ts';
+import { Limiter } from '../../../src/hub/limiter.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { WebSocketSubscription } from '../../../src/transports/websocket-subscription.ts';
+
+const EVENTS = 100;
+const ROLES = ['bidder', 'agent', 'admin'];
+
+type Resolve = (source: unknown, args: unknown, ctx: GraphContext) => unknown;
+
+/** A socket that takes everything at once and keeps nothing. */
+class FakeWire implements Wire {
+  readonly open = true;
+  readonly waitingBytes = 0;
+  frames = 0;
+
+  write(chunks: readonly Buffer[]): void {
+    this.frames += Buffer.concat(chunks).toString().split('"type":"next"}').length - 1;
+  }
+
+  overflow(): void {
+    assert.fail('nothing ever waits here');
+  }
+}
+
+/** Subscribers of one field behind a hub, whose channel the test speaks on. */
+function subscribed(count: number, resolve: Resolve) {
+  const schema = buildSchema(
+    'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
+  );
+  const root = schema.getSubscriptionType()?.getFields()['see'];
+  const said = (schema.getType('Seen') as GraphQLObjectType).getFields()['said'];
+  assert.ok(root && said);
+  root.resolve = (event: unknown) => event;
+  said.resolve = resolve;
+  const log = createLog('silent');
+  const metrics = new Metrics();
+  const executor = new Executor({ schema, cacheSize: 10, log });
+  const flusher = new Flusher(Date.now, () => undefined);
+  let listener: Listener | undefined;
+  const hub = new Hub({
+    graph: {
+      bindings: new Map([
+        [
+          'see',
+          {
+            field: 'see',
+            topic: 't',
+            key: undefined,
+            keyForm: String,
+            filter: undefined,
+            shares: true,
+          },
+        ],
+      ]),
+      hasResolvers: true,
+    },
+    bus: {
+      subscribe: (_channel, heard) => {
+        listener = heard;
+        return { ready: Promise.resolve(), leave: () => undefined };
+      },
+    },
+    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    limiter: new Limiter(100),
+    paths: new BoundedLabels(),
+    executor,
+    flusher,
+    metrics,
+    log,
+    maxWaiting: EVENTS,
+    timeoutMs: 60_000,
+    channelPrefix: 'sluice',
+    maxChannels: 10,
+  });
+  const operation = executor.prepare('subscription { see { said } }');
+  assert.ok(operation instanceof Operation);
+  const wires = Array.from({ length: count }, (_, index) => {
+    const wire = new FakeWire();
+    const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
+    const outbox = new Outbox(wire, flusher, 1_000_000);
+    const subscription = new WebSocketSubscription(String(index), operation, {
+      outbox,
+      schema,
+      viewer,
+      left: () => undefined,
+    });
+    const group = hub.join(operation, {}, subscription);
+    assert.ok('question' in group);
+    subscription.joined(group);
+    return wire;
+  });
+  let offset = 0;
+  const send = (): void => {
+    offset += 1;
+    const message = { v: 1, t: 't', p: 0, o: offset, ts: offset, in: 0, key: null, event: { n: offset } };
+    listener?.(JSON.stringify(message));
+  };
+  return { wires, send, metrics };
+}
+
+/** Promises made from an event's arrival until its frames are written; those of the test itself are not counted. */
+async function promisesOf(count: number, resolve: Resolve, executions: number): Promise<number> {
+  const { wires, send, metrics } = subscribed(count, resolve);
+  const within = new AsyncLocalStorage<true>();
+  let promises = 0;
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === 'PROMISE' && within.getStore() === true) promises += 1;
+    },
+  });
+  hook.enable();
+  within.run(true, () => {
+    for (let n = 0; n < EVENTS; n += 1) send();
+  });
+  while (wires.some(({ frames }) => frames < EVENTS)) await setImmediate();
+  hook.disable();
+  assert.ok(wires.every(({ frames }) => frames === EVENTS));
+  assert.equal((await metrics.executions.get()).values[0]?.value, executions * EVENTS);
+  return promises;
+}
+
+test('with synchronous resolvers no promise is made from event to frame, for 10 subscribers or 1,000', async () => {
+  const resolve: Resolve = (event) => String((event as { n: number }).n);
+  assert.equal(await promisesOf(10, resolve, 1), 0);
+  assert.equal(await promisesOf(1_000, resolve, 1), 0);
+});
+
+test('with synchronous resolvers that read the role no promise is made either', async () => {
+  const resolve: Resolve = (_event, _args, { viewer }) => viewer['role'];
+  assert.equal(await promisesOf(10, resolve, 3), 0);
+  assert.equal(await promisesOf(1_000, resolve, 3), 0);
+});
+
+test('with asynchronous resolvers promises are made for executions, not for subscribers', async () => {
+  const resolve: Resolve = async (_event, _args, { viewer }) => viewer['role'];
+  const few = await promisesOf(12, resolve, 3);
+  assert.ok(few >= 3 * EVENTS, `${few} promises`);
+  assert.equal(await promisesOf(1_200, resolve, 3), few);
+});
