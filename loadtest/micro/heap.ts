@@ -15,7 +15,7 @@ interface Snapshot {
 const NOT_COUNTED: ReadonlySet<unknown> = new Set(['code', 'object shape', 'synthetic', 'native']);
 
 /** Counts by heap snapshot, which collects garbage first: the same program gives the same figures each time. */
-export async function heapSize(): Promise<HeapSize> {
+async function heapSize(): Promise<HeapSize> {
   const { snapshot, nodes } = await takeSnapshot();
   const { node_fields: fields, node_types: types } = snapshot.meta;
   const typeAt = fields.indexOf('type');

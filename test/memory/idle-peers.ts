@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { buildSchema, type GraphQLObjectType } from 'graphql';
+import { contextsOver } from '../../loadtest/micro/contexts.ts';
+import type { Listener } from '../../src/bus/bus.ts';
+import { Executor } from '../../src/executor/executor.ts';
+import type { GraphContext } from '../../src/graph/context-types.ts';
+import { BoundedLabels } from '../../src/hub/bounded-labels.ts';
+import { Flusher } from '../../src/hub/flush.ts';
+import { Hub } from '../../src/hub/hub.ts';
+import { Limiter } from '../../src/hub/limiter.ts';
+import { lazy } from '../../src/lazy/lazy.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { WebSocketTransport } from '../../src/transports/websocket.ts';
+
+const TEXT = 0x81;
+const MASKED = 0x80;
+const NO_MASK = Buffer.alloc(4);
+const QUERY = 'subscription { see { said } }';
+
+/** The server's end of a connection without a network: it takes what is written, and subscribes when it may. */
+class FakePeer extends Duplex {
+  override _read(): void {
+    // `say` pushes when there is something to read.
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    done();
+    if (chunk.includes('connection_ack')) this.say({ type: 'subscribe', id: '1', payload: { query: QUERY } });
+  }
+
+  /** One masked frame, as browsers send them. */
+  say(message: object): void {
+    const payload = Buffer.from(JSON.stringify(message));
+    assert.ok(payload.length < 126, 'longer frames have another header');
+    this.push(Buffer.concat([Buffer.from([TEXT, MASKED | payload.length]), NO_MASK, payload]));
+  }
+}
+
+/**
+ * A pod's way from socket to hub over a graph with so many back ends and loaders, of which its resolver reads two, and
+ * the viewer's id: each event is executed for each subscriber.
+ */
+export class Pod {
+  readonly #metrics = new Metrics();
+  readonly #refs: WeakRef<object>[] = [];
+  readonly #listeners = new Set<Listener>();
+  readonly #peers = new Set<FakePeer>();
+  readonly #transport: WebSocketTransport;
+  readonly #closeBackends: () => Promise<void>;
+  #offset = 0;
+
+  constructor(graphSize: number) {
+    const names = Array.from({ length: graphSize }, (_, index) => `loader${index}`);
+    const { contexts, close } = contextsOver(graphSize, {
+      loaders: () => lazy(Object.fromEntries(names.map((name) => [name, () => ({ name })]))),
+      viewerLoaders: () => lazy(Object.fromEntries(names.map((name) => [name, () => ({ name })]))),
+    });
+    this.#closeBackends = close;
+    const schema = buildSchema(
+      'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
+    );
+    const see = schema.getSubscriptionType()?.getFields()['see'];
+    const said = (schema.getType('Seen') as GraphQLObjectType).getFields()['said'];
+    assert.ok(see && said);
+    see.resolve = (event: unknown) => event;
+    said.resolve = (_event, _args, { viewer, backends, viewerLoaders }: GraphContext) =>
+      [viewer['id'], typeof backends['backend0'], typeof viewerLoaders['loader0']].join();
+    const log = createLog('silent');
+    const executor = new Executor({ schema, cacheSize: 10, log });
+    const flusher = new Flusher(Date.now, () => undefined);
+    const hub = new Hub({
+      graph: {
+        bindings: new Map([
+          [
+            'see',
+            { field: 'see', topic: 't', key: undefined, keyForm: String, filter: undefined, shares: true },
+          ],
+        ]),
+        hasResolvers: true,
+      },
+      bus: {
+        subscribe: (_channel, listener) => {
+          this.#listeners.add(listener);
+          return { ready: Promise.resolve(), leave: () => void this.#listeners.delete(listener) };
+        },
+      },
+      contexts,
+      executor,
+      flusher,
+      limiter: new Limiter(100),
+      paths: new BoundedLabels(),
+      metrics: this.#metrics,
+      log,
+      maxWaiting: 100,
+      timeoutMs: 60_000,
+      channelPrefix: 'sluice',
+      maxChannels: 10,
+    });
+    let connected = 0;
+    this.#transport = new WebSocketTransport({
+      schema,
+      executor,
+      hub: {
+        join: (operation, variables, member) => {
+          const group = hub.join(operation, variables, member);
+          this.#refs.push(new WeakRef(group), new WeakRef(member));
+          return group;
+        },
+        leave: (group, member) => hub.leave(group, member),
+      },
+      authenticator: { viewerOf: () => Object.freeze({ id: (connected += 1) }) },
+      contexts,
+      flusher,
+      metrics: this.#metrics,
+      log,
+      maxPayloadBytes: 1_000,
+      bufferBytes: 1_000_000,
+      initTimeoutMs: 0,
+      maxOperations: 10,
+      pingSeconds: 0,
+    });
+  }
+
+  /** Connects and subscribes; resolves when all are in the hub. */
+  async subscribe(count: number): Promise<void> {
+    const wanted = this.#peers.size + count;
+    for (let index = 0; index < count; index += 1) this.#connect();
+    while ((await this.#value('subscribers')) < wanted) await setImmediate();
+  }
+
+  /** Hands one event to all; resolves when it is with everybody. */
+  async send(): Promise<void> {
+    this.#offset += 1;
+    const message = { v: 1, t: 't', p: 0, o: this.#offset, ts: 0, in: 0, key: null, event: { n: 1 } };
+    const wanted = (await this.#value('deliveries')) + this.#peers.size;
+    for (const listener of this.#listeners) listener(JSON.stringify(message));
+    await setImmediate();
+    assert.equal(await this.#value('deliveries'), wanted);
+  }
+
+  /** Ends all connections as clients do that just go away; resolves when the transport knows. */
+  async disconnect(): Promise<void> {
+    for (const peer of this.#peers) peer.destroy();
+    this.#peers.clear();
+    while ((await this.#value('connections')) > 0) await setImmediate();
+  }
+
+  /** How many of all sockets, members and groups that have ever been are still in memory. */
+  async alive(): Promise<number> {
+    const { gc } = globalThis;
+    assert.ok(gc, 'expected node --expose-gc');
+    // What a turn has looked at through a WeakRef lives until the turn ends.
+    for (let round = 0; round < 5; round += 1) {
+      await setImmediate();
+      gc();
+    }
+    return this.#refs.filter((ref) => ref.deref() !== undefined).length;
+  }
+
+  async close(): Promise<void> {
+    await this.disconnect();
+    await this.#closeBackends();
+  }
+
+  #connect(): void {
+    const peer = new FakePeer();
+    this.#peers.add(peer);
+    this.#refs.push(new WeakRef(peer));
+    const request = new IncomingMessage(new Socket());
+    request.method = 'GET';
+    request.headers = {
+      upgrade: 'websocket',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-version': '13',
+      'sec-websocket-protocol': 'graphql-transport-ws',
+    };
+    this.#transport.accept(request, peer, Buffer.alloc(0));
+    peer.say({ type: 'connection_init' });
+  }
+
+  async #value(metric: 'subscribers' | 'deliveries' | 'connections'): Promise<number> {
+    return (await this.#metrics[metric].get()).values[0]?.value ?? 0;
+  }
+}
