@@ -35,9 +35,11 @@ function eagerContext(): object {
   return { viewer, backends, loaders, viewerLoaders: {}, primers, now: Date.now() };
 }
 
+/** Nobody calls here. */
+const call = <T>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T> =>
+  Promise.reject(new Error(`${method} ${path} ${String(body)} ${String(options)}: nobody calls here`));
+
 function eagerBackend(): Backend {
-  const call = <T>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T> =>
-    Promise.reject(new Error(`${method} ${path} ${String(body)} ${String(options)}: nobody calls here`));
   return {
     get: (path, options) => call('GET', path, undefined, options),
     delete: (path, options) => call('DELETE', path, undefined, options),

@@ -14,6 +14,9 @@ interface Snapshot {
 /** Made by V8 as code gets warm, and by snapshots themselves: once, not for each object that a program makes. */
 const NOT_COUNTED: ReadonlySet<unknown> = new Set(['code', 'object shape', 'synthetic', 'native']);
 
+/** Larger ones are tables of the process, which grow by leaps, or files that it has read: none is a thing's own. */
+const LARGEST = 64 * 1024;
+
 /** Counts by heap snapshot, which collects garbage first: the same program gives the same figures each time. */
 async function heapSize(): Promise<HeapSize> {
   const { snapshot, nodes } = await takeSnapshot();
@@ -25,8 +28,10 @@ async function heapSize(): Promise<HeapSize> {
   let bytes = 0;
   for (let at = 0; at < nodes.length; at += fields.length) {
     if (NOT_COUNTED.has(typeNames[nodes[at + typeAt] ?? -1])) continue;
+    const size = nodes[at + sizeAt] ?? 0;
+    if (size > LARGEST) continue;
     objects += 1;
-    bytes += nodes[at + sizeAt] ?? 0;
+    bytes += size;
   }
   return { objects, bytes };
 }
