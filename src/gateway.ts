@@ -213,7 +213,11 @@ async function createPublicSide(
 ) {
   const { schema, topics, definition } = graph;
   const contexts = new Contexts(definition, backends, Date.now);
-  const authenticator = new Authenticator(definition, log.child({ part: 'authenticate' }));
+  const authenticator = new Authenticator(
+    definition,
+    config.EXECUTE_TIMEOUT_MS,
+    log.child({ part: 'authenticate' }),
+  );
   const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
   const flusher = new Flusher(Date.now, (seconds) => metrics.eventDelay.observe(seconds));
   const hub = new Hub({

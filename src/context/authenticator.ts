@@ -11,10 +11,13 @@ const NOBODY: Json = Object.freeze({});
 /** Finds out who connects, by the graph's `authenticate`. */
 export class Authenticator {
   readonly #authenticate: GraphDefinition['authenticate'];
+  readonly #timeoutMs: number;
   readonly #log: Log;
 
-  constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, log: Log) {
+  /** @param timeoutMs how long `authenticate` may take; then it has refused */
+  constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, timeoutMs: number, log: Log) {
     this.#authenticate = authenticate;
+    this.#timeoutMs = timeoutMs;
     this.#log = log;
   }
 
@@ -35,7 +38,7 @@ export class Authenticator {
     request: RequestHead,
   ): Promise<Json | null> {
     try {
-      const viewer = await this.#authenticate?.(connectionParams, request);
+      const viewer = await this.#inTime(this.#authenticate?.(connectionParams, request));
       if (viewer === null) return null;
       if (typeof viewer !== 'object' || Array.isArray(viewer)) {
         throw new TypeError(
@@ -46,6 +49,21 @@ export class Authenticator {
     } catch (error) {
       this.#log.error({ err: error }, 'authenticate failed, and whoever asked is refused');
       return null;
+    }
+  }
+
+  async #inTime<T>(asked: T | Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`authenticate took longer than ${this.#timeoutMs} ms`)),
+        this.#timeoutMs,
+      );
+    });
+    try {
+      return await Promise.race([asked, late]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

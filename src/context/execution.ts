@@ -29,6 +29,7 @@ export class Execution {
   /** `ctx` of the resolvers. */
   readonly context: GraphContext;
   #controller: AbortController | undefined;
+  #aborted: Error | undefined;
 
   /**
    * @param viewer deep-frozen
@@ -50,11 +51,14 @@ export class Execution {
   }
 
   abort(reason: Error): void {
+    this.#aborted = reason;
     this.#controller?.abort(reason);
   }
 
   #signal(): AbortSignal {
     this.#controller = new AbortController();
+    // Who looks only now must not begin anything either.
+    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     return this.#controller.signal;
   }
 }

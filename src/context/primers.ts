@@ -35,8 +35,14 @@ export function primed(
     get(target, name, receiver) {
       const loader: unknown = Reflect.get(target, name, receiver);
       if (typeof name === 'string' && loader !== undefined && !done.has(name)) {
+        // Before it runs, since primers read their loader; not if it fails, so that the next read tries again.
         done.add(name);
-        primers()[name]?.(event);
+        try {
+          primers()[name]?.(event);
+        } catch (error) {
+          done.delete(name);
+          throw error;
+        }
       }
       return loader;
     },

@@ -111,9 +111,15 @@ function viewerTest(
 ): Test {
   return (event, viewer) => {
     const value = operandFor(viewer);
-    if (value === undefined || (operator === 'in' && !Array.isArray(value))) return UNKNOWN;
+    // What the schema can't promise of a viewer: one value, or a list of such for `in`. Anything else fails closed.
+    const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
+    if (!isFit) return UNKNOWN;
     return testAt(path, comparator(operator, value, asId))(event, viewer);
   };
+}
+
+function isOneValue(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function testAt(path: readonly string[], compare: Comparator): Test {

@@ -16,6 +16,11 @@ export class Bucketing<Member extends Viewing> {
     for (const member of members) this.add(member);
   }
 
+  /** Those who agree with this viewer, whether it is a member's or not. */
+  like(viewer: Json): ReadonlySet<Member> {
+    return this.#buckets.get(this.reads.valuesIn(viewer)) ?? new Set();
+  }
+
   get buckets(): Iterable<ReadonlySet<Member>> {
     return this.#buckets.values();
   }
@@ -49,7 +54,12 @@ export class Bucketings<Member extends Viewing> {
   of(reads: ReadSet): Bucketing<Member> {
     const { identity } = reads;
     const known = this.#byReads.get(identity);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // The last to leave is the one used last.
+      this.#byReads.delete(identity);
+      this.#byReads.set(identity, known);
+      return known;
+    }
     const bucketing = new Bucketing(reads.snapshot(), this.#members);
     const [oldest] = this.#byReads.keys();
     if (this.#byReads.size === MAX_BUCKETINGS && oldest !== undefined) this.#byReads.delete(oldest);

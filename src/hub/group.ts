@@ -96,6 +96,8 @@ export class Group {
   }
 
   add(member: Member): void {
+    // What is skipped from here on this one misses too, so it is told apart from what it does not.
+    this.#tellSkipped();
     this.#members.add(member);
     this.#bucketings.add(member);
     this.#sequencer.joined(member);
@@ -141,6 +143,7 @@ export class Group {
     const serving = new Serving({
       bucketings: this.#bucketings,
       execute: (member, reads) => this.#execute(message, scope, member, reads),
+      wants: (member) => this.#sequencer.wants(progress, member),
       whenFree: (start) => (this.#asynchronous ? this.#services.limiter.whenFree(start) : start()),
       settle: (members, payload) => this.#settle(progress, members, payload, message.in),
       unshared: (one, other, reads) => this.#countUnshared(one, other, reads),
@@ -155,17 +158,29 @@ export class Group {
   #filter({ event }: Message, progress: Progress): ReadonlySet<Member> {
     const { filter } = this.question;
     if (filter === undefined) return this.#members;
-    const passing = new Set<Member>();
+    const passing: ReadonlySet<Member>[] = [];
+    let rejected = false;
     for (const bucket of this.#bucketings.of(filter.reads).buckets) {
       const [first] = bucket;
-      if (first !== undefined && filter.passes(event, first.viewer)) {
-        for (const member of bucket) passing.add(member);
+      if (first !== undefined && this.#passes(filter, event, first)) {
+        passing.push(bucket);
       } else {
+        rejected = true;
         this.#sequencer.settle(progress, bucket, undefined);
       }
     }
-    if (passing.size === 0) this.#services.metrics.filtered.inc();
-    return passing.size === this.#members.size ? this.#members : passing;
+    if (passing.length === 0) this.#services.metrics.filtered.inc();
+    return rejected ? new Set(passing.flatMap((bucket) => [...bucket])) : this.#members;
+  }
+
+  /** A filter that fails lets nothing through: code of the graph's own scalars may run in it. */
+  #passes(filter: EventFilter, event: Message['event'], { viewer }: Member): boolean {
+    try {
+      return filter.passes(event, viewer);
+    } catch (error) {
+      this.#services.log.error({ err: error, field: this.question.field }, 'a filter failed');
+      return false;
+    }
   }
 
   #execute(

@@ -67,6 +67,12 @@ export class Sequencer {
     return progress;
   }
 
+  /** Is this event still to come for the member? */
+  wants(progress: Progress, member: Member): boolean {
+    if (!this.#members.has(member)) return false;
+    return !progress.detached || (this.#next.get(member) ?? this.#first) <= progress.sequence;
+  }
+
   /** These members have their result, or none is for them. Every member of the event's beginning must be settled. */
   settle(progress: Progress, members: Iterable<Member>, payload: Payload | undefined): void {
     if (!progress.detached) {

@@ -10,6 +10,8 @@ export type Execute = (member: Member, reads: ReadSet) => ExecutionResult | Prom
 interface ServingOptions {
   readonly execute: Execute;
   readonly bucketings: Bucketings<Member>;
+  /** Is the event for this one? Not for who has left, nor for who has come after it. */
+  readonly wants: (member: Member) => boolean;
   /** Runs `start` when an execution may begin. */
   readonly whenFree: (start: () => void) => void;
   readonly settle: (members: ReadonlySet<Member>, payload: Payload) => void;
@@ -65,7 +67,7 @@ export class Serving {
   }
 
   #execute(candidates: ReadonlySet<Member>, all: boolean, agreed: ReadSet | undefined): void {
-    const [first] = candidates;
+    const first = this.#wanting(candidates);
     if (first === undefined) {
       this.#close();
       return;
@@ -95,8 +97,10 @@ export class Serving {
     reads: ReadSet,
     result: ExecutionResult,
   ): void {
+    // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the sharing.
+    const payload = new Payload(result);
     const sharing = this.#split(first, candidates, all, agreed, reads);
-    this.#options.settle(sharing, new Payload(result));
+    this.#options.settle(sharing, payload);
     this.#close();
   }
 
@@ -108,20 +112,25 @@ export class Serving {
     agreed: ReadSet | undefined,
     reads: ReadSet,
   ): ReadonlySet<Member> {
-    if (candidates.size === 1 || reads.size === 0 || agreed?.covers(reads) === true) return candidates;
+    if (reads.size === 0 || agreed?.covers(reads) === true) return candidates;
+    // The first may have left meanwhile: who remains alone need not be like it.
+    if (candidates.size === 1 && candidates.has(first)) return candidates;
     const { bucketings, unshared } = this.#options;
     const bucketing = all ? bucketings.of(reads) : new Bucketing(reads.snapshot(), candidates);
-    let sharing: ReadonlySet<Member> = candidates;
+    const sharing = bucketing.like(first.viewer);
     for (const bucket of bucketing.buckets) {
-      if (bucket.has(first)) {
-        sharing = bucket;
-        continue;
-      }
-      const [other] = bucket;
-      if (other !== undefined) unshared(first, other, reads);
+      if (bucket === sharing) continue;
+      const other = this.#wanting(bucket);
+      if (other === undefined) continue;
+      unshared(first, other, reads);
       this.#serve(bucket, false, bucketing.reads);
     }
     return sharing;
+  }
+
+  #wanting(members: ReadonlySet<Member>): Member | undefined {
+    for (const member of members) if (this.#options.wants(member)) return member;
+    return undefined;
   }
 
   #close(): void {

@@ -85,6 +85,7 @@ function valueOf(viewer: Json, aspect: Aspect, path: readonly string[]): string 
   const value = jsonAt(viewer, path);
   if (value === undefined) return ABSENT;
   if (aspect === 'presence') return 'present';
+  if (Object.is(value, -0)) return '-0'; // which JSON takes for 0
   if (aspect === 'whole' || typeof value !== 'object' || value === null) return JSON.stringify(value);
   return Array.isArray(value) ? '[' : '{';
 }

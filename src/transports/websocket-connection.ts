@@ -103,7 +103,7 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
   send(data: string): void {
     this.outbox.flush();
     if (!this.open) return;
-    if (this.waitingBytes + Buffer.byteLength(data) > this.#services.bufferBytes) this.overflow();
+    if (this.waitingBytes > this.#services.bufferBytes) this.overflow();
     else this.#webSocket.send(data);
   }
 

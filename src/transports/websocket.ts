@@ -75,7 +75,12 @@ export class WebSocketTransport {
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
       connectionInitWaitTimeout: options.initTimeoutMs,
       // `false` closes with 4403.
-      onConnect: ({ extra, connectionParams }) => extra.authenticate(connectionParams ?? {}),
+      onConnect: (ctx) => {
+        const { extra, connectionParams = {} } = ctx;
+        // graphql-ws would keep them, a token among them, for as long as the connection lives.
+        delete (ctx as { connectionParams?: unknown }).connectionParams;
+        return extra.authenticate(connectionParams);
+      },
       onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => this.#execute(args as QueryArgs),

@@ -239,3 +239,16 @@ test('operations of one connection are bounded; one more is an error for its id'
   socket.subscribe('5', ITEM);
   await gateway.untilMetric('sluice_subscribers', 3);
 });
+
+test('one answer larger than the bound is no slowness, as long as it is read', async (t) => {
+  const gateway = await startEmbedded(t, { SOCKET_BUFFER_BYTES: '16384' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const aliases = Array.from(
+    { length: 60 },
+    (_, index) => `t${index}: __schema { types { name description } }`,
+  );
+  socket.subscribe('1', `{ ${aliases.join(' ')} }`);
+  const answer = await socket.until(({ id }) => id === '1');
+  assert.ok(JSON.stringify(answer).length > 16_384, answer.type);
+  await socket.roundTrip();
+});

@@ -45,12 +45,14 @@ interface Options {
   readonly filter?: EventFilter;
   readonly concurrency?: number;
   readonly timeoutMs?: number;
+  /** The field is of a scalar that takes anything as it is. */
+  readonly scalar?: boolean;
 }
 
 /** A group whose only field says what `resolve` makes of event and context. */
 function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = {}) {
   const schema = buildSchema(
-    'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
+    `type Query { a: Int } type Subscription { see: Seen } type Seen { said: ${options.scalar === true ? 'Any' : 'String'} } scalar Any`,
   );
   const field = schema.getType('Seen');
   assert.ok(field && 'getFields' in field);
@@ -318,6 +320,104 @@ test('who leaves after the sharing has been split does not get what the others g
     members.map(({ said }) => said),
     [['a 0'], ['a 1'], [], ['a 1']],
   );
+});
+
+test('who was executed for leaves while it waits: nobody else gets what was made for that viewer', async () => {
+  for (const count of [2, 3, 5]) {
+    const waiting: (() => void)[] = [];
+    const { group, members, send } = groupOf(async (_event, { viewer }) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return `for ${String(viewer['id'])}`;
+    }, people(count));
+    send({});
+    await settled();
+    const [first] = members;
+    if (first) group.remove(first);
+    while (members.slice(1).some(({ said }) => said.length === 0)) {
+      assert.ok(waiting.length > 0, 'somebody is executed for');
+      for (const go of waiting.splice(0)) go();
+      await settled();
+    }
+    assert.deepEqual(
+      members.map(({ said }) => said),
+      members.map((_, id) => (id === 0 ? [] : [`for ${id}`])),
+    );
+  }
+});
+
+test('what is read of the viewer only when the result is written counts as read', async () => {
+  for (const waits of [false, true]) {
+    const { members, cost } = groupOf(
+      (_event, { viewer }) => {
+        const lazy = { toJSON: () => viewer['id'], toString: () => String(viewer['id']) };
+        return waits ? Promise.resolve().then(() => lazy) : lazy;
+      },
+      people(3),
+      { scalar: true },
+    );
+    assert.equal(await cost({}), 3);
+    assert.deepEqual(
+      members.map(({ said }) => said),
+      [[0], [1], [2]],
+    );
+  }
+});
+
+test('nobody who has left, or has come later, is executed for', async () => {
+  const gates = new Gates();
+  const { group, members, send, executions } = groupOf(
+    async (_event, { viewer }) => {
+      const id = viewer['id'];
+      await gates.wait('go');
+      return id;
+    },
+    people(20),
+    { shares: false, concurrency: 1 },
+  );
+  send({});
+  await settled();
+  for (const member of members.slice(1)) group.remove(member);
+  for (let id = 100; id < 110; id += 1) group.add(new FakeMember({ id }));
+  await gates.open('go');
+  await settled();
+  assert.equal(await executions(), 1);
+  assert.deepEqual(members[0]?.said, ['0']);
+});
+
+test('a filter that throws lets nothing through, and the next event arrives', async () => {
+  const reads = new ReadSet();
+  const filter: EventFilter = {
+    reads,
+    passes: (event) => {
+      if (event['n'] === 1) throw new Error('a scalar of the graph failed on purpose');
+      return true;
+    },
+  };
+  const { members, send } = groupOf((event) => event['n'], people(2), { filter });
+  for (const n of [1, 2]) send({ n });
+  await settled();
+  assert.deepEqual(
+    members.map(({ said }) => said),
+    [['2'], ['2']],
+  );
+});
+
+test('an execution that looks at its signal only after it was given up finds it aborted', async () => {
+  const gates = new Gates();
+  let aborted: boolean | undefined;
+  const { members, send } = groupOf(
+    async (_event, ctx) => {
+      await gates.wait('slow');
+      aborted = ctx.signal.aborted;
+      return 'late';
+    },
+    [{}],
+    { timeoutMs: 5 },
+  );
+  send({});
+  while (members[0]?.results.length === 0) await settled();
+  await gates.open('slow');
+  assert.equal(aborted, true);
 });
 
 test('at most so many asynchronous executions run at once, and all run in the end', async () => {
