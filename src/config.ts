@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   brokers,
   choice,
@@ -11,7 +12,7 @@ import {
   text,
   type Setting,
 } from './config-types.ts';
-import { SluiceError } from './errors.ts';
+import { messageOf, SluiceError } from './errors.ts';
 
 /** Every setting, once. The README's table is printed from here (`sluice config --markdown`). */
 const SETTINGS = {
@@ -159,6 +160,20 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new SluiceError('BAD_SETTINGS', `these settings can't be used:\n${faults.join('\n')}`);
   }
   return config;
+}
+
+/**
+ * The file that a setting names.
+ *
+ * @throws SluiceError BAD_SETTINGS if it can't be read
+ */
+export function readSettingFile(setting: keyof Config, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const message = `${setting}: expected a file that can be read, got ${file}: ${messageOf(cause)}`;
+    throw new SluiceError('BAD_SETTINGS', message, { cause });
+  }
 }
 
 /** What can be wrong with settings that are each right alone. */

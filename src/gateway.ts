@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Bus } from './bus/bus.ts';
 import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
-import type { Config } from './config.ts';
+import { readSettingFile, type Config } from './config.ts';
 import { Authenticator } from './context/authenticator.ts';
 import { Backends } from './context/backends.ts';
 import { Contexts } from './context/event-scope.ts';
-import { messageOf, SluiceError } from './errors.ts';
 import { Executor } from './executor/executor.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
 import type { JsonValue } from './graph/graph.ts';
@@ -153,7 +151,7 @@ export class Gateway {
 function createBus({ config, metrics, log }: Basics): Bus {
   const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
-  const ca = config.REDIS_CA === undefined ? undefined : readCertificate('REDIS_CA', config.REDIS_CA);
+  const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
   return new RedisBus({ ...common, url: config.REDIS_URL, ca });
 }
 
@@ -290,13 +288,4 @@ function createAdminServer(
     setting: 'ADMIN_PORT',
     handle: new Router(routes, log.child({ part: 'http' })).handle,
   });
-}
-
-function readCertificate(setting: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const message = `${setting}: expected a file that can be read, got ${file}: ${messageOf(cause)}`;
-    throw new SluiceError('BAD_SETTINGS', message, { cause });
-  }
 }

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
-import type { Config } from '../config.ts';
-import { messageOf, SluiceError } from '../errors.ts';
+import { readSettingFile, type Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { kafkaLogCreator, kafkaLogLevel } from './kafka-log.ts';
 
@@ -45,15 +43,7 @@ export function kafkaFactory(settings: KafkaSettings, log: Log): KafkaFactory {
 
 function tlsOf({ KAFKA_TLS, KAFKA_CA }: KafkaSettings): boolean | { ca: string[] } {
   if (!KAFKA_TLS || KAFKA_CA === undefined) return KAFKA_TLS;
-  try {
-    return { ca: [readFileSync(KAFKA_CA, 'utf8')] };
-  } catch (cause) {
-    throw new SluiceError(
-      'BAD_SETTINGS',
-      `KAFKA_CA: expected a file that can be read, got ${KAFKA_CA}: ${messageOf(cause)}`,
-      { cause },
-    );
-  }
+  return { ca: [readSettingFile('KAFKA_CA', KAFKA_CA)] };
 }
 
 function saslOf(settings: KafkaSettings): SASLOptions | undefined {
