@@ -1,0 +1,25 @@
+/** What a server under test is told. */
+export interface Wiring {
+  readonly brokers: string;
+  readonly redisUrl: string;
+  /** The events' topic. It exists. */
+  readonly topic: string;
+  /** Folder with `schema.graphql`, and `graph.ts` if the graph has code. */
+  readonly graph: string;
+  /** A name that nobody else uses: for consumer groups and prefixes. */
+  readonly id: string;
+}
+
+/**
+ * A server that speaks graphql-transport-ws at `/graphql`: a Node.js program, so that all are measured in the same way,
+ * from within, by `probe.ts`.
+ *
+ * It listens on a port of its own choice, and writes a line of JSON to standard output with `"msg": "listening"` and
+ * the `port`, once it gets every event that is sent from then on.
+ */
+export interface Target {
+  readonly name: string;
+  /** Path of the program, and its arguments. */
+  readonly program: readonly [string, ...string[]];
+  environment(wiring: Wiring): Readonly<Record<string, string>>;
+}
