@@ -1,0 +1,54 @@
+import type { Load } from '../report/report.ts';
+
+/** What a client process is to do, as its only argument. */
+export interface Assignment {
+  /** WebSocket endpoints of the pods; sockets are dealt out to them in turn. */
+  readonly endpoints: readonly { readonly host: string; readonly port: number }[];
+  readonly load: Pick<Load, 'channels' | 'ids' | 'variables' | 'payloadBytes'>;
+  /** Its sockets: indexes from `first` on, over all client processes. */
+  readonly first: number;
+  readonly sockets: number;
+  /** The last so many of its sockets stop reading when told to. */
+  readonly stalled: number;
+  /** Every so-many-th socket parses and compares all that it gets. */
+  readonly sampleEvery: number;
+}
+
+/** From the load test to a client process. */
+export type Order =
+  | { readonly order: 'open' }
+  /** Answer `reached` when every socket has got the event of this number. */
+  | { readonly order: 'await'; readonly seq: number }
+  | { readonly order: 'stall' }
+  | { readonly order: 'release' }
+  /** Open a socket more every so many ms, note how long it takes to be acknowledged, and close it. */
+  | { readonly order: 'visit'; readonly everyMs: number }
+  | { readonly order: 'stop-visiting' }
+  | { readonly order: 'report' };
+
+/** Sent when something has changed, some times a second. */
+export interface Progress {
+  readonly tell: 'progress';
+  readonly open: number;
+  readonly deliveries: number;
+  /** Of sockets that read all the time. */
+  readonly closed: number;
+}
+
+/** The answer to `await`. */
+interface Reached {
+  readonly tell: 'reached';
+  readonly seq: number;
+}
+
+/** The answer to `report`; begins all counts but that of deliveries anew. */
+export interface ClientReport {
+  readonly tell: 'report';
+  /** Event written → frame read, ms, of the sockets that parse. */
+  readonly delays: readonly number[];
+  readonly handshakes: readonly number[];
+  readonly faults: readonly string[];
+  readonly endings: Readonly<Record<string, number>>;
+}
+
+export type Told = Progress | Reached | ClientReport;

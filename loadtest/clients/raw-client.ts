@@ -1,0 +1,128 @@
+import { connect, type Socket } from 'node:net';
+import { CLOSE, frameAt, PING, pongFrame, TEXT, textFrame } from './frames.ts';
+
+const HANDSHAKE = [
+  'GET /graphql HTTP/1.1',
+  'Host: 127.0.0.1',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: c2x1aWNlIGxvYWQgdGVzdA==',
+  'Sec-WebSocket-Protocol: graphql-transport-ws',
+  '\r\n',
+].join('\r\n');
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** All sockets of a process read into this, one after the other: what stays is copied. */
+const SHARED = Buffer.allocUnsafe(256 * 1024);
+
+/** What one client does with what it gets. No method may throw. */
+export interface Receiver {
+  acknowledged(): void;
+  /** A `next`, or whatever else follows the acknowledgement: bytes of one text frame, valid during the call. */
+  text(bytes: Buffer, start: number, end: number): void;
+  /** @param ending close code; `terminated` if the connection broke without one; `refused` before it was acknowledged */
+  ended(ending: string): void;
+}
+
+/**
+ * A graphql-transport-ws client that costs its process next to nothing: it looks at frames, not into them.
+ */
+export class RawClient {
+  readonly #socket: Socket;
+  readonly #receiver: Receiver;
+  #upgraded = false;
+  #acknowledged = false;
+  /** The beginning of a frame, or of the head, whose rest is to come. */
+  #rest: Buffer | undefined;
+  #code: string | undefined;
+
+  /** @param localAddress ports are counted for each pair of addresses, so thousands of clients share several */
+  constructor(endpoint: { host: string; port: number }, localAddress: string, receiver: Receiver) {
+    this.#receiver = receiver;
+    this.#socket = connect({
+      ...endpoint,
+      localAddress,
+      noDelay: true,
+      onread: { buffer: SHARED, callback: (length) => this.#read(length) },
+    });
+    this.#socket.write(HANDSHAKE);
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => {
+      receiver.ended(this.#code ?? (this.#acknowledged ? 'terminated' : 'refused'));
+    });
+  }
+
+  send(message: object): void {
+    this.#socket.write(textFrame(JSON.stringify(message)));
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #read(length: number): boolean {
+    if (this.#rest === undefined) {
+      this.#take(SHARED, length);
+    } else {
+      const bytes = Buffer.concat([this.#rest, SHARED.subarray(0, length)]);
+      this.#rest = undefined;
+      this.#take(bytes, bytes.length);
+    }
+    return true;
+  }
+
+  #take(bytes: Buffer, end: number): void {
+    let at = this.#upgraded ? 0 : this.#head(bytes, end);
+    while (at < end) {
+      const frame = frameAt(bytes, at, end);
+      if (frame === undefined || frame.end > end) break;
+      this.#frame(bytes[at] ?? 0, bytes, frame.start, frame.end);
+      at = frame.end;
+    }
+    if (at < end) this.#rest = Buffer.from(bytes.subarray(at, end));
+  }
+
+  /** @returns where the first frame begins; 0 if the head is not all there */
+  #head(bytes: Buffer, end: number): number {
+    const headEnd = bytes.subarray(0, end).indexOf(HEAD_END);
+    if (headEnd === -1) return 0;
+    if (!bytes.toString('latin1', 0, 12).endsWith('101')) {
+      this.#socket.destroy();
+      return end;
+    }
+    this.#upgraded = true;
+    this.send({ type: 'connection_init' });
+    return headEnd + HEAD_END.length;
+  }
+
+  #frame(opcode: number, bytes: Buffer, start: number, end: number): void {
+    if (opcode === TEXT) {
+      if (this.#acknowledged) this.#receiver.text(bytes, start, end);
+      else this.#acknowledge(bytes.toString('utf8', start, end));
+    } else if (opcode === PING) {
+      this.#socket.write(pongFrame(bytes.subarray(start, end)));
+    } else if (opcode === CLOSE) {
+      this.#code = end - start >= 2 ? String(bytes.readUInt16BE(start)) : '1005';
+      this.#socket.end();
+    }
+  }
+
+  #acknowledge(text: string): void {
+    if ((JSON.parse(text) as { type: string }).type !== 'connection_ack') {
+      this.#socket.destroy();
+      return;
+    }
+    this.#acknowledged = true;
+    this.#receiver.acknowledged();
+  }
+}

@@ -1,0 +1,119 @@
+import type { Assignment } from './messages.ts';
+import { RawClient, type Receiver } from './raw-client.ts';
+import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update } from '../workload.ts';
+
+/** What the subscribers of a process count together. */
+export interface Tally {
+  open: number;
+  deliveries: number;
+  readonly delays: number[];
+  closed(subscriber: Subscriber, ending: string): void;
+  fault(what: string): void;
+}
+
+interface Next {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: { readonly data?: { readonly update: Update } };
+}
+
+const ZERO = 0x30;
+
+/**
+ * One subscription on one socket. Each event of its channel is to come once, in order: the first frame is parsed, and
+ * shows at which place all others have their number, since they are as long.
+ */
+export class Subscriber implements Receiver {
+  /** Stops reading in the flood. */
+  readonly stalls: boolean;
+  readonly #index: number;
+  readonly #load: Assignment['load'];
+  readonly #parses: boolean;
+  readonly #tally: Tally;
+  readonly #client: RawClient;
+  /** The number of the last event; the first one that comes may have any. */
+  #last: number | undefined;
+  #length = 0;
+  #digitsAt = 0;
+
+  constructor(index: number, localAddress: string, assignment: Assignment, stalls: boolean, tally: Tally) {
+    const { endpoints, load, sampleEvery } = assignment;
+    const endpoint = endpoints[index % endpoints.length];
+    if (endpoint === undefined) throw new RangeError('expected at least one endpoint, got none');
+    this.#index = index;
+    this.stalls = stalls;
+    this.#load = load;
+    this.#parses = index % sampleEvery === 0;
+    this.#tally = tally;
+    this.#client = new RawClient(endpoint, localAddress, this);
+  }
+
+  /** The number of the last event that has come; 0: none has. */
+  get last(): number {
+    return this.#last ?? 0;
+  }
+
+  acknowledged(): void {
+    this.#client.send({
+      id: idOf(this.#index, this.#load),
+      type: 'subscribe',
+      payload: { query: QUERY, variables: variablesOf(this.#index, this.#load) },
+    });
+    this.#tally.open += 1;
+  }
+
+  text(bytes: Buffer, start: number, end: number): void {
+    const seq = this.#parses || end - start !== this.#length ? this.#parse(bytes, start, end) : 0;
+    const got = seq > 0 ? seq : this.#number(bytes, start + this.#digitsAt);
+    if (this.#last !== undefined && got !== this.#last + 1) {
+      this.#tally.fault(`socket ${this.#index}: expected event ${this.#last + 1} to come next, got ${got}`);
+    }
+    this.#last = got;
+    this.#tally.deliveries += 1;
+  }
+
+  ended(ending: string): void {
+    this.#tally.closed(this, ending);
+  }
+
+  stall(): void {
+    this.#client.pause();
+  }
+
+  release(): void {
+    this.#client.resume();
+  }
+
+  /** @returns the event's number; 0 if what came is no result */
+  #parse(bytes: Buffer, start: number, end: number): number {
+    const text = bytes.toString('utf8', start, end);
+    const { id, type, payload } = JSON.parse(text) as Next;
+    const update = payload.data?.update;
+    if (type !== 'next' || update === undefined) {
+      this.#tally.fault(`socket ${this.#index}: expected a result, got ${text.slice(0, 200)}`);
+      return 0;
+    }
+    this.#tally.delays.push(Date.now() - update.sent_at);
+    const wanted = {
+      id: idOf(this.#index, this.#load),
+      channel: channelOf(this.#index, this.#load),
+      text: bodyText(this.#load),
+    };
+    if (id !== wanted.id || update.channel !== wanted.channel || update.body_text !== wanted.text) {
+      this.#tally.fault(
+        `socket ${this.#index}: expected ${JSON.stringify(wanted)}, got ${text.slice(0, 200)}`,
+      );
+    }
+    this.#length = end - start;
+    this.#digitsAt = text.indexOf(update.seq);
+    return Number(update.seq);
+  }
+
+  #number(bytes: Buffer, at: number): number {
+    let number = 0;
+    for (let index = at; index < at + SEQ_DIGITS; index += 1) {
+      number = number * 10 + (bytes[index] ?? 0) - ZERO;
+    }
+    return number;
+  }
+}
