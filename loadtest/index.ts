@@ -1,8 +1,8 @@
 /** `yarn loadtest`: the same load on Sluice and, if asked for, on what it is compared with. */
+import { commit, machine, versions } from './environment.ts';
+import { interruption, measure } from './measure.ts';
 import { parseOptions, USAGE } from './options.ts';
-import { commit, machine, prepare, versions } from './environment.ts';
 import type { Report, Run } from './report/report.ts';
-import { runLoad } from './run.ts';
 import { sluice } from './sluice.ts';
 import type { Target } from './target.ts';
 
@@ -15,19 +15,12 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { load, against } = parseOptions(args, Object.keys(TARGETS));
   const targets = [sluice, ...against.map((name) => TARGETS[name] as Target)];
+  const signal = interruption();
   const runs: Run[] = [];
   for (const target of targets) {
-    const { wiring, undo } = await prepare(load);
-    try {
-      runs.push(
-        await runLoad(target, load, wiring, {
-          phase: (...a) => console.error(...a),
-          sample: () => undefined,
-        }),
-      );
-    } finally {
-      await undo();
-    }
+    runs.push(
+      await measure(target, load, { phase: (...a) => console.error(...a), sample: () => undefined, signal }),
+    );
   }
   const report: Report = {
     version: 1,

@@ -38,19 +38,26 @@ export interface Watcher {
   sample(target: string, phase: PhaseName, sample: Sample): void;
   /** All have subscribed, and none has been sent anything but the warm-up; or the flood is over. For snapshots. */
   moment?(name: 'nothing' | 'idle' | 'flood', servers: readonly Server[]): Promise<void>;
+  /** Gives the run up. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * Puts a load on a target, in phases: nobody connected; everybody connected and waiting; events one at a time; a flood.
  * Whatever it starts it stops.
  *
- * @throws if the servers can't be started, or end
+ * @throws if the servers can't be started, or end; or whatever the watcher's signal is aborted with
  */
 export async function runLoad(target: Target, load: Load, wiring: Wiring, watcher: Watcher): Promise<Run> {
   const servers: Server[] = [];
   try {
+    watcher.signal.throwIfAborted();
     for (let pod = 0; pod < load.pods; pod += 1) servers.push(await Server.start(target, wiring));
-    return await new LoadRun(target, load, wiring, watcher, servers).run();
+    const givenUp = new Promise<never>((_resolve, reject) => {
+      watcher.signal.addEventListener('abort', () => reject(watcher.signal.reason as Error), { once: true });
+    });
+    const run = new LoadRun(target, load, wiring, watcher, servers);
+    return await Promise.race([run.run(), givenUp, ...servers.map((server) => server.ended)]);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }

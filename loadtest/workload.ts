@@ -57,6 +57,7 @@ export function bodyText({ payloadBytes }: Pick<Load, 'payloadBytes'>): string {
 }
 
 /** An event as a producer writes it. */
-export function eventValue(channel: string, seq: number, sentAt: number, bodyText: string): string {
-  return JSON.stringify({ channel, seq: String(seq).padStart(SEQ_DIGITS, '0'), sentAt, bodyText });
+export function eventValue(channel: string, seq: number, sentAt: number, body: string): string {
+  const padded = String(seq).padStart(SEQ_DIGITS, '0');
+  return JSON.stringify({ channel, seq: padded, sentAt, bodyText: body });
 }

@@ -1,7 +1,7 @@
 /** A process of clients. It gets its assignment as an argument and its orders over IPC, and tells what arrives. */
 import type { Assignment, Order, Told } from './messages.ts';
 import { Subscriber, type Tally } from './subscriber.ts';
-import { Visitor } from './visitor.ts';
+import { visit } from './visitor.ts';
 
 /** Fast enough for events that are sent one at a time, seldom enough to cost nothing. */
 const PROGRESS_MS = 5;
@@ -49,7 +49,7 @@ const orders: { [Name in Order['order']]: (order: Extract<Order, { order: Name }
   stall: () => stalling().forEach((subscriber) => subscriber.stall()),
   release: () => stalling().forEach((subscriber) => subscriber.release()),
   visit: ({ everyMs }) => {
-    visiting = setInterval(visit, everyMs);
+    visiting = setInterval(() => void admitVisitor(), everyMs);
   },
   'stop-visiting': () => clearInterval(visiting),
   report: () =>
@@ -78,13 +78,11 @@ function stalling(): Subscriber[] {
   return subscribers.filter(({ stalls }) => stalls);
 }
 
-function visit(): void {
+async function admitVisitor(): Promise<void> {
   const [endpoint] = assignment.endpoints;
-  if (endpoint === undefined) return;
-  new Visitor(endpoint, (ms) => {
-    if (ms === undefined) tally.fault('a socket that came in the flood was refused');
-    else handshakes.push(ms);
-  });
+  const ms = endpoint && (await visit(endpoint));
+  if (ms === undefined) tally.fault('a socket that came in the flood was refused');
+  else handshakes.push(ms);
 }
 
 let told = '';

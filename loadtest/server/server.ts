@@ -35,6 +35,8 @@ export class Server {
   readonly #name: string;
   readonly #lastLines: string[] = [];
   readonly #waiting = new Map<number, Waiting>();
+  /** Rejects when it ends. */
+  readonly ended: Promise<never>;
   #listening: Listening | undefined;
   #number = 0;
 
@@ -45,9 +47,13 @@ export class Server {
       this.#waiting.get(message.answer)?.resolve(message);
       this.#waiting.delete(message.answer);
     });
-    child.once('exit', () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error(this.#ended()));
+    this.ended = once(child, 'exit').then(() => {
+      const error = new Error(this.#ending());
+      for (const { reject } of this.#waiting.values()) reject(error);
+      throw error;
     });
+    // Whoever waits for it hears of it; before the start and after the end nobody does.
+    this.ended.catch(() => undefined);
   }
 
   /** Resolves when it gets every event that is sent from then on. */
@@ -80,7 +86,7 @@ export class Server {
   get usage(): Usage {
     const { pid } = this.#child;
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) {
-      throw new Error(this.#ended());
+      throw new Error(this.#ending());
     }
     return usageOf(pid);
   }
@@ -118,22 +124,18 @@ export class Server {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(number, { resolve: resolve as Waiting['resolve'], reject });
       this.#child.send({ number, ...question }, (error) => {
-        if (error !== null) reject(new Error(this.#ended(), { cause: error }));
+        if (error !== null) reject(new Error(this.#ending(), { cause: error }));
       });
     });
   }
 
   async #started(): Promise<void> {
-    const ended = once(this.#child, 'exit').then(() => {
-      throw new Error(this.#ended());
-    });
     const late = delay(START_MS, undefined, { ref: false }).then(() => {
       throw new Error(
         `${this.#name} was not ready within ${START_MS / 1000} s\n${this.#lastLines.join('\n')}`,
       );
     });
-    await Promise.race([this.#ready(), ended, late]);
-    ended.catch(() => undefined);
+    await Promise.race([this.#ready(), this.ended, late]);
     late.catch(() => undefined);
   }
 
@@ -156,7 +158,7 @@ export class Server {
     if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
   }
 
-  #ended(): string {
+  #ending(): string {
     const { exitCode, signalCode } = this.#child;
     return `${this.#name} has ended with ${signalCode ?? exitCode}\n${this.#lastLines.join('\n')}`;
   }
