@@ -87,15 +87,14 @@ async function admitVisitor(): Promise<void> {
 
 let told = '';
 setInterval(() => {
-  if (awaited !== undefined && subscribers.every(({ last }) => last >= (awaited ?? 0))) {
-    tell({ tell: 'reached', seq: awaited });
-    awaited = undefined;
-  }
   const progress = { open: tally.open, deliveries: tally.deliveries, closed: unexpected };
   const text = JSON.stringify(progress);
-  if (text === told) return;
+  if (text !== told) tell({ tell: 'progress', ...progress });
   told = text;
-  tell({ tell: 'progress', ...progress });
+  // After the count that belongs to it.
+  if (awaited === undefined || subscribers.some(({ last }) => last < (awaited ?? 0))) return;
+  tell({ tell: 'reached', seq: awaited });
+  awaited = undefined;
 }, PROGRESS_MS);
 
 process.on('message', (order: Order) => orders[order.order](order as never));
