@@ -1,10 +1,10 @@
 /**
- * A `next` message of graphql-transport-ws as one WebSocket frame, cut where it stops being the same for everyone:
+ * A `next` message of graphql-transport-ws as one WebSocket frame. All but the id is the same for everyone whose id is
+ * as long:
  *
- *     ┌────────┬────────────┬───────────────┬──────────────────────────┐
- *     │ header │ {"payload":│ {"data":{…}}  │ ,"id":"…","type":"next"} │
- *     └────────┴────────────┴───────────────┴──────────────────────────┘
- *      shared by all subscribers whose id is as long     one subscriber's
+ *     ┌────────┬────────────┬──────────────┬─────────┬────┬─────────────────┐
+ *     │ header │ {"payload":│ {"data":{…}} │ ,"id":" │ id │ ","type":"next"}│
+ *     └────────┴────────────┴──────────────┴─────────┴────┴─────────────────┘
  *
  * Frames from a server are not masked (RFC 6455, 5.1), so the bytes on the wire are these.
  */
@@ -15,24 +15,82 @@ const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;
 
 const OPENING = Buffer.from('{"payload":');
+const BEFORE_ID = Buffer.from(',"id":"');
+const AFTER_ID = Buffer.from('","type":"next"}');
+const FIXED_BYTES = OPENING.length + BEFORE_ID.length + AFTER_ID.length;
 
-/** @param suffixLength bytes of the subscriber's part that will follow */
-export function framePrefix(json: Buffer, suffixLength: number): Buffer {
-  const header = frameHeader(OPENING.length + json.length + suffixLength);
-  return Buffer.concat([header, OPENING, json]);
+const PRINTABLE_ASCII = /^[ !#-[\]-~]*$/;
+const NOT_ASCII = /[^ -~]/g;
+
+/**
+ * An id as it stands between the quotes, in ASCII only: then it has as many bytes as characters. It is the same string
+ * where nothing needs to be escaped, so that keeping it costs nothing.
+ */
+export function idText(id: string): string {
+  if (PRINTABLE_ASCII.test(id)) return id;
+  return JSON.stringify(id)
+    .slice(1, -1)
+    .replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** One subscriber's part, made once per subscription. */
-export function frameSuffix(id: string): Buffer {
-  return Buffer.from(`,"id":${JSON.stringify(id)},"type":"next"}`);
+/** Bytes of a whole frame. */
+export function frameLength(jsonLength: number, idLength: number): number {
+  const length = FIXED_BYTES + jsonLength + idLength;
+  return headerLength(length) + length;
 }
 
-function frameHeader(length: number): Buffer {
-  if (length < LENGTH_IN_16_BITS) return Buffer.of(TEXT_FRAME, length);
-  if (length <= 0xffff) return Buffer.of(TEXT_FRAME, LENGTH_IN_16_BITS, length >> 8, length & 0xff);
-  const header = Buffer.alloc(10);
-  header.writeUInt8(TEXT_FRAME, 0);
-  header.writeUInt8(LENGTH_IN_64_BITS, 1);
-  header.writeBigUInt64BE(BigInt(length), 2);
-  return header;
+/** Writes one frame but for its id. @returns where the id goes */
+export function writeFrame(target: Buffer, at: number, json: Buffer, idLength: number): number {
+  let end = writeHeader(target, at, FIXED_BYTES + json.length + idLength);
+  end += OPENING.copy(target, end);
+  end += json.copy(target, end);
+  end += BEFORE_ID.copy(target, end);
+  AFTER_ID.copy(target, end + idLength);
+  return end;
+}
+
+/** Native calls cost more than this for ids of ordinary length. @param id ASCII */
+export function writeId(target: Buffer, at: number, id: string): void {
+  for (let index = 0; index < id.length; index += 1) target[at + index] = id.charCodeAt(index);
+}
+
+/** One frame around bytes that are too many to be copied for each subscriber. */
+export function framePieces(json: Buffer, id: string): Buffer[] {
+  const length = FIXED_BYTES + json.length + id.length;
+  const beginning = Buffer.allocUnsafe(headerLength(length) + OPENING.length);
+  OPENING.copy(beginning, writeHeader(beginning, 0, length));
+  return [beginning, json, Buffer.concat([BEFORE_ID, Buffer.from(id, 'latin1'), AFTER_ID])];
+}
+
+/** The messages in bytes that hold whole frames made here. */
+export function* messagesIn(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length;) {
+    const short = bytes.readUInt8(at + 1);
+    let length = short;
+    if (short === LENGTH_IN_16_BITS) length = bytes.readUInt16BE(at + 2);
+    if (short === LENGTH_IN_64_BITS) length = Number(bytes.readBigUInt64BE(at + 2));
+    const begin = at + headerLength(length);
+    at = begin + length;
+    yield bytes.subarray(begin, at);
+  }
+}
+
+function headerLength(length: number): number {
+  if (length < LENGTH_IN_16_BITS) return 2;
+  return length <= 0xffff ? 4 : 10;
+}
+
+/** @returns where the message begins */
+function writeHeader(target: Buffer, at: number, length: number): number {
+  target[at] = TEXT_FRAME;
+  if (length < LENGTH_IN_16_BITS) {
+    target[at + 1] = length;
+  } else if (length <= 0xffff) {
+    target[at + 1] = LENGTH_IN_16_BITS;
+    target.writeUInt16BE(length, at + 2);
+  } else {
+    target[at + 1] = LENGTH_IN_64_BITS;
+    target.writeBigUInt64BE(BigInt(length), at + 2);
+  }
+  return at + headerLength(length);
 }

@@ -1,25 +1,12 @@
 import type { ExecutionResult } from 'graphql';
-import { framePrefix } from './frame.ts';
 
 /** One event's result for all who share it, serialised once. */
 export class Payload {
-  /** The execution result as JSON. */
+  /** The execution result as JSON: shared by all transports and subscribers, so nobody may write to it. */
   readonly json: Buffer;
-  /** WebSocket frames up to the subscriber's own part, by the length of that part. */
-  readonly #prefixes = new Map<number, Buffer>();
 
   constructor(result: ExecutionResult) {
     this.json = Buffer.from(serialise(result));
-  }
-
-  /** The shared part of a `next` frame whose subscriber's part has this many bytes. */
-  prefixFor(suffixLength: number): Buffer {
-    let prefix = this.#prefixes.get(suffixLength);
-    if (prefix === undefined) {
-      prefix = framePrefix(this.json, suffixLength);
-      this.#prefixes.set(suffixLength, prefix);
-    }
-    return prefix;
   }
 }
 

@@ -3,12 +3,14 @@ import type { Server, WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
 import type { Authenticator } from '../context/authenticator.ts';
-import { Outbox, type Flusher, type Wire } from '../hub/flush.ts';
+import type { Flusher } from '../hub/flush.ts';
+import { Outbox, type OutboxOwner } from '../hub/outbox.ts';
 import type { RequestHead } from '../graph/context-types.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { CLOSINGS } from './close-codes.ts';
+import { RawSocket } from './raw-socket.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subscription.ts';
 
 /** What all connections of a transport have in common. */
@@ -39,14 +41,12 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
 const TERMINATE_AFTER_MS = 1_000;
 
 /**
- * One WebSocket: the socket that graphql-ws speaks the protocol over, and the wire that the hub writes to.
- * What goes out through graphql-ws (`complete`, `error`, pings) goes out behind what the hub has gathered.
+ * One WebSocket: the socket that graphql-ws speaks the protocol over, and the outbox that the hub's results go into.
+ * What graphql-ws says (`complete`, `error`, `pong`) goes out behind them.
  */
-export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
+export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwner {
   readonly outbox: Outbox;
-  readonly #webSocket: WebSocket;
-  /** The stream beneath: frames that are ready made are written to it past ws. */
-  readonly #stream: Duplex;
+  readonly #socket: RawSocket;
   readonly #services: ConnectionServices;
   readonly #closed: (code: number, reason: string) => Promise<void>;
   /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
@@ -59,27 +59,18 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
 
   constructor(webSocket: WebSocket, stream: Duplex, request: RequestHead, services: ConnectionServices) {
     this.#request = request;
-    this.#webSocket = webSocket;
-    this.#stream = stream;
+    this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
-    this.outbox = new Outbox(this, services.flusher, services.bufferBytes);
+    this.outbox = new Outbox(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
   }
 
   get protocol(): string {
-    return this.#webSocket.protocol;
+    return this.#socket.webSocket.protocol;
   }
 
   get schema(): GraphQLSchema {
     return this.#services.schema;
-  }
-
-  get open(): boolean {
-    return this.#webSocket.readyState === this.#webSocket.OPEN;
-  }
-
-  get waitingBytes(): number {
-    return this.#stream.writableLength;
   }
 
   /** Who has connected. */
@@ -100,33 +91,25 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
     this.#handle = handler;
   }
 
-  send(data: string): void {
-    this.outbox.flush();
-    if (!this.open) return;
-    if (this.waitingBytes > this.#services.bufferBytes) this.overflow();
-    else this.#webSocket.send(data);
-  }
-
-  write(chunks: readonly Buffer[]): void {
-    this.#stream.cork();
-    for (const chunk of chunks) this.#stream.write(chunk);
-    this.#stream.uncork();
+  /** What graphql-ws says stands behind what the hub has delivered. */
+  send(text: string): void {
+    this.outbox.send(text);
   }
 
   close(code: number, reason: string): void {
-    if (!this.open) return;
-    this.outbox.flush();
+    if (!this.#socket.open) return;
+    this.outbox.finish();
     this.#services.metrics.closes.inc({ code });
-    this.#webSocket.close(code, reason);
+    this.#socket.webSocket.close(code, reason);
   }
 
   overflow(): void {
     this.close(CLOSINGS.tooSlow.code, CLOSINGS.tooSlow.reason);
-    setTimeout(() => this.#webSocket.terminate(), TERMINATE_AFTER_MS).unref();
+    setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
   }
 
   terminate(): void {
-    this.#webSocket.terminate();
+    this.#socket.webSocket.terminate();
   }
 
   /** A subscription has ended: it leaves the hub, and what it was sent goes out before whatever follows. */
@@ -147,7 +130,7 @@ export class Connection implements ProtocolSocket, Wire, SubscriptionOwner {
       return;
     }
     this.#answered = false;
-    if (this.open) this.#webSocket.ping();
+    if (this.#socket.open) this.#socket.webSocket.ping();
   }
 
   answered(): void {

@@ -1,9 +1,9 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Operation } from '../executor/operation.ts';
-import type { Outbox } from '../hub/flush.ts';
-import { frameSuffix } from '../hub/frame.ts';
+import { idText } from '../hub/frame.ts';
 import type { Group } from '../hub/group.ts';
 import type { Member } from '../hub/member.ts';
+import type { Outbox } from '../hub/outbox.ts';
 import type { Payload } from '../hub/payload.ts';
 import type { Json } from '../lazy/reads.ts';
 
@@ -32,7 +32,8 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 export class WebSocketSubscription implements Member, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
   readonly #owner: SubscriptionOwner;
-  readonly #suffix: Buffer;
+  /** As it stands in frames. */
+  readonly #id: string;
   #group: Group | undefined;
   #settle: Settle | undefined;
   #ended: readonly GraphQLError[] | undefined;
@@ -40,7 +41,7 @@ export class WebSocketSubscription implements Member, AsyncIterableIterator<neve
   constructor(id: string, operation: Operation, owner: SubscriptionOwner) {
     this.operation = operation;
     this.#owner = owner;
-    this.#suffix = frameSuffix(id);
+    this.#id = idText(id);
   }
 
   /** Called once, right after the hub has taken it in. */
@@ -53,8 +54,7 @@ export class WebSocketSubscription implements Member, AsyncIterableIterator<neve
   }
 
   deliver(payload: Payload): void {
-    if (this.#ended === undefined)
-      this.#owner.outbox.add(payload.prefixFor(this.#suffix.length), this.#suffix);
+    if (this.#ended === undefined) this.#owner.outbox.add(payload, this.#id);
   }
 
   end(errors: readonly GraphQLError[]): void {

@@ -9,9 +9,10 @@ import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/context-types.ts';
 import { BoundedLabels } from '../../../src/hub/bounded-labels.ts';
-import { Flusher, Outbox, type Wire } from '../../../src/hub/flush.ts';
+import { Flusher } from '../../../src/hub/flush.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { Limiter } from '../../../src/hub/limiter.ts';
+import { Outbox, type Wire } from '../../../src/hub/outbox.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -25,11 +26,25 @@ type Resolve = (source: unknown, args: unknown, ctx: GraphContext) => unknown;
 /** A socket that takes everything at once and keeps nothing. */
 class FakeWire implements Wire {
   readonly open = true;
+  readonly full = false;
   readonly waitingBytes = 0;
   frames = 0;
 
-  write(chunks: readonly Buffer[]): void {
-    this.frames += Buffer.concat(chunks).toString().split('"type":"next"}').length - 1;
+  write(bytes: Buffer): boolean {
+    this.frames += bytes.toString().split('"type":"next"}').length - 1;
+    return true;
+  }
+
+  writePieces(): void {
+    assert.fail('no result here is as large');
+  }
+
+  send(): void {
+    assert.fail('nobody says anything here');
+  }
+
+  onceDrained(): void {
+    assert.fail('nothing ever waits here');
   }
 
   overflow(): void {
@@ -92,7 +107,7 @@ function subscribed(count: number, resolve: Resolve) {
   const wires = Array.from({ length: count }, (_, index) => {
     const wire = new FakeWire();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
-    const outbox = new Outbox(wire, flusher, 1_000_000);
+    const outbox = new Outbox(wire, wire, flusher, 1_000_000);
     const subscription = new WebSocketSubscription(String(index), operation, {
       outbox,
       schema,

@@ -1,0 +1,171 @@
+import { frameLength, framePieces } from './frame.ts';
+import type { Payload } from './payload.ts';
+import { LARGEST_RUN, type Queued, type Runs } from './run.ts';
+
+/** One socket as an outbox sees it. */
+export interface Wire {
+  /** False from the moment that nothing may be written any more. */
+  readonly open: boolean;
+  /** Bytes handed to the socket that it has not been able to send yet. */
+  readonly waitingBytes: number;
+  /** The socket holds as much as it should: what is written now would only wait in it. */
+  readonly full: boolean;
+  /** Calls back once, when it is no longer full. Not if it closes before. */
+  onceDrained(drained: () => void): void;
+  /** Whole frames. @returns true if the bytes are done with: they may be changed at once */
+  write(bytes: Buffer): boolean;
+  /** One frame in pieces, that nobody changes. */
+  writePieces(pieces: readonly Buffer[]): void;
+  /** One message that is no frame yet. */
+  send(text: string): void;
+}
+
+export interface OutboxOwner {
+  /** More would wait than may, and has been dropped: the socket is to be closed. */
+  overflow(): void;
+}
+
+/** What all outboxes of a process have in common. */
+export interface OutboxServices {
+  readonly runs: Runs;
+  /** Sees to it that the outbox is flushed when the turn ends. */
+  enlist(outbox: Outbox): void;
+}
+
+/** Held by an outbox only while something is in it. */
+class Queue implements Queued {
+  payloads: (Payload | string)[] = [];
+  ids: string[] = [];
+  bytes = 0;
+  /** Where the first is that has not been written. */
+  next = 0;
+
+  add(payload: Payload | string, id: string): void {
+    this.payloads.push(payload);
+    this.ids.push(id);
+    this.bytes += typeof payload === 'string' ? payload.length : frameLength(payload.json.length, id.length);
+  }
+
+  /** Lets go of what has been written. */
+  cut(): void {
+    this.payloads.splice(0, this.next);
+    this.ids.splice(0, this.next);
+    this.next = 0;
+  }
+}
+
+/**
+ * What one socket is about to be sent, as references to results that others are sent too.
+ *
+ *     deliver ──► queue ──end of turn──► one write (of 64 KiB at most)
+ *                   │                         ▲
+ *                   └── socket is full ──► drained
+ *
+ * A socket that takes no more keeps its own queue waiting and nobody else's. What waits in it and in the socket is
+ * bounded; past that the queue is dropped and the socket closed.
+ */
+export class Outbox {
+  readonly #wire: Wire;
+  readonly #owner: OutboxOwner;
+  readonly #services: OutboxServices;
+  readonly #maxBytes: number;
+  #queue: Queue | undefined;
+  #draining = false;
+
+  /** @param maxBytes that may wait for the socket, here and in its own buffer */
+  constructor(wire: Wire, owner: OutboxOwner, services: OutboxServices, maxBytes: number) {
+    this.#wire = wire;
+    this.#owner = owner;
+    this.#services = services;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @param id as `idText` makes it */
+  add(payload: Payload, id: string): void {
+    if (!this.#wire.open) return;
+    if (this.#queue === undefined) {
+      this.#queue = new Queue();
+      this.#services.enlist(this);
+    }
+    this.#queue.add(payload, id);
+    if (!this.#isTooMuch()) return;
+    // A burst within one turn is no slowness: what counts is what the socket does not get rid of.
+    this.flush();
+    if (this.#isTooMuch()) this.#overflow();
+  }
+
+  /** Sends a message of the protocol behind all that has been added. Never bounded by its own size: it may be read. */
+  send(text: string): void {
+    this.flush();
+    if (!this.#wire.open) return;
+    if (this.#isTooMuch()) this.#overflow();
+    else if (this.#queue === undefined && !this.#wire.full) this.#wire.send(text);
+    else {
+      this.#queue ??= new Queue();
+      this.#queue.add(text, '');
+      this.flush();
+    }
+  }
+
+  /** Writes what has been gathered, as far as the socket takes it; the rest follows when it has drained. */
+  flush(): void {
+    const queue = this.#queue;
+    if (queue === undefined || this.#draining) return;
+    while (this.#wire.open && queue.next < queue.payloads.length) {
+      if (this.#wire.full) {
+        this.#await(queue);
+        return;
+      }
+      this.#writeSome(queue);
+    }
+    this.#queue = undefined;
+  }
+
+  /** The socket is being closed in order: what has been added goes out before, however slow the socket is. */
+  finish(): void {
+    const queue = this.#queue;
+    this.#queue = undefined;
+    if (queue === undefined) return;
+    while (this.#wire.open && queue.next < queue.payloads.length) this.#writeSome(queue);
+  }
+
+  #await(queue: Queue): void {
+    queue.cut();
+    this.#draining = true;
+    this.#wire.onceDrained(() => {
+      this.#draining = false;
+      this.flush();
+    });
+  }
+
+  #writeSome(queue: Queue): void {
+    const from = queue.next;
+    const payload = queue.payloads[from];
+    const id = queue.ids[from] ?? '';
+    if (typeof payload === 'string') {
+      queue.next += 1;
+      queue.bytes -= payload.length;
+      this.#wire.send(payload);
+      return;
+    }
+    if (payload !== undefined && payload.json.length > LARGEST_RUN) {
+      queue.next += 1;
+      queue.bytes -= frameLength(payload.json.length, id.length);
+      this.#wire.writePieces(framePieces(payload.json, id));
+      return;
+    }
+    queue.next = this.#services.runs.write(queue, from, (bytes) => {
+      queue.bytes -= bytes.length;
+      return this.#wire.write(bytes);
+    });
+  }
+
+  #isTooMuch(): boolean {
+    return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes > this.#maxBytes;
+  }
+
+  #overflow(): void {
+    this.#queue = undefined;
+    this.#owner.overflow();
+  }
+}

@@ -1,0 +1,130 @@
+import { frameLength, writeFrame, writeId } from './frame.ts';
+import type { Payload } from './payload.ts';
+
+/** Results on their way to one socket, in order, with the ids they go to. A message in ready text stands among them. */
+export interface Queued {
+  readonly payloads: readonly (Payload | string)[];
+  /** As `idText` makes them; nothing that counts beside a text. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * Most bytes that are copied together for one write. Beyond it another write costs less than the memory that a socket
+ * would hold which does not take them.
+ */
+export const LARGEST_RUN = 64 * 1024;
+
+/** Runs that are kept to be used again. */
+const MAX_RUNS = 16;
+
+/**
+ * Frames that follow each other, in one buffer. Sockets of one group are sent the same results in a turn, to ids of
+ * the same length mostly: for them the buffer is made once, and only the ids in it are changed from socket to socket.
+ *
+ *     {"payload":{…1…},"id":"▒▒▒","type":"next"}{"payload":{…2…},"id":"▒▒▒","type":"next"}
+ */
+class Run {
+  readonly #payloads: readonly Payload[];
+  readonly #idLengths: readonly number[];
+  readonly #idsAt: number[] = [];
+  #bytes: Buffer;
+  /** Whether a socket still holds the bytes. */
+  #held = false;
+
+  constructor(payloads: readonly Payload[], idLengths: readonly number[], length: number) {
+    this.#payloads = payloads;
+    this.#idLengths = idLengths;
+    this.#bytes = Buffer.allocUnsafe(length);
+    let at = 0;
+    for (const [index, { json }] of payloads.entries()) {
+      const idLength = idLengths[index] ?? 0;
+      this.#idsAt.push(writeFrame(this.#bytes, at, json, idLength));
+      at += frameLength(json.length, idLength);
+    }
+  }
+
+  fits({ payloads, ids }: Queued, from: number, to: number): boolean {
+    const count = this.#payloads.length;
+    if (count !== to - from) return false;
+    for (let index = 0; index < count; index += 1) {
+      if (payloads[from + index] !== this.#payloads[index]) return false;
+      if (ids[from + index]?.length !== this.#idLengths[index]) return false;
+    }
+    return true;
+  }
+
+  /** The bytes for these ids, until it is asked for others. */
+  bytesFor(ids: readonly string[], from: number): Buffer {
+    if (this.#held) this.#bytes = Buffer.from(this.#bytes);
+    this.#held = false;
+    for (let index = 0; index < this.#idsAt.length; index += 1) {
+      writeId(this.#bytes, this.#idsAt[index] ?? 0, ids[from + index] ?? '');
+    }
+    return this.#bytes;
+  }
+
+  hold(): void {
+    this.#held = true;
+  }
+}
+
+/** The runs of frames that one turn writes, so that sockets which are sent the same share the work. */
+export class Runs {
+  readonly #runs = new Map<Payload, Run[]>();
+  #size = 0;
+
+  /**
+   * Writes the frames from one place on: as many as make up one write, at least one.
+   *
+   * @param write returns whether the bytes are done with; otherwise they are not touched again
+   * @returns where the next frame is
+   */
+  write(queued: Queued, from: number, write: (bytes: Buffer) => boolean): number {
+    const { to, length } = extent(queued, from);
+    const run = this.#find(queued, from, to) ?? this.#make(queued, from, to, length);
+    if (!write(run.bytesFor(queued.ids, from))) run.hold();
+    return to;
+  }
+
+  /** Forgets all. To be called when a turn's writes are over: results must not stay in memory for it. */
+  clear(): void {
+    this.#runs.clear();
+    this.#size = 0;
+  }
+
+  #find(queued: Queued, from: number, to: number): Run | undefined {
+    const runs = this.#runs.get(queued.payloads[from] as Payload);
+    if (runs !== undefined) for (const run of runs) if (run.fits(queued, from, to)) return run;
+    return undefined;
+  }
+
+  #make({ payloads, ids }: Queued, from: number, to: number, length: number): Run {
+    if (this.#size === MAX_RUNS) this.clear();
+    this.#size += 1;
+    const mine = payloads.slice(from, to) as Payload[];
+    const run = new Run(
+      mine,
+      mine.map((_, index) => ids[from + index]?.length ?? 0),
+      length,
+    );
+    const [first] = mine;
+    const runs = first && this.#runs.get(first);
+    if (runs !== undefined) runs.push(run);
+    else if (first !== undefined) this.#runs.set(first, [run]);
+    return run;
+  }
+}
+
+/** How far one write goes. */
+function extent({ payloads, ids }: Queued, from: number): { to: number; length: number } {
+  let length = 0;
+  let to = from;
+  for (; to < payloads.length; to += 1) {
+    const payload = payloads[to];
+    if (payload === undefined || typeof payload === 'string') break;
+    const more = frameLength(payload.json.length, ids[to]?.length ?? 0);
+    if (to > from && length + more > LARGEST_RUN) break;
+    length += more;
+  }
+  return { to, length };
+}
