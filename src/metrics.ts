@@ -54,7 +54,10 @@ export class Metrics {
     'group_overflows_total',
     'Events that a group skipped because too many were under way',
   );
-  readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', ['code']);
+  readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', [
+    'code',
+    'reason',
+  ]);
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
     'Kafka consumers started anew after a crash',

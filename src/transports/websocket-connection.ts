@@ -9,7 +9,7 @@ import type { RequestHead } from '../graph/context-types.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { CLOSINGS } from './close-codes.ts';
+import { closeLabel, CLOSINGS } from './close-codes.ts';
 import { RawSocket } from './raw-socket.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subscription.ts';
 
@@ -99,7 +99,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   close(code: number, reason: string): void {
     if (!this.#socket.open) return;
     this.outbox.finish();
-    this.#services.metrics.closes.inc({ code });
+    this.#services.metrics.closes.inc({ code, reason: closeLabel(code) });
     this.#socket.webSocket.close(code, reason);
   }
 

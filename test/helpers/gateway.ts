@@ -46,7 +46,7 @@ export class GatewayProcess {
     return `http://127.0.0.1:${this.adminPort}`;
   }
 
-  /** A metric's value, all its labels added up. */
+  /** A metric's value, all its labels added up unless they are named. */
   async metric(name: string): Promise<number> {
     const response = await fetch(`${this.adminUrl}/metrics`);
     return metricIn(await response.text(), name);
