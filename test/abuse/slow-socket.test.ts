@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+
+const TEXT = 'subscription { said { n text } }';
+const TOO_SLOW = 'sluice_closes_total{code="1013",reason="too_slow"}';
+const SCHEMA = `
+  type Subscription { said: Said @event(topic: "items") }
+  type Said { n: Int text: String }
+`;
+
+async function start(t: TestContext, bufferBytes: number): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  return startGateway(t, { GRAPH: folder, SOCKET_BUFFER_BYTES: String(bufferBytes) });
+}
+
+async function say(gateway: GatewayProcess, n: number, size: number): Promise<void> {
+  const response = await fetch(`${gateway.httpUrl}/events/items`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ n, text: 'x'.repeat(size) }),
+  });
+  assert.equal(response.status, 202, await response.text());
+}
+
+const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
+  messages
+    .filter(({ type }) => type === 'next')
+    .map(({ payload }) => (payload as { data?: { said: { n: number } } }).data?.said.n);
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+test('a socket that stops reading ends as too slow; the others get every event, in order', async (t) => {
+  const gateway = await start(t, 16_384);
+  const readers = [
+    await connectAndInit(t, gateway.graphqlUrl),
+    await connectAndInit(t, gateway.graphqlUrl),
+    await connectAndInit(t, gateway.graphqlUrl),
+  ];
+  const stalled = await connectAndInit(t, gateway.graphqlUrl);
+  for (const [index, socket] of [...readers, stalled].entries()) socket.subscribe(`s${index}`, TEXT);
+  await gateway.untilMetric('sluice_subscribers', 4);
+  stalled.webSocket.pause();
+  let sent = 0;
+  // The kernel takes some megabytes before anything waits in the gateway.
+  while ((await gateway.metric(TOO_SLOW)) === 0) {
+    assert.ok(sent < 2_000, 'expected the stalled socket to end');
+    for (let more = 0; more < 20; more += 1) await say(gateway, sent++, 20_000);
+  }
+  await gateway.untilMetric('sluice_connections', 3);
+  await gateway.untilMetric('sluice_subscribers', 3);
+  await say(gateway, sent++, 1);
+  for (const reader of readers) {
+    await reader.until(() => numbers(reader).at(-1) === sent - 1);
+    assert.deepEqual(numbers(reader), upTo(sent));
+  }
+  assert.equal(await gateway.metric('sluice_closes_total'), 1);
+  stalled.webSocket.resume();
+  // 1013 if it reads within the second that it has, else it finds the connection gone.
+  const { code } = await stalled.closed;
+  assert.ok(code === 1013 || code === 1006, `${code}`);
+});
+
+test('a socket that reads on in time has missed nothing, and what the protocol says comes behind', async (t) => {
+  const gateway = await start(t, 64 * 1024 * 1024);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', TEXT);
+  socket.subscribe('2', TEXT);
+  await gateway.untilMetric('sluice_subscribers', 2);
+  socket.webSocket.pause();
+  const count = 150;
+  for (let n = 0; n < count; n += 1) await say(gateway, n, 40_000);
+  // The server reads what the client says, though the client does not read.
+  socket.send({ type: 'complete', id: '1' }, { type: 'ping' });
+  await gateway.untilMetric('sluice_subscribers', 1);
+  socket.webSocket.resume();
+  await socket.until(({ type }) => type === 'pong');
+  const nexts = socket.messages.filter(({ type }) => type === 'next');
+  for (const id of ['1', '2']) {
+    const mine = nexts.filter((message) => message.id === id).map((message) => message.payload);
+    assert.deepEqual(
+      mine.map((payload) => (payload as { data: { said: { n: number } } }).data.said.n),
+      upTo(count),
+    );
+  }
+  assert.equal(socket.messages.at(-1)?.type, 'pong');
+  assert.equal(await gateway.metric('sluice_closes_total'), 0);
+});
