@@ -1,12 +1,10 @@
 import path from 'node:path';
 import type { Target } from './target.ts';
 
-const CLI = path.join(import.meta.dirname, '../src/cli.js');
-
-/** The gateway, as pods run it. */
+/** The gateway as users run it, through its command line and with its defaults. */
 export const sluice: Target = {
   name: 'sluice',
-  program: [CLI, 'serve'],
+  program: [path.join(import.meta.dirname, '../src/cli.js'), 'serve'],
   environment: ({ brokers, redisUrl, graph, id }) => ({
     GRAPH: graph,
     PORT: '0',

@@ -1,0 +1,11 @@
+/**
+ * What a careful engineer writes without Sluice: keys are converted once for each event and cluster, Redis hands it to
+ * every process, and graphql-js executes it for each subscriber.
+ */
+import snakecaseKeys from 'snakecase-keys';
+import { serve } from './serve.ts';
+
+await serve({
+  transform: (event) => snakecaseKeys(event),
+  options: (schema) => ({ schema }),
+});
