@@ -4,9 +4,10 @@ import { interruption, measure } from './measure.ts';
 import { parseOptions, USAGE } from './options.ts';
 import type { Report, Run } from './report/report.ts';
 import { sluice } from './sluice.ts';
+import { stock } from './stock/target.ts';
 import type { Target } from './target.ts';
 
-const TARGETS: Readonly<Record<string, Target>> = {};
+const TARGETS: Readonly<Record<string, Target>> = { stock };
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) {

@@ -105,7 +105,8 @@ export class Subscriber implements Receiver {
       );
     }
     this.#length = end - start;
-    this.#digitsAt = text.indexOf(update.seq);
+    // Not an id that looks like it.
+    this.#digitsAt = text.indexOf(`"${update.seq}"`) + 1;
     return Number(update.seq);
   }
 
