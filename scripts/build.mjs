@@ -12,6 +12,9 @@ const dist = path.join(root, 'dist');
 /** Plugins first: babel.config.js compiles the others with them. */
 const FOLDERS = ['babel-plugins', 'src', 'examples', 'loadtest', 'test'];
 
+/** What load tests have written; nothing that is run. */
+const REPORTS = path.join(root, 'loadtest/out') + path.sep;
+
 /** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
 const GRAPHIQL_FILES = {
   'graphiql.js': 'graphiql/graphiql.min.js',
@@ -27,7 +30,8 @@ export async function build() {
     import.meta.filename,
     ...(await filesBelow(path.join(root, 'babel-plugins'))),
   ]);
-  const sources = (await Promise.all(FOLDERS.map((folder) => filesBelow(path.join(root, folder))))).flat();
+  const below = await Promise.all(FOLDERS.map((folder) => filesBelow(path.join(root, folder))));
+  const sources = below.flat().filter((file) => !file.startsWith(REPORTS));
   const outputs = new Set();
   const stale = [];
   for (const source of sources) {

@@ -39,6 +39,8 @@ export interface Load {
   readonly rate: number;
   /** Share of the sockets that stop reading in the flood. */
   readonly stalled: number;
+  /** What the server lets wait for one socket; absent: it has no such bound. */
+  readonly socketBufferBytes?: number;
   readonly pods: number;
   /** Folder of the graph, as it was given; or `flat`, the load test's own. */
   readonly graph: string;

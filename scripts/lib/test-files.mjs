@@ -6,7 +6,7 @@ import { root } from '../ensure.mjs';
 const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
 
-const SUITES = ['unit', 'babel', 'contract', 'integration', 'e2e', 'abuse', 'memory'];
+const SUITES = ['unit', 'babel', 'contract', 'integration', 'e2e', 'abuse', 'memory', 'loadtest'];
 const WITHOUT_SERVICES = new Set(['unit', 'babel']);
 
 /**

@@ -1,0 +1,44 @@
+import { judge, type Judgement } from './budgets.ts';
+import { FIGURES, ratio, type Figure } from './figures.ts';
+import type { Report, Run } from './report.ts';
+import { amount, comparison, limitOf, MARKS, withUnit } from './units.ts';
+
+/** Cells of a table, as text: terminal, page and Markdown show the same ones. */
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Runs side by side, one row a figure, and how one stands beside another. */
+export function figureTable({ runs }: Report): Table {
+  const [one, other] = pair(runs);
+  const rows = Object.values(FIGURES).map((figure: Figure) => [
+    figure.unit === '' ? figure.name : `${figure.name}, ${figure.unit}`,
+    ...runs.map((run) => amount(figure.of(run))),
+    ...(other ? [comparison(ratio(figure, one, other))] : []),
+  ]);
+  const beside = one && other ? [`${one.target} beside ${other.target}`] : [];
+  return { columns: ['figure', ...runs.map(({ target }) => target), ...beside], rows };
+}
+
+/** One row a budget: what it allows, what was measured, and whether that is met or why nobody knows. */
+export function budgetTable(report: Report): Table {
+  return { columns: ['budget', 'limit', 'measured', ''], rows: judge(report).map(budgetRow) };
+}
+
+export function budgetRow(judgement: Judgement): readonly string[] {
+  const { budget, value, verdict, reason } = judgement;
+  return [
+    budget.name,
+    limitOf(judgement),
+    withUnit(value, budget.unit),
+    [MARKS[verdict], verdict, reason === undefined ? '' : `(${reason})`].join(' ').trim(),
+  ];
+}
+
+/** Sluice and stock if they have run, else the first and the last. */
+function pair(runs: readonly Run[]): readonly [Run | undefined, Run | undefined] {
+  const one = runs.find(({ target }) => target === 'sluice') ?? runs[0];
+  const others = runs.filter((run) => run !== one);
+  return [one, others.find(({ target }) => target === 'stock') ?? others.at(-1)];
+}
