@@ -1,0 +1,191 @@
+import type { Load, Phase, PhaseName, Report, Run, Sample } from '../../loadtest/report/report.ts';
+
+const MB = 1_000_000;
+
+/** A second between two samples. */
+const SAMPLES = 60;
+
+const PHASES: readonly Phase[] = (
+  [
+    ['nothing', 0, 5],
+    ['idle', 5, 20],
+    ['single', 20, 32],
+    ['flood', 32, 60],
+  ] as const
+).map(([name, from, to]) => ({ name, from: from * 1_000, to: to * 1_000 }));
+
+/** How a server does; the rest follows. */
+interface Server {
+  readonly target: string;
+  readonly heapPerSocket: number;
+  readonly residentPerSocket: number;
+  readonly microsSingle: number;
+  readonly microsFlood: number;
+  /** deliveries a second in the flood */
+  readonly throughput: number;
+  readonly promises: number;
+  readonly executions: number | null;
+  /** of resident memory, in the flood */
+  readonly growth: number;
+  readonly delay: number;
+}
+
+const SLUICE: Server = {
+  target: 'sluice',
+  heapPerSocket: 5_000,
+  residentPerSocket: 11_000,
+  microsSingle: 8,
+  microsFlood: 2,
+  throughput: 320_000,
+  promises: 0.002,
+  executions: 1,
+  growth: 30 * MB,
+  delay: 12,
+};
+
+const STOCK: Server = {
+  target: 'stock',
+  heapPerSocket: 17_000,
+  residentPerSocket: 32_000,
+  microsSingle: 72,
+  microsFlood: 61,
+  throughput: 18_000,
+  promises: 9.5,
+  executions: null,
+  growth: 180 * MB,
+  delay: 240,
+};
+
+const LOAD: Load = {
+  sockets: 4_000,
+  channels: 0,
+  ids: 'unique',
+  variables: 'same',
+  payloadBytes: 200,
+  singles: 100,
+  floodSeconds: 28,
+  window: 256,
+  rate: 0,
+  stalled: 0,
+  socketBufferBytes: 1_000_000,
+  pods: 1,
+  graph: 'flat',
+};
+
+/** As `yarn loadtest --against stock` writes it: the same for the same arguments, with samples that waver as real ones do. */
+export function loadReport(load: Partial<Load> = {}): Report {
+  const whole = { ...LOAD, ...load };
+  return {
+    version: 1,
+    created: '2026-11-21T09:30:00.000Z',
+    commandLine: 'yarn loadtest --against stock',
+    commit: '3f2fbef',
+    machine: {
+      processor: 'Example CPU @ 2.80GHz',
+      cores: 2,
+      memoryBytes: 8_000 * MB,
+      system: 'Linux 6.1.0 x64',
+    },
+    versions: { node: '20.20.2', kafka: '4.3.1', redis: '7.0.15', ws: '8.23.0' },
+    load: whole,
+    runs: [runOf(SLUICE, whole), runOf(STOCK, whole)],
+  };
+}
+
+function runOf(server: Server, load: Load): Run {
+  const perEvent = load.channels === 0 ? load.sockets : load.sockets / load.channels;
+  const floodDeliveries = server.throughput * load.floodSeconds;
+  const residentWhenIdle = 90 * MB + load.sockets * server.residentPerSocket;
+  return {
+    target: server.target,
+    phases: PHASES,
+    samples: samplesOf(server, load, perEvent),
+    nothing: { heapBytes: 20 * MB, residentBytes: 90 * MB, sockets: 0 },
+    idle: {
+      heapBytes: 20 * MB + load.sockets * server.heapPerSocket,
+      residentBytes: residentWhenIdle,
+      sockets: load.sockets,
+    },
+    single: {
+      events: load.singles,
+      deliveries: load.singles * perEvent,
+      seconds: 12,
+      cpuSeconds: (load.singles * perEvent * server.microsSingle) / 1e6,
+      residentBytes: residentWhenIdle + 5 * MB,
+      delay: {
+        count: 400,
+        p50: server.delay / 2,
+        p90: server.delay * 0.8,
+        p99: server.delay,
+        max: server.delay * 2,
+      },
+    },
+    flood: {
+      events: floodDeliveries / perEvent,
+      deliveries: floodDeliveries,
+      seconds: load.floodSeconds,
+      cpuSeconds: (floodDeliveries * server.microsFlood) / 1e6,
+      residentBytes: residentWhenIdle + server.growth,
+      delay: {
+        count: 4_000,
+        p50: server.delay * 5,
+        p90: server.delay * 8,
+        p99: server.delay * 10,
+        max: server.delay * 15,
+      },
+    },
+    promisesPerDelivery: server.promises,
+    executionsPerEvent: server.executions,
+    handshake: {
+      count: 120,
+      p50: server.delay,
+      p90: server.delay * 2,
+      p99: server.delay * 3,
+      max: server.delay * 4,
+    },
+    stalled: { sockets: Math.round(load.sockets * load.stalled), endings: {} },
+    faults: [],
+  };
+}
+
+function samplesOf(server: Server, load: Load, perEvent: number): readonly Sample[] {
+  const waver = wavering(7);
+  let cpuSeconds = 0;
+  let deliveries = 0;
+  return Array.from({ length: SAMPLES }, (_, second) => {
+    const phase = phaseAt(second * 1_000);
+    const connected = Math.round(load.sockets * Math.min(1, Math.max(0, (second - 5) / 8)));
+    const perSecond =
+      phase === 'flood' ? server.throughput : phase === 'single' ? (load.singles * perEvent) / 12 : 0;
+    const micros = phase === 'flood' ? server.microsFlood : server.microsSingle;
+    const growth = phase === 'flood' ? server.growth * Math.min(1, (second - 31) / 10) : 0;
+    const delivered = Math.round(perSecond * waver(0.9, 1));
+    cpuSeconds += (delivered * micros) / 1e6 + (phase === 'idle' && connected < load.sockets ? 0.4 : 0.01);
+    deliveries += delivered;
+    return {
+      at: second * 1_000,
+      residentBytes: Math.round(90 * MB + connected * server.residentPerSocket + growth * waver(0.85, 1)),
+      heapBytes: Math.round((20 * MB + connected * server.heapPerSocket + growth / 2) * waver(1, 1.25)),
+      externalBytes: Math.round(4 * MB + (growth / 5) * waver(0.5, 1)),
+      cpuSeconds,
+      loopUtilisation: phase === 'flood' ? waver(0.9, 1) : waver(0.01, 0.2),
+      loopDelayMs: phase === 'flood' ? server.delay * waver(0.6, 1.2) : waver(1, 3),
+      sockets: connected,
+      eventsSent: Math.round(deliveries / perEvent),
+      deliveries,
+    };
+  });
+}
+
+function phaseAt(at: number): PhaseName {
+  return PHASES.find(({ from, to }) => at >= from && at < to)?.name ?? 'flood';
+}
+
+/** Numbers between two bounds that look random and are the same each time (a linear congruential generator). */
+function wavering(seed: number): (least: number, most: number) => number {
+  let state = seed;
+  return (least, most) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return least + ((most - least) * state) / 2_147_483_648;
+  };
+}
