@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import path from 'node:path';
 import kafkajs from 'kafkajs';
+import type { Origin } from './report/origin.ts';
 import type { Load, Machine } from './report/report.ts';
 import type { Wiring } from './target.ts';
 
@@ -48,7 +49,18 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
   };
 }
 
-export function machine(): Machine {
+/** Where and of what figures are made; stands on all files of results. */
+export async function origin(commandLine: string): Promise<Origin> {
+  return {
+    created: new Date().toISOString(),
+    commandLine,
+    commit: commit(),
+    machine: machine(),
+    versions: await versions(),
+  };
+}
+
+function machine(): Machine {
   return {
     processor: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
@@ -57,7 +69,7 @@ export function machine(): Machine {
   };
 }
 
-export async function versions(): Promise<Record<string, string>> {
+async function versions(): Promise<Record<string, string>> {
   const found: Record<string, string> = { node: process.version };
   for (const name of PACKAGES) {
     const file = path.join(ROOT, 'node_modules', name, 'package.json');
@@ -67,7 +79,7 @@ export async function versions(): Promise<Record<string, string>> {
 }
 
 /** Short; with a plus if files differ from it. */
-export function commit(): string {
+function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
   try {

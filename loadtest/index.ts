@@ -1,8 +1,11 @@
 /** `yarn loadtest`: the same load on Sluice and, if asked for, on what it is compared with. */
-import { commit, machine, versions } from './environment.ts';
+import { origin } from './environment.ts';
 import { interruption, measure } from './measure.ts';
 import { parseOptions, USAGE } from './options.ts';
+import { ProgressLine } from './report/progress.ts';
 import type { Report, Run } from './report/report.ts';
+import { defaultFolder, save } from './report/save.ts';
+import { summary } from './report/terminal.ts';
 import { sluice } from './sluice.ts';
 import { stock } from './stock/target.ts';
 import type { Target } from './target.ts';
@@ -14,43 +17,23 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const { load, against } = parseOptions(args, Object.keys(TARGETS));
-  const targets = [sluice, ...against.map((name) => TARGETS[name] as Target)];
-  const signal = interruption();
-  const runs: Run[] = [];
-  for (const target of targets) {
-    runs.push(
-      await measure(target, load, { phase: (...a) => console.error(...a), sample: () => undefined, signal }),
-    );
-  }
-  const report: Report = {
-    version: 1,
-    created: new Date().toISOString(),
-    commandLine: ['yarn loadtest', ...args].join(' '),
-    commit: commit(),
-    machine: machine(),
-    versions: await versions(),
-    load,
-    runs,
+  const { load, against, out } = parseOptions(args, Object.keys(TARGETS));
+  const commandLine = ['yarn loadtest', ...args].join(' ');
+  const line = new ProgressLine(process.stderr);
+  const watcher = {
+    phase: () => undefined,
+    sample: (...seen: Parameters<ProgressLine['show']>) => line.show(...seen),
+    signal: interruption(),
   };
-  for (const run of report.runs) {
-    const { samples, ...rest } = run;
-    console.log(JSON.stringify(rest, null, 1), samples.length);
-    for (const t of ['single', 'flood'] as const)
-      console.log(
-        t,
-        (run[t].cpuSeconds * 1e6) / run[t].deliveries,
-        'µs',
-        run[t].deliveries / run[t].seconds,
-        '/s',
-      );
-    console.log(
-      'idle heap',
-      (run.idle.heapBytes - run.nothing.heapBytes) / run.idle.sockets,
-      'rss',
-      (run.idle.residentBytes - run.nothing.residentBytes) / run.idle.sockets,
-    );
+  const runs: Run[] = [];
+  for (const target of [sluice, ...against.flatMap((name) => TARGETS[name] ?? [])]) {
+    runs.push(await measure(target, load, watcher));
+    line.clear();
   }
+  const report: Report = { version: 1, ...(await origin(commandLine)), load, runs };
+  console.log(summary(report, process.stdout.isTTY));
+  await save(report, out ?? defaultFolder(report));
+  if (runs.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 try {

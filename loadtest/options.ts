@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { loadConfig } from '../src/config.ts';
 import type { Load } from './report/report.ts';
 
 export interface Options {
@@ -83,6 +84,7 @@ export function parseOptions(args: readonly string[], targets: readonly string[]
       window: integer('window', 1, 100_000),
       rate: integer('rate', 0, 1_000_000),
       stalled: within('stalled', values.stalled, 0, 0.9, Number.isFinite),
+      socketBufferBytes: loadConfig({}).SOCKET_BUFFER_BYTES,
       pods: integer('pods', 1, 8),
       graph: values.graph,
     },

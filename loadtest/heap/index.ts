@@ -5,7 +5,7 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { commit, machine, versions } from '../environment.ts';
+import { origin } from '../environment.ts';
 import { interruption, measure } from '../measure.ts';
 import { parseOptions, USAGE } from '../options.ts';
 import { sluice } from '../sluice.ts';
@@ -42,10 +42,12 @@ async function main(args: readonly string[]): Promise<void> {
     show(`From nobody to ${load.sockets} sockets that wait, for each socket`, waiting);
     show('From waiting to after a flood, for each socket', flooded);
     if (out === undefined) return;
-    const made = { created: new Date().toISOString(), commit: commit(), machine: machine() };
-    const commandLine = ['yarn heap:diff', ...args].join(' ');
-    const report = { kind: 'heap', ...made, versions: await versions(), commandLine, load, waiting, flooded };
-    await writeFile(path.join(out, 'heap.json'), JSON.stringify(report, null, 2));
+    const made = await origin(['yarn heap:diff', ...args].join(' '));
+    const tables = [
+      table(`For each of ${load.sockets} sockets that wait`, waiting),
+      table('More of it after a flood', flooded),
+    ];
+    await writeFile(path.join(out, 'heap.json'), JSON.stringify({ kind: 'heap', ...made, tables }, null, 2));
     console.error(`Snapshots, for the memory panel of Chrome's developer tools, and heap.json: ${out}`);
   } finally {
     if (out === undefined) await rm(folder, { recursive: true, force: true });
@@ -63,6 +65,23 @@ function show(title: string, lines: readonly Growth[]): void {
   }
   const rest = lines.slice(SHOWN).reduce((sum, { bytes }) => sum + bytes, 0);
   console.log(`${rest.toFixed(1).padStart(8)}            all others`);
+}
+
+/** In a report, lines of less than this are added up. */
+const LEAST_BYTES = 20;
+
+function table(title: string, lines: readonly Growth[]): object {
+  const large = lines.filter(({ bytes }) => bytes >= LEAST_BYTES);
+  const sum = (some: readonly Growth[]): number => some.reduce((total, { bytes }) => total + bytes, 0);
+  return {
+    title,
+    columns: ['constructor', 'bytes', 'objects', 'why'],
+    rows: [
+      ...large.map(({ name, bytes, count, why }) => [name, bytes, count, why]),
+      ['all others', sum(lines) - sum(large), null, ''],
+      ['in all', sum(lines), null, ''],
+    ],
+  };
 }
 
 try {
