@@ -31,7 +31,14 @@ const MANY = 4_000;
 const BUFFERS_ASIDE_MB = 64;
 
 /** Promises that belong to the event are divided by its deliveries: with many, less than this is none. */
-const NO_PROMISE = 0.05;
+const NO_PROMISE = 0.1;
+
+/** Of Sluice: whatever was delivered too often, too seldom, out of order or wrong. */
+export const NO_FAULTS: Budget = {
+  ...none('faults in count, order and content of what arrived'),
+  unfit: () => undefined,
+  value: ({ faults }) => faults.length,
+};
 
 export const BUDGETS: readonly Budget[] = [
   {
@@ -80,11 +87,7 @@ export const BUDGETS: readonly Budget[] = [
     value: ({ stalled: { sockets, endings } }) =>
       sockets - (endings['1013'] ?? 0) - (endings['terminated'] ?? 0),
   },
-  {
-    ...none('faults in count, order and content of what arrived'),
-    unfit: () => undefined,
-    value: ({ faults }) => faults.length,
-  },
+  NO_FAULTS,
 ];
 
 export function judge(report: Report, budgets: readonly Budget[] = BUDGETS): readonly Judgement[] {
@@ -110,7 +113,8 @@ export function judge(report: Report, budgets: readonly Budget[] = BUDGETS): rea
   });
 }
 
-function besideStock(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
+/** Stock ÷ Sluice. */
+export function besideStock(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
   return {
     name: `${figure.name}, stock ÷ sluice`,
     unit: '×',
@@ -121,7 +125,8 @@ function besideStock(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
   };
 }
 
-function atMost(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
+/** Of Sluice alone. */
+export function atMost(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
   return {
     name: figure.name,
     unit: figure.unit,

@@ -33,6 +33,11 @@ function styleOf(row: readonly string[] | undefined): Style {
   return STYLES[row?.at(-1)?.charAt(0) ?? ''] ?? 'reset';
 }
 
+/** A table as text. */
+export function tableText(table: Table): string {
+  return lines(table).join('\n');
+}
+
 /** All but the first column to the right, where numbers end one below the other; text of a last one to the left. */
 function lines({ columns, rows }: Table): string[] {
   const all = [columns, ...rows];

@@ -1,0 +1,17 @@
+import { atMost, besideStock, NO_FAULTS, type Budget } from '../report/budgets.ts';
+import { FIGURES } from '../report/figures.ts';
+
+const always = { unfit: () => undefined };
+
+/**
+ * What 500 sockets on a busy machine can show. Measured: see the commit that set them; each limit leaves a third to
+ * noise. What a run costs anyhow weighs eight times as much here as with 4,000.
+ */
+export const SMALL_BUDGETS: readonly Budget[] = [
+  { ...besideStock(FIGURES.cpuPerDeliverySingle, 1.5), ...always },
+  { ...besideStock(FIGURES.cpuPerDeliveryFlood, 20), ...always },
+  { ...besideStock(FIGURES.residentPerSocket, 1.5), ...always },
+  { ...atMost(FIGURES.promisesPerDelivery, 0.8), ...always },
+  { ...atMost(FIGURES.executionsPerEvent, 1), ...always },
+  NO_FAULTS,
+];
