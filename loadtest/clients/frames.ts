@@ -42,3 +42,8 @@ function frame(opcode: number, payload: Buffer): Buffer {
       : Buffer.of(opcode, MASKED | 126, payload.length >> 8, payload.length & 0xff);
   return Buffer.concat([header, MASK, payload]);
 }
+
+const NORMAL_CLOSURE = Buffer.of(1000 >> 8, 1000 & 0xff);
+
+/** Says goodbye. */
+export const CLOSE_FRAME = frame(CLOSE, NORMAL_CLOSURE);

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { CLOSE, frameAt, PING, pongFrame, TEXT, textFrame } from './frames.ts';
+import { CLOSE, CLOSE_FRAME, frameAt, PING, pongFrame, TEXT, textFrame } from './frames.ts';
 
 const HANDSHAKE = [
   'GET /graphql HTTP/1.1',
@@ -64,6 +64,11 @@ export class RawClient {
 
   resume(): void {
     this.#socket.resume();
+  }
+
+  /** By the protocol's handshake. */
+  close(): void {
+    this.#socket.write(CLOSE_FRAME);
   }
 
   destroy(): void {

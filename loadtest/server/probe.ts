@@ -36,7 +36,7 @@ const answers: { [Name in Question['ask']]: (question: Question) => Answers[Name
       // What a turn has looked at lives until its end, and finalisers free more in the next one.
       for (let round = 0; round < 4; round += 1) {
         await setImmediate();
-        globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+        globalThis.gc?.();
       }
       return { heapBytes: process.memoryUsage().heapUsed };
     },
