@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { count, PHASES } from './description.ts';
 import { MB } from './figures.ts';
 import type { PhaseName, Sample } from './report.ts';
@@ -49,9 +48,8 @@ export class ProgressLine {
     if (this.#out.isTTY) this.#out.write(TO_START_OF_EMPTY_LINE);
   }
 
-  /** Cut before it is coloured: a line that wraps could not be redrawn. */
+  /** A line that wraps could not be redrawn. */
   #redraw(line: string): void {
-    const fitting = line.slice(0, Math.max(0, (this.#out.columns || 80) - 1));
-    this.#out.write(TO_START_OF_EMPTY_LINE + styleText('dim', fitting));
+    this.#out.write(TO_START_OF_EMPTY_LINE + line.slice(0, Math.max(0, (this.#out.columns || 80) - 1)));
   }
 }

@@ -1,13 +1,16 @@
 import type { Unit } from './figures.ts';
 import type { Judgement } from './budgets.ts';
 
+/** By digits after the point. Made once: a plot has thousands of numbers. */
+const FORMATS = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }));
+
 /** Three digits that count, thousands apart; – for what was not measured. */
 export function amount(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && size < 0.001) return `${value < 0 ? '-' : ''}< 0.001`;
   const digits = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
-  return value.toLocaleString('en', { maximumFractionDigits: digits });
+  return FORMATS[digits]?.format(value) ?? String(value);
 }
 
 export function withUnit(value: number | null, unit: Unit | '×'): string {
