@@ -12,7 +12,7 @@ export const PHASES: Readonly<Record<PhaseName, string>> = {
 export const count = (value: number): string => value.toLocaleString('en');
 
 /** In words, as a title: what all servers of a report had to bear. */
-export function title({ sockets, channels, stalled }: Load): string {
+export function title({ sockets, channels, stalled, variables }: Load): string {
   const whom =
     channels === 0
       ? 'every event to all'
@@ -20,7 +20,8 @@ export function title({ sockets, channels, stalled }: Load): string {
         ? 'a channel each'
         : `${count(channels)} channels`;
   const stuck = stalled > 0 ? `, ${percent(stalled)} of them stop reading` : '';
-  return `${count(sockets)} sockets, ${whom}${stuck}`;
+  const variety = variables === 'unique' ? ', variables all different' : '';
+  return `${count(sockets)} sockets, ${whom}${variety}${stuck}`;
 }
 
 /** The rest of what they had to bear. */

@@ -23,6 +23,8 @@ const LISTS: Readonly<Record<Kind, string>> = {
   micro: 'tables',
 };
 
+const COMMON = ['created', 'commit', 'machine', 'versions', 'commandLine'];
+
 interface File {
   readonly name: string;
   readonly content: string;
@@ -45,19 +47,26 @@ function read({ name, content }: File): readonly [Kind, unknown] {
   } catch (error) {
     throw new Error(`${name}: expected JSON, got ${(error as Error).message}`, { cause: error });
   }
-  if (typeof parsed !== 'object' || parsed === null) {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new Error(`${name}: expected an object, got ${content.slice(0, 40)}`);
   }
   const results = parsed as Readonly<Record<string, unknown>>;
-  // What `yarn loadtest` writes has a version instead.
-  const said = results['kind'] ?? (results['version'] === 1 ? 'loadtest' : undefined);
-  const kind = KINDS.find((one) => one === said);
-  if (kind === undefined) {
-    throw new Error(`${name}: expected version 1 or a kind of ${KINDS.join(', ')}, got ${String(said)}`);
+  const kind = kindOf(name, results);
+  for (const key of kind === 'loadtest' ? [...COMMON, 'load'] : COMMON) {
+    if (results[key] == null) throw new Error(`${name}: expected ${key} in results of kind ${kind}`);
   }
-  const missing = ['created', 'commit', 'machine', 'versions', 'commandLine', LISTS[kind]];
-  for (const key of kind === 'loadtest' ? [...missing, 'load'] : missing) {
-    if (results[key] === undefined) throw new Error(`${name}: expected ${key} in results of kind ${kind}`);
+  const list = results[LISTS[kind]];
+  if (!Array.isArray(list)) {
+    const got = list == null ? 'nothing' : JSON.stringify(list).slice(0, 40);
+    throw new Error(`${name}: expected ${LISTS[kind]}, a list, in results of kind ${kind}, got ${got}`);
   }
   return [kind, results];
+}
+
+/** What `yarn loadtest` writes has a version instead of a kind. */
+function kindOf(name: string, { kind: said, version }: Readonly<Record<string, unknown>>): Kind {
+  const kind = said === undefined && version === 1 ? 'loadtest' : KINDS.find((one) => one === said);
+  if (kind !== undefined) return kind;
+  const got = said === undefined ? `version ${String(version)}` : String(said);
+  throw new Error(`${name}: expected version 1 or a kind of ${KINDS.join(', ')}, got ${got}`);
 }

@@ -32,11 +32,9 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     '# Results',
     ...note(notes.introduction),
     ...(results.loadtest.length > 0 ? ['## Budgets', atAGlance(results.loadtest), meanings()] : []),
-    ...KINDS.filter((kind) => sections[kind].length > 0).flatMap((kind) => [
-      `## ${HEADINGS[kind]}`,
-      ...sections[kind],
-      ...note(notes[kind]),
-    ]),
+    ...KINDS.flatMap((kind) =>
+      sections[kind].length === 0 ? [] : [`## ${HEADINGS[kind]}`, ...sections[kind], ...note(notes[kind])],
+    ),
   ];
   return `${parts.join('\n\n')}\n`;
 }
