@@ -16,7 +16,7 @@ export const CHROMIUM_FLAGS: readonly string[] = [
 ];
 
 /** What `CHROMIUM` names, else the first on the `PATH`. */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   if (env['CHROMIUM']) return env['CHROMIUM'];
   const folders = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
   return NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);

@@ -10,7 +10,7 @@ const SHARPNESS = 2;
  *
  * @returns the files' paths; throws where there is no browser
  */
-export async function drawPngs(page: string, folder: string, env = process.env): Promise<string[]> {
+export async function drawPngs(page: string, folder: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const executablePath = findChromium(env);
   if (executablePath === undefined)
     throw new Error('expected Chromium on the PATH or in CHROMIUM, found none');

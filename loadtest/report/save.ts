@@ -13,19 +13,30 @@ export function defaultFolder({ created, commit }: Report): string {
   return path.join(root, 'loadtest/out', name.replaceAll(/[^\w.-]/g, '-'));
 }
 
+export interface SaveOptions {
+  /** Told each path, and what could not be had. */
+  readonly say?: (line: string) => void;
+  /** Where a browser is looked for. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /**
  * Writes `report.json`, `report.html` and, where there is a browser, a PNG for each plot.
  *
  * @returns the files' paths
  */
-export async function save(report: Report, folder: string, say = console.log): Promise<readonly string[]> {
+export async function save(
+  report: Report,
+  folder: string,
+  { say = console.log, env = process.env }: SaveOptions = {},
+): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const json = path.join(folder, 'report.json');
   const html = path.join(folder, 'report.html');
   const content = page(report);
   await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
   await writeFile(html, content);
-  const files = [html, json, ...(await pngs(content, folder, say))];
+  const files = [html, json, ...(await pngs(content, folder, { say, env }))];
   for (const file of files) say(path.relative(process.cwd(), file));
   return files;
 }
@@ -34,10 +45,10 @@ export async function save(report: Report, folder: string, say = console.log): P
 async function pngs(
   content: string,
   folder: string,
-  say: (line: string) => void,
+  { say, env }: Required<SaveOptions>,
 ): Promise<readonly string[]> {
   try {
-    return await drawPngs(content, folder);
+    return await drawPngs(content, folder, env);
   } catch (error) {
     say(`No PNGs: ${error instanceof Error ? error.message : String(error)}`);
     return [];
