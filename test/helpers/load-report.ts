@@ -62,7 +62,7 @@ const LOAD: Load = {
   ids: 'unique',
   variables: 'same',
   payloadBytes: 200,
-  singles: 100,
+  singles: 40,
   floodSeconds: 28,
   window: 256,
   rate: 0,
