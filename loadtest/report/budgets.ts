@@ -79,7 +79,8 @@ export const BUDGETS: readonly Budget[] = [
     ...atMost(FIGURES.growthInFlood, BUFFERS_ASIDE_MB),
     name: 'growth of resident memory while some do not read',
     limit: ({ load }) => BUFFERS_ASIDE_MB + (stalledSockets(load) * (load.socketBufferBytes ?? 0)) / MB,
-    unfit: (load) => someStall(load) ?? (load.socketBufferBytes ? undefined : 'needs socketBufferBytes'),
+    unfit: (load) =>
+      someStall(load) ?? (load.socketBufferBytes ? undefined : 'needs the bound of what waits for a socket'),
   },
   {
     ...none('stalled sockets that were neither told 1013 nor terminated'),

@@ -14,8 +14,8 @@ export interface Figure {
 
 export type Unit = 'KB' | 'MB' | 'µs' | 'ms' | '/s' | '';
 
-/** Decimal, as disks are sold: the stricter reading of a budget in KB. */
-export const KB = 1_000;
+/** Decimal, as disks are sold: the stricter reading of a budget. */
+const KB = 1_000;
 export const MB = 1_000_000;
 export const GB = 1_000_000_000;
 
@@ -116,7 +116,7 @@ export function ratio(figure: Figure, first: Run | undefined, second: Run | unde
   return dividend == null || divisor == null ? null : per(dividend, divisor);
 }
 
-export function samplesIn(run: Run, phase: string): readonly Sample[] {
+function samplesIn(run: Run, phase: string): readonly Sample[] {
   const spans = run.phases.filter(({ name }) => name === phase);
   return run.samples.filter(({ at }) => spans.some(({ from, to }) => at >= from && at <= to));
 }

@@ -112,6 +112,20 @@ test('Sections come by kind, each with how it was measured, and notes after what
   assert.ok(!markdown.includes('Nobody sees this'));
 });
 
+test('Loads that differ in what matters have different titles', () => {
+  const loads = [
+    {},
+    { sockets: 10_000 },
+    { channels: 4_000 },
+    { channels: 10 },
+    { variables: 'unique' },
+    { stalled: 0.2 },
+  ] as const;
+  const markdown = markdownOf(...loads.map(loadReport));
+  const titles = markdown.split('\n').filter((line) => line.includes('### 4') || line.includes('### 10'));
+  assert.equal(new Set(titles).size, loads.length);
+});
+
 test('Figures stand beside those of stock', () => {
   assert.deepEqual(row(markdownOf(loadReport()), 'CPU per delivery, flood, µs'), [
     'CPU per delivery, flood, µs',
