@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { heapOfEach } from './heap.ts';
+
+/** Things of one kind, made in several ways. What each takes is counted while many are held. */
+export interface HeapCase {
+  readonly name: string;
+  readonly unit: string;
+  open(): { readonly variants: readonly HeapVariant[]; close(): Promise<void> };
+}
+
+interface HeapVariant {
+  readonly name: string;
+  /** How many are held; more where each is small. */
+  readonly count: number;
+  make(): unknown;
+  /** What such a thing offers, in full: the same for all variants of a case. */
+  sample(): unknown;
+}
+
+/** Of one thing. */
+export interface HeapMeasurement {
+  readonly name: string;
+  readonly objects: number;
+  readonly bytes: number;
+  /** Bytes as a multiple of the first variant's. */
+  readonly ratio: number;
+}
+
+/**
+ * @param quick holds few of each: the figures say nothing then
+ * @throws AssertionError if the variants do not offer the same
+ */
+export async function measureHeap({ name, open }: HeapCase, quick: boolean): Promise<HeapMeasurement[]> {
+  const { variants, close } = open();
+  try {
+    const expected = variants[0]?.sample();
+    const measurements: HeapMeasurement[] = [];
+    for (const variant of variants) {
+      assert.deepEqual(
+        variant.sample(),
+        expected,
+        `${variants[0]?.name} and ${variant.name} give different results in ${name}.`,
+      );
+    }
+    for (const { name: variant, count, make } of variants) {
+      for (let warm = 0; warm < 20; warm += 1) make();
+      const held: unknown[] = [];
+      const many = quick ? 10 : count;
+      const { objects, bytes } = await heapOfEach(many, () => {
+        while (held.length < many) held.push(make());
+      });
+      assert.equal(held.length, many);
+      measurements.push({ name: variant, objects, bytes, ratio: bytes / (measurements[0]?.bytes ?? bytes) });
+    }
+    return measurements;
+  } finally {
+    await close();
+  }
+}
