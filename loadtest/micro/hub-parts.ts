@@ -1,0 +1,154 @@
+/** The gateway's parts as benchmarks use them: where a part changes its shape, only this file follows. */
+import path from 'node:path';
+import type { Listener, Subscription } from '../../src/bus/bus.ts';
+import { Contexts } from '../../src/context/event-scope.ts';
+import { Executor } from '../../src/executor/executor.ts';
+import { loadGraph, type LoadedGraph } from '../../src/graph/load-graph.ts';
+import { BoundedLabels } from '../../src/hub/bounded-labels.ts';
+import { Flusher } from '../../src/hub/flush.ts';
+import { frameLength, idText, writeFrame, writeId } from '../../src/hub/frame.ts';
+import { Group } from '../../src/hub/group.ts';
+import { Hub } from '../../src/hub/hub.ts';
+import { Limiter } from '../../src/hub/limiter.ts';
+import type { Member } from '../../src/hub/member.ts';
+import { Outbox, type Wire } from '../../src/hub/outbox.ts';
+import { Payload } from '../../src/hub/payload.ts';
+import { Runs } from '../../src/hub/run.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+
+type Result = ConstructorParameters<typeof Payload>[0];
+
+export const auctionGraph = (): Promise<LoadedGraph> =>
+  loadGraph(path.join(import.meta.dirname, '../../examples/auction'));
+
+/** Carries what it is told to, at once. */
+class BenchBus {
+  readonly listeners = new Map<string, Listener>();
+
+  subscribe(channel: string, listener: Listener): Subscription {
+    this.listeners.set(channel, listener);
+    return { ready: Promise.resolve(), leave: () => this.listeners.delete(channel) };
+  }
+}
+
+export interface HubWithMembers {
+  /** In the order in which the members have asked for them. */
+  readonly channels: ReadonlyMap<string, Listener>;
+}
+
+/**
+ * A hub as the gateway makes it, with one member for each set of variables.
+ *
+ * @param deliver gets a result's JSON and the member's number
+ */
+export async function hubWith(
+  graph: LoadedGraph,
+  query: string,
+  variables: readonly Readonly<Record<string, unknown>>[],
+  deliver: (json: Buffer, member: number) => void,
+): Promise<HubWithMembers> {
+  const log = createLog('silent');
+  const metrics = new Metrics();
+  const bus = new BenchBus();
+  const executor = new Executor({ schema: graph.schema, cacheSize: 100, log });
+  const hub = new Hub({
+    graph,
+    bus,
+    executor,
+    metrics,
+    log,
+    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    flusher: new Flusher(Date.now, () => undefined),
+    limiter: new Limiter(64),
+    paths: new BoundedLabels(),
+    maxWaiting: 1_000,
+    timeoutMs: 60_000,
+    channelPrefix: '',
+    maxChannels: 1,
+  });
+  const operation = executor.prepare(query);
+  if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
+  for (const [index, asked] of variables.entries()) {
+    const member: Member = {
+      viewer: {},
+      deliver: ({ json }) => deliver(json, index),
+      end: ([error]) => {
+        throw error ?? new Error('the hub has let a member go');
+      },
+    };
+    const group = hub.join(operation, asked, member);
+    if (!(group instanceof Group)) throw new AggregateError(group, 'the variables are at fault');
+  }
+  // Groups go live once their channels say that they are joined: promises that are kept within this turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  return { channels: bus.listeners };
+}
+
+/** One result for subscribers that share it. Ids are such as `idText` makes. */
+export class SharedFrames {
+  readonly #payload: Payload;
+
+  constructor(result: Result) {
+    this.#payload = new Payload(result);
+  }
+
+  /** A frame of its own for one subscriber. */
+  frame(id: string): Buffer {
+    const { json } = this.#payload;
+    const frame = Buffer.allocUnsafe(frameLength(json.length, id.length));
+    writeId(frame, writeFrame(frame, 0, json, id.length), id);
+    return frame;
+  }
+
+  /** One frame after the other, in the same bytes as far as they are the same: nobody may keep them. */
+  framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
+    const runs = new Runs();
+    const payloads = [this.#payload];
+    const write = (frame: Buffer): boolean => {
+      take(frame);
+      return true;
+    };
+    for (const id of ids) runs.write({ payloads, ids: [id] }, 0, write);
+  }
+
+  addTo(outbox: Outbox, id: string): void {
+    outbox.add(this.#payload, id);
+  }
+}
+
+export { idText };
+
+/** Where the bytes for one subscriber go. */
+export interface Sink {
+  readonly waitingBytes: number;
+  /** @returns whether the bytes are done with */
+  write(bytes: Buffer): boolean;
+}
+
+/** More than any benchmark lets wait. */
+const BUFFER_BYTES = 64 * 1024 * 1024;
+
+/** Makes outboxes that share a flusher. */
+export function outboxMaker(): (sink: Sink) => Outbox {
+  const flusher = new Flusher(Date.now, () => undefined);
+  return (sink) => new Outbox(wireTo(sink), { overflow: refuse }, flusher, BUFFER_BYTES);
+}
+
+function wireTo(sink: Sink): Wire {
+  return {
+    open: true,
+    full: false,
+    get waitingBytes() {
+      return sink.waitingBytes;
+    },
+    onceDrained: refuse,
+    write: (bytes) => sink.write(bytes),
+    writePieces: (pieces) => void sink.write(Buffer.concat(pieces)),
+    send: refuse,
+  };
+}
+
+function refuse(): never {
+  throw new Error('a sink does not take what it is sent');
+}
