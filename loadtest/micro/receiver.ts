@@ -1,0 +1,66 @@
+/** Reads what `SocketDestination` sends, in a process of its own, and says what has come. Ends with its parent. */
+import { createHash, type Hash } from 'node:crypto';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** Asked one at a time. */
+export type Question =
+  /** Answered when so many more bytes have come. */
+  | { readonly await: number }
+  /** From here on what comes goes into the digest. */
+  | { readonly record: true }
+  | { readonly digest: true };
+
+export type Answer = number | string;
+
+let received = 0;
+let awaited = Number.POSITIVE_INFINITY;
+/** By the order in which sockets have connected. */
+let hashes: Hash[] = [];
+let recording = false;
+
+const answer = (value: Answer): void => {
+  process.send?.(value);
+};
+
+function take(socket: Socket): void {
+  const index = hashes.push(createHash('sha256')) - 1;
+  socket.on('data', (bytes) => {
+    received += bytes.length;
+    if (recording) hashes[index]?.update(bytes);
+    tell();
+  });
+  socket.on('error', () => undefined);
+}
+
+function tell(): void {
+  if (received < awaited) return;
+  const bytes = awaited;
+  received -= bytes;
+  awaited = Number.POSITIVE_INFINITY;
+  answer(bytes);
+}
+
+function digest(): string {
+  recording = false;
+  const all = createHash('sha256');
+  for (const hash of hashes) all.update(hash.digest());
+  return all.digest('hex');
+}
+
+process.on('message', (question: Question) => {
+  if ('await' in question) {
+    awaited = question.await;
+    tell();
+  } else if ('record' in question) {
+    hashes = hashes.map(() => createHash('sha256'));
+    recording = true;
+    answer(0);
+  } else {
+    answer(digest());
+  }
+});
+process.once('disconnect', () => process.exit());
+
+const server = createServer(take).listen(0, '127.0.0.1', () =>
+  answer((server.address() as AddressInfo).port),
+);

@@ -1,0 +1,11 @@
+import type { ExecutionResult } from 'graphql';
+
+/** An execution result whose JSON has about so many bytes. */
+export function resultOf(bytes: number): ExecutionResult {
+  const photos: object[] = [];
+  const data = { property_update: { property_id: 'property-3', bedrooms: 4, is_new: true, photos } };
+  for (let index = 0; JSON.stringify({ data }).length < bytes; index += 1) {
+    photos.push({ photo_id: `photo-${index}`, is_cover: index === 0, caption: 'front – “West”' });
+  }
+  return { data };
+}
