@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import lodash from 'lodash';
+import snakecaseKeys from 'snakecase-keys';
 import type { JsonValue } from '../../../src/graph/graph.ts';
 import { checkKeys, MAX_DEPTH } from '../../../src/ingest/safe-keys.ts';
 import { SnakeCase } from '../../../src/ingest/snake-case.ts';
@@ -11,27 +13,44 @@ const parse = (text: string) => JSON.parse(text) as JsonValue;
 const cells = (row: string) =>
   row
     .split('|')
-    .slice(2, 4)
+    .slice(2, -1)
     .map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''));
 
-/** The documented table: rows of `keys` → `outcomes`, as many of each. */
-function documented(): [string, string][] {
+/** Rows of the documented tables: keys, what becomes of them, and what other libraries make of them. */
+function rows(): string[][][] {
   const file = path.join(process.cwd(), 'docs/snake-case.md');
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.includes('`'))
-    .flatMap((row) => {
-      const [keys = [], outcomes = []] = cells(row);
-      const last = outcomes.at(-1) ?? '';
-      return keys.map((key, index): [string, string] => [key, outcomes[index] ?? last]);
-    });
+    .map(cells);
+}
+
+/** Keys and outcomes. One outcome may be that of several keys. */
+function documented(): [string, string][] {
+  return rows().flatMap(([keys = [], outcomes = []]) => {
+    const last = outcomes.at(-1) ?? '';
+    return keys.map((key, index): [string, string] => [key, outcomes[index] ?? last]);
+  });
 }
 
 test('keys become what the documentation says', () => {
-  const rows = documented();
-  assert.ok(rows.length > 25, `expected the whole table, got ${rows.length} rows`);
+  const outcomes = documented();
+  assert.ok(outcomes.length > 25, `expected the whole table, got ${outcomes.length} keys`);
   const snakeCase = new SnakeCase();
-  for (const [key, outcome] of rows) assert.equal(snakeCase.name(key), outcome, key);
+  for (const [key, outcome] of outcomes) assert.equal(snakeCase.name(key), outcome, key);
+});
+
+test('other libraries make of keys what the documentation says', () => {
+  const compared = rows().filter(({ length }) => length === 4);
+  assert.ok(compared.length > 5, `expected the whole table, got ${compared.length} rows`);
+  for (const [keys = [], ...outcomes] of compared) {
+    const [, lodashs, packages] = outcomes;
+    assert.deepEqual(keys.map(lodash.snakeCase), lodashs);
+    assert.deepEqual(
+      keys.flatMap((key) => Object.keys(snakecaseKeys({ [key]: 0 }))),
+      packages,
+    );
+  }
 });
 
 test('an outcome is left alone when it is transformed again', () => {
