@@ -29,5 +29,6 @@ test('stock delivers what Sluice delivers', needs('kafka', 'redis', 'kcat'), asy
 
   assert.deepEqual(await fromSluice.until(lines), watchedOf(lines));
   assert.deepEqual(await fromStock.until(lines), watchedOf(lines));
-  for (const server of servers) assert.deepEqual(await server.stop(), { code: 0, complaints: '' });
+  const endings = await Promise.all(servers.map((server) => server.stop()));
+  for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
 });

@@ -1,0 +1,56 @@
+/** One step of the ladder as a server; its name is the argument. What is not in its parts is as in `stock`. */
+import type { Duplex } from 'node:stream';
+import type { GraphQLError, GraphQLSchema } from 'graphql';
+import type { SubscribePayload } from 'graphql-ws';
+import { serve } from '../stock/serve.ts';
+import { property } from './property.ts';
+import { STEPS, type Parts } from './steps.ts';
+import { Subscriber } from './subscriber.ts';
+
+const [name] = process.argv.slice(2);
+const step = STEPS.find((known) => known.name === name);
+if (step === undefined) {
+  throw new Error(`Expected one of ${STEPS.map((known) => known.name).join(', ')}; got ${name}`);
+}
+
+const { parts } = step;
+const rest = property();
+
+await serve({
+  // Keys are converted on the way to subscribers, as it was in the story.
+  transform: (event) => ({ ...event, property: rest }),
+  options: (schema) => {
+    const fanOut = parts.makeFanOut(parts.delivery);
+    const subscriberOf = subscriptions(schema, parts);
+    return {
+      onSubscribe: ({ extra }, id, payload) => {
+        // In TypeScript, what `useServer` adds is optional.
+        if (extra.request === undefined) throw new Error('Expected graphql-ws to hand over the request');
+        return subscriberOf(extra.request.socket, id, payload);
+      },
+      subscribe: (args) => fanOut(args as Subscriber),
+    };
+  },
+});
+
+function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convertKeys }: Parts) {
+  const prepare = makeEngine(schema);
+  return (
+    stream: Duplex,
+    id: string,
+    { query, operationName, variables }: SubscribePayload,
+  ): Subscriber | readonly GraphQLError[] => {
+    const prepared = prepare(query, operationName ?? undefined);
+    if (!('document' in prepared)) return prepared;
+    return new Subscriber({
+      id,
+      stream,
+      schema,
+      prepared,
+      operationName: operationName ?? undefined,
+      variables: variables ?? {},
+      makeContext,
+      convertKeys,
+    });
+  };
+}
