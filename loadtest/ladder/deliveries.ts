@@ -1,16 +1,15 @@
-import type { Duplex } from 'node:stream';
 import type { ExecutionResult } from 'graphql';
-import { Flusher, Outbox } from '../../src/hub/flush.ts';
-import { frameSuffix } from '../../src/hub/frame.ts';
+import type { Extra } from 'graphql-ws/use/ws';
+import type { WebSocket } from 'ws';
+import { Flusher } from '../../src/hub/flush.ts';
+import { idText } from '../../src/hub/frame.ts';
+import { Outbox } from '../../src/hub/outbox.ts';
 import { Payload } from '../../src/hub/payload.ts';
+import { RawSocket } from '../../src/transports/raw-socket.ts';
+import type { Member } from './member.ts';
 import { PendingResults } from './pending-results.ts';
 import { ResultQueue } from './result-queue.ts';
 import type { Subscriber } from './subscriber.ts';
-
-/** A subscriber to which results are given, and what graphql-ws iterates over for it. */
-export interface Member<Shared> extends AsyncIterableIterator<ExecutionResult, undefined> {
-  deliver(shared: Shared): void;
-}
 
 /** How a group's result gets to its members. */
 export interface Delivery<Shared> {
@@ -26,54 +25,38 @@ export const throughGraphqlWs: Delivery<ExecutionResult> = {
 };
 
 /** Each frame is the same bytes but for the id, and goes past graphql-ws to the socket. */
-export const sharedFrames: Delivery<Payload> = framesTo((stream) => ({
-  add(prefix, suffix) {
-    stream.cork();
-    stream.write(prefix);
-    stream.write(suffix);
-    stream.uncork();
-  },
-}));
+export const sharedFrames: Delivery<Payload> = throughOutbox((outbox, payload, id) => {
+  outbox.add(payload, id);
+  outbox.flush();
+});
 
 /** Frames for one socket that become ready in one turn of the event loop leave together. */
-export const oneWritePerTurn: Delivery<Payload> = framesTo(outboxOf);
+export const oneWritePerTurn: Delivery<Payload> = throughOutbox((outbox, payload, id) =>
+  outbox.add(payload, id),
+);
 
-/** Far more than one event takes: what a slow client costs is not the ladder's question. */
+/** What a slow client costs is not the ladder's question: it gets more time than the gateway would give it. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 const flusher = new Flusher(Date.now, () => undefined);
-const outboxes = new WeakMap<Duplex, Outbox>();
+const outboxes = new WeakMap<WebSocket, Outbox>();
 
-function outboxOf(stream: Duplex): Outbox {
-  const known = outboxes.get(stream);
-  if (known !== undefined) return known;
-  const outbox = new Outbox(
-    {
-      get open() {
-        return stream.writable;
-      },
-      get waitingBytes() {
-        return stream.writableLength;
-      },
-      write(chunks) {
-        for (const chunk of chunks) stream.write(chunk);
-      },
-      overflow: () => stream.destroy(),
-    },
-    flusher,
-    MAX_WAITING_BYTES,
-  );
-  outboxes.set(stream, outbox);
-  return outbox;
-}
-
-function framesTo(outboxFor: (stream: Duplex) => Pick<Outbox, 'add'>): Delivery<Payload> {
+function throughOutbox(add: (outbox: Outbox, payload: Payload, id: string) => void): Delivery<Payload> {
   return {
     share: (result) => new Payload(result),
-    member({ id, stream }, left) {
-      const suffix = frameSuffix(id);
-      const outbox = outboxFor(stream);
-      return new PendingResults((payload) => outbox.add(payload.prefixFor(suffix.length), suffix), left);
+    member({ id, connection }, left) {
+      const outbox = outboxOf(connection);
+      const text = idText(id);
+      return new PendingResults((payload) => add(outbox, payload, text), left);
     },
   };
+}
+
+function outboxOf({ socket, request }: Extra): Outbox {
+  const known = outboxes.get(socket);
+  if (known !== undefined) return known;
+  const owner = { overflow: () => socket.terminate() };
+  const outbox = new Outbox(new RawSocket(socket, request.socket), owner, flusher, MAX_WAITING_BYTES);
+  outboxes.set(socket, outbox);
+  return outbox;
 }

@@ -1,6 +1,7 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { mapAsyncIterator } from 'graphql/execution/mapAsyncIterator.js';
-import type { Delivery, Member } from './deliveries.ts';
+import type { Delivery } from './deliveries.ts';
+import type { Member } from './member.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** Starts subscriptions: gives graphql-ws what it iterates over, or says what is wrong. */

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { Payload } from '../../src/hub/payload.ts';
-import type { Member } from './deliveries.ts';
+import type { Member } from './member.ts';
 
 /** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go past it. */
 export class PendingResults implements Member<Payload> {

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { Member } from './deliveries.ts';
+import type { Member } from './member.ts';
 
 /** Results that wait until graphql-ws asks for them. */
 export class ResultQueue implements Member<ExecutionResult> {

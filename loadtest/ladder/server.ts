@@ -1,7 +1,7 @@
 /** One step of the ladder as a server; its name is the argument. What is not in its parts is as in `stock`. */
-import type { Duplex } from 'node:stream';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
+import type { Extra } from 'graphql-ws/use/ws';
 import { serve } from '../stock/serve.ts';
 import { property } from './property.ts';
 import { STEPS, type Parts } from './steps.ts';
@@ -17,17 +17,15 @@ const { parts } = step;
 const rest = property();
 
 await serve({
+  // Events that come together are handed on together: the last step is about those.
+  consume: 'eachBatch',
   // Keys are converted on the way to subscribers, as it was in the story.
   transform: (event) => ({ ...event, property: rest }),
   options: (schema) => {
     const fanOut = parts.makeFanOut(parts.delivery);
     const subscriberOf = subscriptions(schema, parts);
     return {
-      onSubscribe: ({ extra }, id, payload) => {
-        // In TypeScript, what `useServer` adds is optional.
-        if (extra.request === undefined) throw new Error('Expected graphql-ws to hand over the request');
-        return subscriberOf(extra.request.socket, id, payload);
-      },
+      onSubscribe: ({ extra }, id, payload) => subscriberOf(extra, id, payload),
       subscribe: (args) => fanOut(args as Subscriber),
     };
   },
@@ -36,7 +34,7 @@ await serve({
 function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convertKeys }: Parts) {
   const prepare = makeEngine(schema);
   return (
-    stream: Duplex,
+    connection: Extra,
     id: string,
     { query, operationName, variables }: SubscribePayload,
   ): Subscriber | readonly GraphQLError[] => {
@@ -44,7 +42,7 @@ function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convert
     if (!('document' in prepared)) return prepared;
     return new Subscriber({
       id,
-      stream,
+      connection,
       schema,
       prepared,
       operationName: operationName ?? undefined,

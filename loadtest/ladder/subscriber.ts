@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import {
   createSourceEventStream,
   type DocumentNode,
@@ -6,6 +5,7 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
 } from 'graphql';
+import type { Extra } from 'graphql-ws/use/ws';
 import type { JsonValue } from '../../src/graph/graph.ts';
 import { variablesKey } from '../../src/hub/group-key.ts';
 import type { MakeContext } from './contexts.ts';
@@ -15,8 +15,7 @@ import type { ConvertKeys } from './keys.ts';
 interface SubscriberOptions {
   /** The client's name for the subscription. */
   readonly id: string;
-  /** Of its connection, beneath the WebSocket. */
-  readonly stream: Duplex;
+  readonly connection: Extra;
   readonly schema: GraphQLSchema;
   readonly prepared: Prepared;
   readonly operationName: string | undefined;
@@ -28,7 +27,7 @@ interface SubscriberOptions {
 /** One subscription: what graphql-ws keeps as the arguments of its execution. */
 export class Subscriber implements ExecutionArgs {
   readonly id: string;
-  readonly stream: Duplex;
+  readonly connection: Extra;
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
@@ -39,7 +38,7 @@ export class Subscriber implements ExecutionArgs {
 
   constructor(options: SubscriberOptions) {
     this.id = options.id;
-    this.stream = options.stream;
+    this.connection = options.connection;
     this.schema = options.schema;
     this.document = options.prepared.document;
     this.operationName = options.operationName;

@@ -1,4 +1,4 @@
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka, logLevel, type ConsumerRunConfig, type KafkaMessage } from 'kafkajs';
 
 export type Event = Readonly<Record<string, unknown>>;
 
@@ -6,7 +6,8 @@ export interface IngestOptions {
   readonly brokers: readonly string[];
   readonly groupId: string;
   readonly topics: readonly string[];
-  /** Called for one event of a partition after the other. */
+  /** One event of a partition after the other, as READMEs have it; or all that have come together, without waiting. */
+  readonly consume: 'eachMessage' | 'eachBatch';
   readonly take: (topic: string, event: Event) => Promise<void>;
   /** It won't consume any more. */
   readonly stopped: (error: Error) => void;
@@ -17,18 +18,13 @@ export interface Ingest {
 }
 
 /**
- * Consumes by `eachMessage`, as kafkajs's README shows it, in one group.
+ * Consumes as kafkajs's README shows it, in one group.
  *
  * @returns once every event that is sent from now on will be consumed: the group has been joined, and the positions at
  *   the ends of the partitions are known. (kafkajs as it is patched here looks them up before it tells of the join.)
  */
-export async function startIngest({
-  brokers,
-  groupId,
-  topics,
-  take,
-  stopped,
-}: IngestOptions): Promise<Ingest> {
+export async function startIngest(options: IngestOptions): Promise<Ingest> {
+  const { brokers, groupId, topics, consume, take, stopped } = options;
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.ERROR });
   const consumer = kafka.consumer({ groupId });
   const joined = new Promise<void>((resolve, reject) => {
@@ -41,12 +37,19 @@ export async function startIngest({
   });
   await consumer.connect();
   await consumer.subscribe({ topics: [...topics], fromBeginning: false });
-  await consumer.run({
-    eachMessage: async ({ topic, message }) => {
-      const event = decode(message.value);
-      if (event !== undefined) await take(topic, event);
+  const takeMessage = async (topic: string, { value }: KafkaMessage): Promise<void> => {
+    const event = decode(value);
+    if (event !== undefined) await take(topic, event);
+  };
+  const handlers: Record<IngestOptions['consume'], ConsumerRunConfig> = {
+    eachMessage: { eachMessage: ({ topic, message }) => takeMessage(topic, message) },
+    eachBatch: {
+      eachBatch: async ({ batch: { topic, messages } }) => {
+        await Promise.all(messages.map((message) => takeMessage(topic, message)));
+      },
     },
-  });
+  };
+  await consumer.run(handlers[consume]);
   await joined;
   return { stop: () => consumer.disconnect() };
 }

@@ -10,10 +10,11 @@ import { readGraph } from './graph.ts';
 import { startIngest, type Event } from './ingest.ts';
 
 export interface Recipe {
+  readonly consume: 'eachMessage' | 'eachBatch';
   /** From what Kafka carries to what Redis carries: once for each event. */
   readonly transform: (event: Event) => object;
   /** What graphql-ws is told. */
-  readonly options: (schema: GraphQLSchema) => ServerOptions<Record<string, unknown>, Partial<Extra>>;
+  readonly options: (schema: GraphQLSchema) => ServerOptions<Record<string, unknown>, Extra>;
 }
 
 /** How long clients may take to say goodbye. */
@@ -23,7 +24,7 @@ const STOP_GRACE_MS = 2_000;
  * Runs a server after the READMEs of graphql-ws, graphql-redis-subscriptions and kafkajs: Kafka, one consumer group,
  * Redis, WebSockets. It is told by the environment what to serve, and ends at SIGTERM.
  */
-export async function serve({ transform, options }: Recipe): Promise<void> {
+export async function serve({ consume, transform, options }: Recipe): Promise<void> {
   const redisUrl = setting('REDIS_URL');
   const groupId = setting('GROUP_ID');
   const pubSub = new RedisPubSub({ publisher: new Redis(redisUrl), subscriber: new Redis(redisUrl) });
@@ -43,6 +44,7 @@ export async function serve({ transform, options }: Recipe): Promise<void> {
     brokers: setting('KAFKA_BROKERS').split(','),
     groupId,
     topics: graph.topics,
+    consume,
     take: async (topic, received) => {
       const event = transform(received);
       const triggers = graph.triggersOf(topic, event as Event);

@@ -6,6 +6,7 @@ import snakecaseKeys from 'snakecase-keys';
 import { serve } from './serve.ts';
 
 await serve({
+  consume: 'eachMessage',
   transform: (event) => snakecaseKeys(event),
   options: (schema) => ({ schema }),
 });
