@@ -15,6 +15,7 @@ export class Metrics {
     'channels',
     'Channels this pod is subscribed to on the bus, lingering ones included',
   );
+  readonly backlog = this.#gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
   readonly events = this.#counter('events_total', 'Messages consumed, whatever became of them', ['topic']);
   readonly publishes = this.#counter(
     'publishes_total',

@@ -17,6 +17,12 @@ export interface Bus extends Publisher {
   start(): void;
   stop(): Promise<void>;
   subscribe(channel: string, listener: Listener): Subscription;
+  /**
+   * Asks for no more messages until `resume`. Those that have come already, and whatever comes on a connection made
+   * anew, are handed over all the same; nothing is lost by it, unless the bus gives a listener up that stays away.
+   */
+  pause(): void;
+  resume(): void;
   /** Why the bus can't be used yet; undefined once it has been reached, also through later outages. */
   notReady(): string | undefined;
 }

@@ -19,6 +19,7 @@ export class MemoryBus implements Bus {
   readonly #listeners = new Map<string, Listener>();
   readonly #channels: Channels;
   readonly #metrics: Metrics;
+  #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
   constructor({ lingerMs, metrics, log }: MemoryBusOptions) {
     this.#metrics = metrics;
@@ -36,6 +37,7 @@ export class MemoryBus implements Bus {
   async stop(): Promise<void> {
     this.#channels.clear();
     this.#listeners.clear();
+    this.resume();
   }
 
   notReady(): undefined {
@@ -46,10 +48,23 @@ export class MemoryBus implements Bus {
     return this.#channels.subscribe(channel, listener);
   }
 
+  pause(): void {
+    if (this.#pause !== undefined) return;
+    let end!: () => void;
+    const over = new Promise<void>((resolve) => (end = resolve));
+    this.#pause = { over, end };
+  }
+
+  resume(): void {
+    this.#pause?.end();
+    this.#pause = undefined;
+  }
+
   /** Listeners have been called when this resolves. A long batch lets sockets be written to, and read from, between. */
   async publish(batch: readonly Publication[]): Promise<void> {
     for (const [index, { channel, payload }] of batch.entries()) {
       if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
+      while (this.#pause !== undefined) await this.#pause.over;
       this.#listeners.get(channel)?.(payload);
     }
     this.#metrics.publishes.inc(batch.length);

@@ -78,6 +78,15 @@ export class RedisBus implements Bus {
     return this.#channels.subscribe(channel, listener);
   }
 
+  /** What Redis has sent stays in the socket, and behind it in Redis, as when this process is too busy to read. */
+  pause(): void {
+    this.#listening?.pause();
+  }
+
+  resume(): void {
+    this.#listening?.resume();
+  }
+
   async publish(batch: readonly Publication[]): Promise<void> {
     if (!this.#hears) throw new PublishError(0, batch.length, new Error('this pod does not hear Redis'));
     const pipeline = this.#publisher.pipeline();
@@ -87,6 +96,11 @@ export class RedisBus implements Bus {
     const acknowledged = failed === -1 ? replies.length : failed;
     this.#metrics.publishes.inc(acknowledged);
     if (acknowledged < batch.length) throw new PublishError(acknowledged, batch.length, replies[failed]?.[0]);
+  }
+
+  /** There is none before the first connection. */
+  get #listening(): Redis['stream'] | undefined {
+    return this.#subscriber.stream;
   }
 
   #source(log: Log): ChannelSource {

@@ -1,11 +1,34 @@
+import type { Turn } from './backlog.ts';
 import type { Outbox, OutboxServices } from './outbox.ts';
 import { Runs } from './run.ts';
 
-/** Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket. */
-export class Flusher implements OutboxServices {
+/** Sockets written to in one turn, some 7 ms; the others follow in the next, after what else wants the loop. */
+const SOCKETS_PER_TURN = 1_024;
+
+/** Likewise for bytes, where results are large. */
+const BYTES_PER_TURN = 16 * 1024 * 1024;
+
+/** Outboxes that something was put into in one turn, or in one while the last one's were still being written. */
+class Batch {
+  readonly outboxes: Outbox[] = [];
+  readonly consumedAt: number[] = [];
+  /** Where the first is that has not been flushed. */
+  next = 0;
+}
+
+/**
+ * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket.
+ *
+ *     turn     1        2        3         4
+ *     gather   a b c    d        e f
+ *     write    a b      c        d e f
+ */
+export class Flusher implements OutboxServices, Turn {
   readonly runs = new Runs();
-  #outboxes: Outbox[] = [];
-  #consumedAt: number[] = [];
+  spent = 0;
+  #gathered = new Batch();
+  #written: Batch | undefined;
+  #scheduled = false;
   readonly #now: () => number;
   readonly #observeDelay: (seconds: number) => void;
 
@@ -16,20 +39,55 @@ export class Flusher implements OutboxServices {
   }
 
   enlist(outbox: Outbox): void {
-    if (this.#outboxes.push(outbox) === 1) setImmediate(() => this.#flush());
+    this.#gathered.outboxes.push(outbox);
+    this.#schedule();
   }
 
   /** Notes that results of an event that was consumed then (ms) leave with this turn's flush. */
   timed(consumedAt: number): void {
-    if (this.#outboxes.length > 0) this.#consumedAt.push(consumedAt);
+    if (this.#gathered.outboxes.length > 0) this.#gathered.consumedAt.push(consumedAt);
+  }
+
+  spend(units: number): void {
+    this.spent += units;
+  }
+
+  renew(): void {
+    this.spent = 0;
+  }
+
+  get writing(): boolean {
+    return this.#written !== undefined;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
   }
 
   #flush(): void {
-    const outboxes = this.#outboxes;
-    const consumedAt = this.#consumedAt;
-    this.#outboxes = [];
-    this.#consumedAt = [];
-    for (const outbox of outboxes) outbox.flush();
+    this.#scheduled = false;
+    const batch = this.#written ?? this.#gathered;
+    if (batch === this.#gathered) this.#gathered = new Batch();
+    this.#written = batch;
+    this.#write(batch);
+    if (batch.next === batch.outboxes.length) this.#finish(batch);
+    if (this.#written !== undefined || this.#gathered.outboxes.length > 0) this.#schedule();
+  }
+
+  #write(batch: Batch): void {
+    const { outboxes } = batch;
+    const end = Math.min(outboxes.length, batch.next + SOCKETS_PER_TURN);
+    let bytes = 0;
+    while (batch.next < end && bytes < BYTES_PER_TURN) {
+      bytes += outboxes[batch.next]?.flush() ?? 0;
+      batch.next += 1;
+    }
+  }
+
+  #finish({ consumedAt }: Batch): void {
+    this.#written = undefined;
     this.runs.clear();
     const now = this.#now();
     for (const then of consumedAt) this.#observeDelay(Math.max(0, now - then) / 1000);

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { BoundedLabels } from './bounded-labels.ts';
+import { UNITS } from './backlog.ts';
 import { Bucketings } from './bucketing.ts';
 import type { Flusher } from './flush.ts';
 import type { Limiter } from './limiter.ts';
@@ -189,9 +190,10 @@ export class Group {
     { viewer }: Member,
     reads: ReadSet,
   ): ExecutionResult | Promise<ExecutionResult> {
-    const { executor, metrics, limiter } = this.#services;
+    const { executor, flusher, metrics, limiter } = this.#services;
     const { operation, variables } = this.question;
     metrics.executions.inc();
+    flusher.spend(UNITS.execution);
     const execution = executionIn(scope, viewer, reads);
     if ('errors' in execution) return execution;
     const result = executor.execute(operation, message.event, execution.context, variables);
@@ -229,6 +231,7 @@ export class Group {
     this.#sequencer.settle(progress, members, payload);
     const delivered = this.#delivered;
     metrics.deliveries.inc(delivered);
+    flusher.spend(delivered);
     this.#delivered = 0;
     if (delivered > 0) flusher.timed(consumedAt);
   }

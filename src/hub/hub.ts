@@ -5,6 +5,7 @@ import { channelsOf } from '../graph/channel.ts';
 import type { Arguments, Graph } from '../graph/graph.ts';
 import { messageOf } from '../errors.ts';
 import { decodeMessage } from '../ingest/message.ts';
+import { Backlog, UNITS } from './backlog.ts';
 import { deepFreeze } from './freeze.ts';
 import { declaredVariables, variablesKey } from './group-key.ts';
 import type { Contexts } from '../context/event-scope.ts';
@@ -23,7 +24,7 @@ interface SubscriptionExecutor extends EventExecutor {
 interface HubOptions extends Omit<GroupServices, 'executor'> {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
-  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly bus: Pick<Bus, 'subscribe' | 'pause' | 'resume'>;
   readonly executor: SubscriptionExecutor;
   readonly channelPrefix: string;
   readonly maxChannels: number;
@@ -31,8 +32,9 @@ interface HubOptions extends Omit<GroupServices, 'executor'> {
 
 /** One channel of the bus with the groups that listen to it. */
 interface HubChannel {
-  readonly subscription: Subscription;
+  readonly name: string;
   readonly groups: Set<Group>;
+  readonly offsets: ChannelOffsets;
 }
 
 /**
@@ -42,12 +44,20 @@ interface HubChannel {
 export class Hub {
   readonly #options: HubOptions;
   readonly #groups = new Map<Operation, Map<string, Group>>();
-  readonly #channels = new Map<string, HubChannel>();
+  readonly #channels = new Map<string, HubChannel & { readonly subscription: Subscription }>();
+  readonly #backlog: Backlog<HubChannel>;
   readonly #scopes: RecentScopes;
 
   constructor(options: HubOptions) {
     this.#options = options;
     this.#scopes = new RecentScopes(options.contexts);
+    const { flusher, bus, metrics } = options;
+    this.#backlog = new Backlog(
+      (channel, payload) => this.#take(channel, payload),
+      flusher,
+      bus,
+      metrics.backlog,
+    );
   }
 
   /**
@@ -155,23 +165,28 @@ export class Hub {
     ]);
   }
 
-  #listen(name: string): HubChannel {
-    const groups = new Set<Group>();
-    const offsets = new ChannelOffsets();
+  #listen(name: string): HubChannel & { readonly subscription: Subscription } {
+    const listening: HubChannel = { name, groups: new Set<Group>(), offsets: new ChannelOffsets() };
     const subscription = this.#options.bus.subscribe(name, (payload) =>
-      this.#receive(name, groups, offsets, payload),
+      this.#backlog.add(listening, payload),
     );
-    const channel = { subscription, groups };
+    const channel = { ...listening, subscription };
     this.#channels.set(name, channel);
     return channel;
   }
 
-  #receive(
-    name: string,
-    groups: ReadonlySet<Group>,
-    offsets: ChannelOffsets,
-    payload: Buffer | string,
-  ): void {
+  /** Nobody is left on a channel that has been closed while its messages waited. */
+  #take(channel: HubChannel, payload: Buffer | string): void {
+    this.#options.flusher.spend(UNITS.message);
+    if (channel.groups.size === 0) return;
+    try {
+      this.#receive(channel, payload);
+    } catch (error) {
+      this.#options.log.error({ err: error, channel: channel.name }, 'a message could not be taken');
+    }
+  }
+
+  #receive({ name, groups, offsets }: HubChannel, payload: Buffer | string): void {
     const { graph, metrics, log } = this.#options;
     const message = decodeMessage(payload);
     if (message === undefined) {

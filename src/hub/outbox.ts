@@ -107,18 +107,24 @@ export class Outbox {
     }
   }
 
-  /** Writes what has been gathered, as far as the socket takes it; the rest follows when it has drained. */
-  flush(): void {
+  /**
+   * Writes what has been gathered, as far as the socket takes it; the rest follows when it has drained.
+   *
+   * @returns how many bytes it has written
+   */
+  flush(): number {
     const queue = this.#queue;
-    if (queue === undefined || this.#draining) return;
+    if (queue === undefined || this.#draining) return 0;
+    const { bytes } = queue;
     while (this.#wire.open && queue.next < queue.payloads.length) {
       if (this.#wire.full) {
         this.#await(queue);
-        return;
+        return bytes - queue.bytes;
       }
       this.#writeSome(queue);
     }
     this.#queue = undefined;
+    return bytes - queue.bytes;
   }
 
   /** The socket is being closed in order: what has been added goes out before, however slow the socket is. */

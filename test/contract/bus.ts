@@ -53,6 +53,24 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.equal(await channels(under.metrics), 1);
   });
 
+  check('a bus that is paused and goes on has lost nothing', async (_t, { bus }) => {
+    const channel = freshChannel();
+    const inbox = new Inbox();
+    await bus.subscribe(channel, inbox.take).ready;
+    bus.pause();
+    bus.pause();
+    const sent = Array.from({ length: 500 }, (_, index) => String(index));
+    const published = bus.publish(sent.map((payload) => ({ channel, payload })));
+    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(inbox.messages, []);
+    bus.resume();
+    await published;
+    assert.deepEqual(await inbox.until(500), sent);
+    bus.resume();
+    await bus.publish([on(channel, 'more')]);
+    assert.deepEqual(await inbox.until(501), [...sent, 'more']);
+  });
+
   check('who has left gets nothing more, and the others go on', async (_t, { bus }) => {
     const channel = freshChannel();
     const [stays, leaves] = [new Inbox(), new Inbox()];

@@ -84,6 +84,8 @@ export class Pod {
         hasResolvers: true,
       },
       bus: {
+        pause: () => undefined,
+        resume: () => undefined,
         subscribe: (_channel, listener) => {
           this.#listeners.add(listener);
           return { ready: Promise.resolve(), leave: () => void this.#listeners.delete(listener) };

@@ -6,18 +6,72 @@ import { Outbox } from '../../../src/hub/outbox.ts';
 import { Payload } from '../../../src/hub/payload.ts';
 import { FakeWire } from '../../helpers/fake-wire.ts';
 
-test('the delay of an event is taken when its results have been written', async () => {
+const RESULT = new Payload({ data: {} });
+
+function setUp(sockets: number) {
   const delays: number[] = [];
   const flusher = new Flusher(
     () => 5_000,
     (seconds) => delays.push(seconds),
   );
-  const wire = new FakeWire();
+  const pairs = Array.from({ length: sockets }, () => {
+    const wire = new FakeWire();
+    return { wire, outbox: new Outbox(wire, wire, flusher, 100_000_000) };
+  });
+  const written = (): number => pairs.reduce((sum, { wire }) => sum + wire.writes.length, 0);
+  return { delays, flusher, pairs, written };
+}
+
+test('the delay of an event is taken when its results have been written', async () => {
+  const { delays, flusher, pairs, written } = setUp(1);
   flusher.timed(1_000);
-  new Outbox(wire, wire, flusher, 1_000).add(new Payload({ data: {} }), '1');
+  pairs[0]?.outbox.add(RESULT, '1');
   flusher.timed(4_750);
   assert.deepEqual(delays, []);
   await setImmediate();
-  assert.equal(wire.writes.length, 1);
+  assert.equal(written(), 1);
   assert.deepEqual(delays, [0.25]);
+});
+
+test('many sockets are written to in several turns, each once, and the delay is the last one’s', async () => {
+  const { delays, flusher, pairs, written } = setUp(3_000);
+  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  flusher.timed(4_000);
+  for (const expected of [1_024, 2_048]) {
+    await setImmediate();
+    assert.equal(written(), expected);
+    assert.equal(flusher.writing, true);
+    assert.deepEqual(delays, []);
+  }
+  await setImmediate();
+  assert.ok(pairs.every(({ wire }) => wire.writes.length === 1));
+  assert.equal(flusher.writing, false);
+  assert.deepEqual(delays, [1]);
+});
+
+test('large results are written to fewer sockets a turn', async () => {
+  const { pairs, written } = setUp(10);
+  const large = new Payload({ data: { text: 'x'.repeat(5 * 1024 * 1024) } });
+  for (const { outbox } of pairs) outbox.add(large, '1');
+  await setImmediate();
+  assert.equal(written(), 4);
+  await setImmediate();
+  assert.equal(written(), 8);
+});
+
+test('what is added while sockets of an earlier turn wait leaves behind it, in order', async () => {
+  const { flusher, pairs } = setUp(2_000);
+  const more = new Payload({ data: { more: 1 } });
+  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  await setImmediate();
+  for (const { outbox } of pairs) outbox.add(more, '1');
+  await setImmediate();
+  while (flusher.writing) await setImmediate();
+  await setImmediate();
+  for (const { wire } of pairs) {
+    const said = wire.writes.join('');
+    assert.ok(said.indexOf('"data":{}') >= 0);
+    assert.ok(said.indexOf('"more"') > said.indexOf('"data":{}'));
+    assert.equal(said.split('"type":"next"').length, 3);
+  }
 });

@@ -20,6 +20,7 @@ import { Metrics } from '../../../src/metrics.ts';
 class FakeBus {
   readonly listeners = new Map<string, Listener>();
   readonly left: string[] = [];
+  paused = false;
   readonly #joins = new Map<string, PromiseWithResolvers>();
 
   subscribe(channel: string, listener: Listener): Subscription {
@@ -37,6 +38,14 @@ class FakeBus {
   async refuse(channel: string): Promise<void> {
     this.#joins.get(channel)?.reject(new Error('refused on purpose'));
     await settled();
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
   }
 
   carry(channel: string, o: number, event: object, rest: object = {}): void {
@@ -153,6 +162,45 @@ test('those who ask the same are one group, and an event is executed once for al
   assert.equal(await value('executions'), 1);
   assert.equal(await value('deliveries'), 4_000);
   for (const { results } of members) assert.deepEqual(results, [{ data: { amount: 5 } }]);
+});
+
+const amounts = (results: readonly unknown[]): number[] =>
+  results.map((result) => (result as { data: { amount: number } }).data.amount);
+
+test('a burst for thousands is taken over several turns, in order, and nobody gets an event twice', async () => {
+  const { bus, join } = setUp();
+  const asked = operation();
+  const first = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
+  await bus.acknowledge('bids:id=7');
+  for (let o = 1; o <= 100; o += 1) bus.carry('bids:id=7', o, { amount: o });
+  const leaver = first[0];
+  const stayer = first[1];
+  assert.ok(leaver && stayer);
+  const atOnce = stayer.member.results.length;
+  assert.ok(atOnce > 0 && atOnce < 50, `${atOnce} at once`);
+  leaver.leave();
+  const late = join(asked, { id: 7 }).member;
+  const other = join(asked, { id: 7 }).member;
+  while (stayer.member.results.length < 100) await settled();
+  const all = Array.from({ length: 100 }, (_, index) => index + 1);
+  assert.deepEqual(amounts(stayer.member.results), all);
+  assert.deepEqual(amounts(leaver.member.results), all.slice(0, atOnce));
+  assert.deepEqual(amounts(late.results), all.slice(atOnce));
+  assert.deepEqual(amounts(other.results), all.slice(atOnce));
+});
+
+test('messages that wait for a channel which nobody listens to any more are dropped', async () => {
+  const { bus, join, value } = setUp();
+  const asked = operation();
+  const members = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
+  await bus.acknowledge('bids:id=7');
+  for (let o = 1; o <= 100; o += 1) bus.carry('bids:id=7', o, { amount: o });
+  const before = await value('executions');
+  for (const { leave } of members) leave();
+  const { member } = join(asked, { id: 7 });
+  for (let turns = 0; turns < 20; turns += 1) await settled();
+  assert.equal(await value('executions'), before);
+  assert.deepEqual(member.results, []);
 });
 
 test('another operation, or other variables, make another group', async () => {

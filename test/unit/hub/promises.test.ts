@@ -85,6 +85,8 @@ function subscribed(count: number, resolve: Resolve) {
       hasResolvers: true,
     },
     bus: {
+      pause: () => undefined,
+      resume: () => undefined,
       subscribe: (_channel, heard) => {
         listener = heard;
         return { ready: Promise.resolve(), leave: () => undefined };

@@ -1,0 +1,128 @@
+import type { Gauge } from 'prom-client';
+
+/** Where messages come from, as far as it can be asked to wait. */
+export interface Source {
+  pause(): void;
+  resume(): void;
+}
+
+/** What a turn of the event loop has done already. */
+export interface Turn {
+  /** In the units of `UNITS`. */
+  readonly spent: number;
+  /** Sockets are still being written to for an earlier turn. */
+  readonly writing: boolean;
+  /** A new turn begins. */
+  renew(): void;
+}
+
+interface Waiting<Channel> {
+  readonly channel: Channel;
+  readonly payload: Buffer | string;
+}
+
+/** What work costs, in units of one delivery put into an outbox (0.1 µs and more). */
+export const UNITS = {
+  message: 64,
+  execution: 128,
+  /** After this much the rest waits for the next turn: some 10 ms. */
+  turn: 65_536,
+};
+
+/** Beyond either the source is asked to wait; it goes on when half is left. */
+const MAX_MESSAGES = 8_192;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as a turn has not
+ * done too much. Redis may hand over hundreds at once, each for thousands: what is too much for one turn waits, in
+ * order, so that connections are accepted and answered in between.
+ *
+ *     bus ──► taken at once, within the turn's units
+ *        └──► backlog ──next turn──► taken, likewise, once the last turn's sockets have been written to
+ *
+ * A backlog that grows past its bound pauses the source. For Redis that means that its messages stay in the socket, as
+ * they would if this process did nothing but work: then Redis buffers them, and disconnects whoever takes too long.
+ */
+export class Backlog<Channel> {
+  readonly #take: (channel: Channel, payload: Buffer | string) => void;
+  readonly #turn: Turn;
+  readonly #source: Source;
+  readonly #size: Gauge;
+  #waiting: Waiting<Channel>[] = [];
+  /** The first that waits. */
+  #next = 0;
+  #bytes = 0;
+  #paused = false;
+  #scheduled = false;
+
+  /** @param take must not throw */
+  constructor(
+    take: (channel: Channel, payload: Buffer | string) => void,
+    turn: Turn,
+    source: Source,
+    size: Gauge,
+  ) {
+    this.#take = take;
+    this.#turn = turn;
+    this.#source = source;
+    this.#size = size;
+  }
+
+  add(channel: Channel, payload: Buffer | string): void {
+    this.#schedule();
+    if (this.#count === 0 && this.#mayTake) {
+      this.#take(channel, payload);
+      return;
+    }
+    this.#waiting.push({ channel, payload });
+    this.#bytes += payload.length;
+    if (this.#count > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
+      this.#paused = true;
+      // Again for each that comes all the same: it may come from a connection that has been made anew.
+      this.#source.pause();
+    }
+  }
+
+  get #count(): number {
+    return this.#waiting.length - this.#next;
+  }
+
+  get #mayTake(): boolean {
+    return !this.#turn.writing && this.#turn.spent < UNITS.turn;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#begin());
+  }
+
+  #begin(): void {
+    this.#scheduled = false;
+    this.#turn.renew();
+    while (this.#count > 0 && this.#mayTake) this.#takeNext();
+    this.#size.set(this.#count);
+    if (this.#count > 0) this.#schedule();
+    this.#cut();
+    if (this.#paused && this.#count <= MAX_MESSAGES / 2 && this.#bytes <= MAX_BYTES / 2) {
+      this.#paused = false;
+      this.#source.resume();
+    }
+  }
+
+  #takeNext(): void {
+    const first = this.#waiting[this.#next];
+    this.#next += 1;
+    if (first === undefined) return;
+    this.#bytes -= first.payload.length;
+    this.#take(first.channel, first.payload);
+  }
+
+  /** Lets go of what has been taken. */
+  #cut(): void {
+    if (this.#next === 0) return;
+    this.#waiting = this.#waiting.slice(this.#next);
+    this.#next = 0;
+  }
+}

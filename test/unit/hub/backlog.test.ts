@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Backlog, UNITS, type Turn } from '../../../src/hub/backlog.ts';
+import { Metrics } from '../../../src/metrics.ts';
+
+class FakeTurn implements Turn {
+  spent = 0;
+  writing = false;
+  /** How many messages had been taken when each turn began. */
+  readonly begun: number[] = [];
+  readonly #taken: readonly unknown[];
+
+  constructor(taken: readonly unknown[]) {
+    this.#taken = taken;
+  }
+
+  renew(): void {
+    this.spent = 0;
+    this.begun.push(this.#taken.length);
+  }
+}
+
+class FakeSource {
+  paused = false;
+  pause(): void {
+    this.paused = true;
+  }
+  resume(): void {
+    this.paused = false;
+  }
+}
+
+/** A backlog whose messages cost so many units each. */
+function setUp(units: number) {
+  const taken: string[] = [];
+  const turn = new FakeTurn(taken);
+  const source = new FakeSource();
+  const { backlog: gauge } = new Metrics();
+  const take = (channel: string, payload: Buffer | string): void => {
+    taken.push(`${channel}${payload.toString().slice(0, 10)}`);
+    turn.spent += units;
+  };
+  const backlog = new Backlog(take, turn, source, gauge);
+  const waiting = async (): Promise<number | undefined> => (await gauge.get()).values[0]?.value;
+  return { taken, turn, source, backlog, waiting };
+}
+
+test('a message is taken at once while a turn has units left', () => {
+  const { taken, backlog } = setUp(UNITS.turn / 2);
+  backlog.add('a', '1');
+  assert.deepEqual(taken, ['a1']);
+  backlog.add('b', '2');
+  assert.deepEqual(taken, ['a1', 'b2']);
+  backlog.add('a', '3');
+  assert.deepEqual(taken, ['a1', 'b2']);
+});
+
+test('what one turn does not take waits for the next ones, in order, and is counted', async () => {
+  const { taken, turn, backlog, waiting } = setUp(UNITS.turn / 8);
+  const sent = Array.from({ length: 64 }, (_, index) => `${index}`);
+  for (const n of sent) backlog.add('', n);
+  assert.equal(taken.length, 8);
+  await setImmediate();
+  assert.equal(taken.length, 16);
+  assert.equal(await waiting(), 48);
+  while (taken.length < 64) await setImmediate();
+  assert.deepEqual(taken, sent);
+  assert.deepEqual(turn.begun, [8, 16, 24, 32, 40, 48, 56]);
+  assert.equal(await waiting(), 0);
+});
+
+test('a message that comes while others wait goes behind them', async () => {
+  const { taken, backlog } = setUp(UNITS.turn);
+  for (const n of ['1', '2', '3']) backlog.add('', n);
+  await setImmediate();
+  backlog.add('', '4');
+  while (taken.length < 4) await setImmediate();
+  assert.deepEqual(taken, ['1', '2', '3', '4']);
+});
+
+test('nothing is taken while sockets are still being written to for an earlier turn', async () => {
+  const { taken, turn, backlog } = setUp(1);
+  turn.writing = true;
+  backlog.add('', '1');
+  for (let turns = 0; turns < 5; turns += 1) await setImmediate();
+  assert.deepEqual(taken, []);
+  turn.writing = false;
+  await setImmediate();
+  assert.deepEqual(taken, ['1']);
+});
+
+test('a backlog of too many messages pauses its source, until half of it is taken', async () => {
+  const { taken, source, backlog } = setUp(UNITS.turn / 100);
+  const count = 100 + 8_192;
+  for (let n = 0; n < count; n += 1) backlog.add('', `${n}`);
+  assert.equal(source.paused, false);
+  backlog.add('', 'one more');
+  assert.equal(source.paused, true);
+  while (source.paused) await setImmediate();
+  assert.equal(count + 1 - taken.length <= 4_096, true, `${taken.length} taken`);
+  assert.equal(count + 1 - taken.length > 3_900, true, `${taken.length} taken`);
+});
+
+test('a backlog of too many bytes pauses its source too', async () => {
+  const { source, taken, backlog } = setUp(UNITS.turn);
+  const megabyte = 'x'.repeat(1024 * 1024);
+  for (let n = 0; n < 17; n += 1) backlog.add('', megabyte);
+  assert.equal(source.paused, false);
+  backlog.add('', megabyte);
+  assert.equal(source.paused, true);
+  while (taken.length < 9) await setImmediate();
+  assert.equal(source.paused, true);
+  await setImmediate();
+  assert.equal(source.paused, false);
+});
+
+test('a source that goes on all the same is paused again', () => {
+  const { source, backlog } = setUp(UNITS.turn);
+  for (let n = 0; n < 8_200; n += 1) backlog.add('', '');
+  source.paused = false;
+  backlog.add('', '');
+  assert.equal(source.paused, true);
+});
