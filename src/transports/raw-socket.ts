@@ -77,7 +77,8 @@ export class RawSocket implements Wire {
   /** Whether bytes written to the stream now stand behind all that ws has been told to send. */
   get isDirect(): boolean {
     const { _socket: stream, _sender: sender } = this.webSocket as Internals;
-    if (stream !== this.#stream || sender?._bufferedBytes !== 0) return false;
-    return Array.isArray(sender._queue) && sender._queue.length === 0;
+    if (stream !== this.#stream || sender === undefined) return false;
+    const { _bufferedBytes: bytes, _queue: queue } = sender;
+    return bytes === 0 && Array.isArray(queue) && queue.length === 0;
   }
 }
