@@ -1,0 +1,164 @@
+/**
+ * `npm run bench:ingest`: CPU of one pod for one event, from Kafka's bytes to the frame's payload, with one subscriber
+ * on each of 4,000 channels and a flood over all of them. Each row does what the one above it does, and more.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { KafkaMessage } from 'kafkajs';
+import type { Bus } from '../../src/bus/bus.ts';
+import type { LoadedGraph } from '../../src/graph/load-graph.ts';
+import type { EventExecutor } from '../../src/hub/group.ts';
+import type { Publisher } from '../../src/ingest/publisher.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { batchOf, Counting, flatGraph, hubOn, ingestTo, openBus, Tally } from './ingest-parts.ts';
+
+const CHANNELS = 4_000;
+/** Events of one round: what kafkajs hands over at a time is about as much. */
+const EVENTS = 4_000;
+const ROUNDS = 30;
+const WARM_UP = 5;
+const BODY = 'x'.repeat(100);
+
+/** Takes a batch all the way; resolves when nothing of it is on its way any more. */
+type Way = (messages: readonly KafkaMessage[]) => Promise<void>;
+
+interface Stage {
+  readonly name: string;
+  open(graph: LoadedGraph, bus: Bus, metrics: Metrics, prefix: string): Promise<Way>;
+}
+
+const sink: Publisher = { publish: () => Promise.resolve() };
+
+const STAGES: readonly Stage[] = [
+  {
+    name: 'decode, snake_case, route, encode',
+    open: async (graph, _bus, metrics, prefix) => {
+      const ingest = ingestTo(sink, graph, prefix, metrics);
+      return (messages) => ingest.process(batchOf(messages));
+    },
+  },
+  {
+    name: '… and publish, nobody subscribed',
+    open: async (graph, bus, metrics, prefix) => {
+      const ingest = ingestTo(bus, graph, prefix, metrics);
+      return (messages) => ingest.process(batchOf(messages));
+    },
+  },
+  {
+    name: '… and receive',
+    open: async (graph, bus, metrics, prefix) => {
+      const tally = new Tally();
+      const joins = channelNames().map(
+        (id) => bus.subscribe(`${prefix}loadtest:channel=${id}`, () => tally.add()).ready,
+      );
+      await Promise.all(joins);
+      const ingest = ingestTo(bus, graph, prefix, metrics);
+      return async (messages) => {
+        const all = tally.expect(messages.length);
+        await ingest.process(batchOf(messages));
+        await all;
+      };
+    },
+  },
+  {
+    name: '… and group, share, serialise',
+    open: async (...parts) => {
+      const result = { data: { update: { channel: '1', seq: '1', sent_at: 1, body_text: BODY } } };
+      const { way } = await openHub(...parts, () => result);
+      return way;
+    },
+  },
+  {
+    name: '… and execute: all of it',
+    open: async (...parts) => {
+      const { way, members } = await openHub(...parts);
+      await way(round());
+      for (const [index, { last, count }] of members.entries()) {
+        assert.equal(count, 1);
+        assert.deepEqual(JSON.parse(String(last?.json)), {
+          data: { update: { channel: `c-${index}`, seq: '0000000001', sent_at: 1.5, body_text: BODY } },
+        });
+      }
+      return way;
+    },
+  },
+];
+
+async function openHub(
+  graph: LoadedGraph,
+  bus: Bus,
+  metrics: Metrics,
+  prefix: string,
+  execute?: EventExecutor['execute'],
+): Promise<{ way: Way; members: Counting[] }> {
+  const { hub, operation } = hubOn(bus, graph, prefix, metrics, execute);
+  const tally = new Tally();
+  const members = channelNames().map((channel) => {
+    const member = new Counting(tally);
+    hub.join(operation, { channel }, member);
+    return member;
+  });
+  while ((await metrics.subscribers.get()).values[0]?.value !== CHANNELS) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const ingest = ingestTo(bus, graph, prefix, metrics);
+  const way: Way = async (messages) => {
+    const all = tally.expect(messages.length);
+    await ingest.process(batchOf(messages));
+    await all;
+  };
+  return { way, members };
+}
+
+const channelNames = () => Array.from({ length: CHANNELS }, (_, index) => `c-${index}`);
+
+let offset = 0;
+
+/** One event for each channel, with offsets that go on. */
+function round(): KafkaMessage[] {
+  return Array.from({ length: EVENTS }, (_, index) => {
+    const channel = `c-${index % CHANNELS}`;
+    const event = { channel, seq: '0000000001', sentAt: 1.5, bodyText: BODY };
+    offset += 1;
+    return {
+      key: Buffer.from(channel),
+      value: Buffer.from(JSON.stringify(event)),
+      offset: String(offset),
+      timestamp: String(1_700_000_000_000 + offset),
+      attributes: 0,
+      headers: {},
+    };
+  });
+}
+
+/** CPU of this process per event, µs: the median of the rounds. */
+async function microseconds(way: Way): Promise<number> {
+  const times: number[] = [];
+  for (let n = -WARM_UP; n < ROUNDS; n += 1) {
+    const messages = round();
+    const begun = process.cpuUsage();
+    await way(messages);
+    const { user, system } = process.cpuUsage(begun);
+    if (n >= 0) times.push((user + system) / EVENTS);
+  }
+  return times.toSorted((one, other) => one - other)[ROUNDS >> 1] ?? Number.NaN;
+}
+
+const url = process.env['REDIS_URL'];
+const graph = await flatGraph();
+console.log(`${CHANNELS} channels, ${url === undefined ? 'memory bus' : 'Redis'}, Node ${process.version}`);
+console.log(
+  `CPU of the pod, µs per event of ${BODY.length + 60} bytes, median of ${ROUNDS} rounds of ${EVENTS}\n`,
+);
+const table: Record<string, { 'µs per event': string; 'of which this': string }> = {};
+let before = 0;
+for (const { name, open } of STAGES) {
+  const metrics = new Metrics();
+  const bus = await openBus(url, metrics);
+  const time = await microseconds(await open(graph, bus, metrics, `bench-${randomUUID()}:`));
+  await bus.stop();
+  table[name] = { 'µs per event': time.toFixed(1), 'of which this': (time - before).toFixed(1) };
+  before = time;
+}
+console.table(table);
+process.exit(0);
