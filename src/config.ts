@@ -77,6 +77,10 @@ const SETTINGS = {
     help: "File with the certificate authority that signed Redis's certificate (PEM).",
   }),
   REDIS_PREFIX: text({ default: 'sluice:', help: 'What the names of all channels begin with.' }),
+  SKIP_UNSUBSCRIBED: flag({
+    default: true,
+    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where a Redis node counts its own subscribers only: in a cluster, or with pods that listen to replicas.',
+  }),
   CHANNEL_LINGER_MS: integer(0, 600_000, {
     default: 5_000,
     help: 'How long a pod stays subscribed to a channel after its last subscriber left.',

@@ -152,7 +152,7 @@ function createBus({ config, metrics, log }: Basics): Bus {
   const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
   const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
-  return new RedisBus({ ...common, url: config.REDIS_URL, ca });
+  return new RedisBus({ ...common, url: config.REDIS_URL, ca, countsSubscribers: config.SKIP_UNSUBSCRIBED });
 }
 
 function createBackends({ graph, metrics, log: parent }: Basics): Backends {

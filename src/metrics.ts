@@ -41,6 +41,11 @@ export class Metrics {
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',
     ['topic'],
   );
+  readonly unsubscribedEvents = this.#counter(
+    'unsubscribed_events_total',
+    'Events that were not published, as no pod was subscribed to any of their channels',
+    ['topic'],
+  );
   readonly filtered = this.#counter('filtered_total', 'Events that a @filter kept from a group');
   readonly executionTimeouts = this.#counter(
     'execution_timeouts_total',

@@ -34,7 +34,10 @@ export function flatGraph(): Promise<LoadedGraph> {
 /** A bus that has been reached: Redis if there is a URL, else memory. */
 export async function openBus(url: string | undefined, metrics: Metrics): Promise<Bus> {
   const common = { lingerMs: 0, metrics, log };
-  const bus = url === undefined ? new MemoryBus(common) : new RedisBus({ ...common, url, ca: undefined });
+  const bus =
+    url === undefined
+      ? new MemoryBus(common)
+      : new RedisBus({ ...common, url, ca: undefined, countsSubscribers: true });
   bus.start();
   while (bus.notReady() !== undefined) await setImmediate();
   return bus;

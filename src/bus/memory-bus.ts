@@ -60,6 +60,10 @@ export class MemoryBus implements Bus {
     this.#pause = undefined;
   }
 
+  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(channels.filter((channel) => this.#listeners.has(channel)));
+  }
+
   /** Listeners have been called when this resolves. A long batch lets sockets be written to, and read from, between. */
   async publish(batch: readonly Publication[]): Promise<void> {
     for (const [index, { channel, payload }] of batch.entries()) {

@@ -1,5 +1,6 @@
 import { RedisPubSub } from 'graphql-redis-subscriptions';
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
+import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { PublishError, type Publication } from '../ingest/publisher.ts';
@@ -11,9 +12,16 @@ interface RedisBusOptions {
   /** Certificate authority (PEM) for `rediss:` URLs. */
   readonly ca: string | undefined;
   readonly lingerMs: number;
+  /** Redis is asked for subscribers before anything is published; not where each node counts its own only. */
+  readonly countsSubscribers: boolean;
   readonly metrics: Metrics;
   readonly log: Log;
 }
+
+/** Channels in one question: as many as one event may have, for each of a thousand events, would be too long a command. */
+const ASKED_AT_ONCE = 10_000;
+
+const DEAF = 'this pod does not hear Redis';
 
 /** A publisher that has waited this long for any answer gives its connection up. */
 const SILENCE_MS = 10_000;
@@ -30,13 +38,17 @@ export class RedisBus implements Bus {
   readonly #subscriber: Redis;
   readonly #channels: Channels;
   readonly #metrics: Metrics;
+  readonly #log: Log;
+  #countsSubscribers: boolean;
   /** Connections that have been of use once. */
   readonly #reached = new Set<Redis>();
   /** All joined channels are, or have been joined again on the present connection. */
   #hears = false;
 
-  constructor({ url, ca, lingerMs, metrics, log }: RedisBusOptions) {
+  constructor({ url, ca, lingerMs, countsSubscribers, metrics, log }: RedisBusOptions) {
     this.#metrics = metrics;
+    this.#log = log;
+    this.#countsSubscribers = countsSubscribers;
     const common = {
       lazyConnect: true,
       keepAlive: 10_000,
@@ -87,8 +99,32 @@ export class RedisBus implements Bus {
     this.#listening?.resume();
   }
 
+  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+    if (!this.#hears) throw new Error(DEAF);
+    if (!this.#countsSubscribers) return new Set(channels);
+    const questions: Promise<unknown>[] = [];
+    for (let from = 0; from < channels.length; from += ASKED_AT_ONCE) {
+      const some = channels.slice(from, from + ASKED_AT_ONCE);
+      questions.push(this.#publisher.call('PUBSUB', ['NUMSUB', ...some]));
+    }
+    try {
+      // Name and count by turns.
+      const replies = (await Promise.all(questions)).flat();
+      return new Set(channels.filter((_, index) => Number(replies[2 * index + 1]) > 0));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // It will not say later either. Nothing is lost by publishing all.
+      this.#log.warn(
+        { reason: messageOf(error) },
+        'Redis does not count subscribers; every event is published',
+      );
+      this.#countsSubscribers = false;
+      return new Set(channels);
+    }
+  }
+
   async publish(batch: readonly Publication[]): Promise<void> {
-    if (!this.#hears) throw new PublishError(0, batch.length, new Error('this pod does not hear Redis'));
+    if (!this.#hears) throw new PublishError(0, batch.length, new Error(DEAF));
     const pipeline = this.#publisher.pipeline();
     for (const { channel, payload } of batch) pipeline.publish(channel, payload);
     const replies = (await pipeline.exec()) ?? [];
@@ -146,6 +182,11 @@ export class RedisBus implements Bus {
       said = error.message;
     });
   }
+}
+
+/** Redis is there, and the command is not for us: a matter of permissions, or of a proxy in between. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ReplyError && /^(NOPERM|ERR unknown)/i.test(messageOf(error));
 }
 
 /**

@@ -85,12 +85,12 @@ export class BatchProcessor {
 
   /** @returns whether the chunk has arrived; false if it is no longer this member's to deliver */
   async #deliver(chunk: Chunk, batch: Batch, isCurrent: () => boolean): Promise<boolean> {
-    const { publisher, deadLetters, clock, stopping, log } = this.#options;
+    const { publisher, clock, stopping, log } = this.#options;
     const { topic, partition } = batch.batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#beating(chunk.deliver(publisher, deadLetters), batch);
+        await this.#beating(chunk.deliver(publisher), batch);
         if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {

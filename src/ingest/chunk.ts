@@ -1,4 +1,5 @@
 import type { Metrics } from '../metrics.ts';
+import type { Candidate, Opened } from './candidate.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { Pipeline } from './pipeline.ts';
 import { PublishError, type Publication, type Publisher } from './publisher.ts';
@@ -11,79 +12,133 @@ interface Parts {
   readonly metrics: Metrics;
 }
 
+/** A message that may have to be published. */
+interface Entry {
+  readonly record: KafkaRecord;
+  readonly candidate: Candidate;
+  /** It has been opened, in this attempt or one before. */
+  isOpen: boolean;
+  opened: Opened;
+}
+
+/** What one attempt is to publish. */
+interface Batch {
+  readonly publications: Publication[];
+  /** For each entry of the attempt, the index after its last publication. */
+  readonly ends: number[];
+  /** For each entry of the attempt, whether anybody is subscribed. */
+  readonly wanted: boolean[];
+}
+
 /**
- * Consecutive messages of one partition, on their way to the bus together. Knows how much of it has arrived, so that
- * a second attempt goes on at the first event that has not.
+ * Consecutive messages of one partition, on their way to the bus together. Each attempt asks the bus first what is
+ * wanted, and nothing else is opened or published. Knows how much has arrived, so that the next attempt goes on at the
+ * first event that has not.
  */
 export class Chunk {
-  readonly #publications: readonly Publication[];
-  /** For each event with publications, the index after its last one. */
-  readonly #ends: readonly number[];
-  readonly #deadLetters: readonly DeadLetter[];
-  /** The first publication that still has to go; always the first of an event. */
+  readonly #parts: Parts;
+  readonly #entries: readonly Entry[];
+  /** Those that are not acknowledged yet. */
+  #deadLetters: DeadLetter[];
+  /** The first entry that still has to go. */
   #from = 0;
-  #buried = false;
 
-  private constructor(publications: Publication[], ends: number[], deadLetters: DeadLetter[]) {
-    this.#publications = publications;
-    this.#ends = ends;
+  private constructor(entries: Entry[], deadLetters: DeadLetter[], parts: Parts) {
+    this.#entries = entries;
     this.#deadLetters = deadLetters;
+    this.#parts = parts;
   }
 
-  /** Decodes the messages and counts them. Waits only if a graph's own decode is asynchronous. */
+  /** Decodes the messages as far as routing needs it, and counts them. Waits only if a graph's own decode does. */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
-    const { pipeline, metrics } = parts;
-    const publications: Publication[] = [];
-    const ends: number[] = [];
+    const entries: Entry[] = [];
     const deadLetters: DeadLetter[] = [];
-    const outcomes = records.map((record) => pipeline.process(record));
+    const outcomes = records.map((record) => parts.pipeline.process(record));
     for (const [index, pending] of outcomes.entries()) {
       const outcome = pending instanceof Promise ? await pending : pending;
       const record = records[index];
-      if (record === undefined) continue;
+      if (record === undefined || outcome === undefined) continue;
       if (outcome instanceof Undecodable) {
         const letter = { record, error: outcome };
         parts.deadLetters.note(letter);
         deadLetters.push(letter);
-        continue;
+      } else {
+        entries.push({ record, candidate: outcome, isOpen: false, opened: undefined });
       }
-      if (outcome.length === 0) continue;
-      for (const publication of outcome) publications.push(publication);
-      ends.push(publications.length);
     }
     const topic = records[0]?.topic;
-    if (topic !== undefined) metrics.events.inc({ topic }, records.length);
-    return new Chunk(publications, ends, deadLetters);
+    if (topic !== undefined) parts.metrics.events.inc({ topic }, records.length);
+    return new Chunk(entries, deadLetters, parts);
   }
 
   /**
    * Resolves when everything is acknowledged: publications by the bus, dead letters by Kafka. May be called again
    * after a failure.
    *
-   * @throws PublishError or whatever sending dead letters threw
+   * @throws PublishError or whatever asking the bus, or sending dead letters, threw
    */
-  async deliver(publisher: Publisher, deadLetters: DeadLetters): Promise<void> {
-    if (this.#from < this.#publications.length) {
-      const rest = this.#from === 0 ? this.#publications : this.#publications.slice(this.#from);
-      try {
-        await publisher.publish(rest);
-      } catch (thrown) {
-        if (thrown instanceof PublishError) this.#from = this.#eventAt(this.#from + thrown.acknowledged);
-        throw thrown;
-      }
-      this.#from = this.#publications.length;
-    }
-    if (!this.#buried && this.#deadLetters.length > 0) await deadLetters.bury(this.#deadLetters);
-    this.#buried = true;
+  async deliver(publisher: Publisher): Promise<void> {
+    if (this.#from < this.#entries.length) await this.#publish(publisher);
+    if (this.#deadLetters.length > 0) await this.#parts.deadLetters.bury(this.#deadLetters);
+    this.#deadLetters = [];
   }
 
-  /** Where the event begins that the publication at this index belongs to. */
-  #eventAt(index: number): number {
-    let start = 0;
-    for (const end of this.#ends) {
-      if (end > index) break;
-      start = end;
+  async #publish(publisher: Publisher): Promise<void> {
+    const entries = this.#from === 0 ? this.#entries : this.#entries.slice(this.#from);
+    const asked = new Set<string>();
+    for (const { candidate } of entries) for (const channel of candidate.channels) asked.add(channel);
+    const subscribed = await publisher.subscribed([...asked]);
+    const batch = await this.#batch(entries, (channel) => subscribed.has(channel) || !asked.has(channel));
+    const { publications } = batch;
+    try {
+      if (publications.length > 0) await publisher.publish(publications);
+    } catch (thrown) {
+      if (thrown instanceof PublishError) this.#arrived(batch, thrown.acknowledged);
+      throw thrown;
     }
-    return start;
+    this.#arrived(batch, publications.length);
+  }
+
+  /** @param isWanted also of channels that only the event itself has told of, and nobody has asked about */
+  async #batch(entries: readonly Entry[], isWanted: (channel: string) => boolean): Promise<Batch> {
+    const batch: Batch = { publications: [], ends: [], wanted: [] };
+    for (const entry of entries) {
+      const wanted = entry.candidate.channels.some(isWanted);
+      if (wanted) {
+        const opening = entry.isOpen ? entry.opened : entry.candidate.open();
+        const opened = opening instanceof Promise ? await opening : opening;
+        if (!entry.isOpen) this.#note(entry, opened);
+        if (opened !== undefined && !(opened instanceof Undecodable)) {
+          const { channels, payload } = opened;
+          for (const channel of channels)
+            if (isWanted(channel)) batch.publications.push({ channel, payload });
+        }
+      }
+      batch.wanted.push(wanted);
+      batch.ends.push(batch.publications.length);
+    }
+    return batch;
+  }
+
+  #note(entry: Entry, opened: Opened): void {
+    entry.isOpen = true;
+    entry.opened = opened;
+    if (!(opened instanceof Undecodable)) return;
+    const letter = { record: entry.record, error: opened };
+    this.#parts.deadLetters.note(letter);
+    this.#deadLetters.push(letter);
+  }
+
+  /** Goes on to the first entry that has not arrived in full, and counts those that nobody wanted. */
+  #arrived({ ends, wanted }: Batch, acknowledged: number): void {
+    let count = 0;
+    let unwanted = 0;
+    while (count < ends.length && (ends[count] ?? 0) <= acknowledged) {
+      if (wanted[count] === false) unwanted += 1;
+      count += 1;
+    }
+    const topic = this.#entries[0]?.record.topic;
+    if (topic !== undefined && unwanted > 0) this.#parts.metrics.unsubscribedEvents.inc({ topic }, unwanted);
+    this.#from += count;
   }
 }

@@ -66,13 +66,16 @@ export class LocalSource {
       headers: undefined,
     };
     metrics.events.inc({ topic });
-    const pending = this.#pipeline.process(record);
-    const outcome = pending instanceof Promise ? await pending : pending;
-    if (outcome instanceof Undecodable) {
-      this.#deadLetters.note({ record, error: outcome });
-      throw outcome;
+    // Whoever sends an event by hand is told what is wrong with it, whether anybody is subscribed or not.
+    const outcome = await this.#pipeline.process(record);
+    const opened = outcome === undefined || outcome instanceof Undecodable ? outcome : await outcome.open();
+    if (opened instanceof Undecodable) {
+      this.#deadLetters.note({ record, error: opened });
+      throw opened;
     }
-    if (outcome.length > 0) await publisher.publish(outcome);
+    if (opened === undefined) return;
+    const { channels, payload } = opened;
+    await publisher.publish(channels.map((channel) => ({ channel, payload })));
   }
 
   #nextOffset(topic: string): number {

@@ -1,17 +1,17 @@
 import { messageOf } from '../errors.ts';
-import type { JsonValue, Topic } from '../graph/graph.ts';
+import type { Event, JsonValue, Topic } from '../graph/graph.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Candidate, Opened } from './candidate.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { encodeMessage } from './message.ts';
-import type { Publication } from './publisher.ts';
 import type { KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import { checkKeys } from './safe-keys.ts';
 import { SnakeCase } from './snake-case.ts';
 import { Undecodable } from './undecodable.ts';
 
-/** What becomes of a message: its publications (none: passed over), or why there are none. */
-export type Outcome = readonly Publication[] | Undecodable;
+/** What becomes of a message: a candidate for publishing, nothing (passed over), or why it can't become an event. */
+export type Outcome = Candidate | undefined | Undecodable;
 
 export interface PipelineOptions {
   readonly topics: ReadonlyMap<string, Topic>;
@@ -24,9 +24,23 @@ export interface PipelineOptions {
   readonly now: () => number;
 }
 
-const NOTHING: readonly Publication[] = [];
+/** A message with what is known of it from the outside. */
+interface Arrival {
+  readonly record: KafkaRecord;
+  readonly topic: Topic;
+  /** ms */
+  readonly consumed: number;
+}
 
-/** The way of one message from Kafka's bytes to what is published: decode, snake_case, route, encode. */
+/**
+ * The way of one message from Kafka's bytes to what is published, in two parts. Between them somebody finds out
+ * whether anyone is subscribed:
+ *
+ *     process: decode ──► route ──► candidate          open: snake_case ──► encode
+ *
+ * So whatever is no JSON object is found in any case, and what is refused inside of it (nesting, keys that could
+ * pollute) only where somebody would have been sent it.
+ */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #maxAge: number;
@@ -40,49 +54,67 @@ export class Pipeline {
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
   process(record: KafkaRecord): Outcome | Promise<Outcome> {
     const topic = this.#options.topics.get(record.topic);
-    if (topic === undefined) return NOTHING;
+    if (topic === undefined) return undefined;
     const consumed = this.#options.now();
     if (this.#maxAge > 0 && record.timestamp >= 0 && consumed - record.timestamp > this.#maxAge) {
       this.#options.metrics.staleEvents.inc({ topic: topic.name });
-      return NOTHING;
+      return undefined;
     }
+    const arrival: Arrival = { record, topic, consumed };
+    return this.#decode(arrival);
+  }
+
+  #decode(arrival: Arrival): Outcome | Promise<Outcome> {
     try {
-      const decoded = decode(topic, record);
-      if (!(decoded instanceof Promise)) return this.#publications(decoded, topic, record, consumed);
+      const decoded = decode(arrival);
+      if (!(decoded instanceof Promise)) return this.#route(decoded, arrival);
       return decoded
-        .then((value) => this.#publications(value, topic, record, consumed))
+        .then((value) => this.#route(value, arrival))
         .catch((thrown: unknown) => undecodable(thrown));
     } catch (thrown) {
       return undecodable(thrown);
     }
   }
 
-  #publications(
-    decoded: JsonValue | null,
-    topic: Topic,
-    record: KafkaRecord,
-    consumed: number,
-  ): readonly Publication[] {
-    if (decoded === null && topic.decode !== undefined) return NOTHING;
-    let event = expectEvent(decoded);
-    if (topic.keyStyle === 'SNAKE') event = this.#snakeCase.transform(event);
-    else checkKeys(event);
-    const channels = route(event, topic, this.#options.prefix);
-    const payload = encodeMessage({
-      v: 1,
-      t: topic.name,
-      p: record.partition,
-      o: record.offset,
-      ts: record.timestamp,
-      in: consumed,
-      key: record.key === null ? null : record.key.toString(),
-      event,
-    });
-    return channels.map((channel) => ({ channel, payload }));
+  /** @throws Undecodable */
+  #route(decoded: JsonValue | null, arrival: Arrival): Candidate | undefined {
+    const { topic } = arrival;
+    if (decoded === null && topic.decode !== undefined) return undefined;
+    const event = expectEvent(decoded);
+    // Routed by what the keys will be called, so that nothing else has to be renamed for it.
+    const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
+    const channels = route(named, topic, this.#options.prefix);
+    return { channels, open: () => this.#encode(event, channels, arrival) };
+  }
+
+  #encode(decoded: Event, channels: readonly string[], { record, topic, consumed }: Arrival): Opened {
+    try {
+      const event = this.#checked(decoded, topic);
+      const payload = encodeMessage({
+        v: 1,
+        t: topic.name,
+        p: record.partition,
+        o: record.offset,
+        ts: record.timestamp,
+        in: consumed,
+        key: record.key === null ? null : record.key.toString(),
+        event,
+      });
+      return { channels, payload };
+    } catch (thrown) {
+      return undecodable(thrown);
+    }
+  }
+
+  /** @throws Undecodable */
+  #checked(event: Event, { keyStyle }: Topic): Event {
+    if (keyStyle === 'SNAKE') return this.#snakeCase.transform(event);
+    checkKeys(event);
+    return event;
   }
 }
 
-function decode(topic: Topic, record: KafkaRecord): JsonValue | null | Promise<JsonValue | null> {
+function decode({ record, topic }: Arrival): JsonValue | null | Promise<JsonValue | null> {
   const { value } = record;
   if (value === null) throw new Undecodable('tombstone', 'expected an event, got a tombstone');
   return topic.decode === undefined ? decodeJson(value) : decodeWith(topic.decode, value, record);

@@ -7,6 +7,15 @@ export interface Publication {
 /** What ingest needs of a bus. */
 export interface Publisher {
   /**
+   * Which of these channels somebody may be subscribed to, on whatever pod. What would be published now on one that is
+   * left out would reach nobody. A bus that can't tell gives them all.
+   *
+   * @param channels each once
+   * @throws where publishing would fail too
+   */
+  subscribed(channels: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /**
    * Publishes in the order given, all in one go, and resolves when the bus has acknowledged each.
    *
    * @throws PublishError that says how many of the first ones were acknowledged

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../graph/graph.ts';
+import type { Event, JsonValue } from '../graph/graph.ts';
 import { checkDepth, checkKey } from './safe-keys.ts';
 
 /** Names remembered per generation; two generations are kept, so that an event with ids as keys can't grow the memo. */
@@ -39,6 +39,21 @@ export class SnakeCase {
    */
   transform<T extends JsonValue>(value: T): T {
     return this.#walk(value, 1) as T;
+  }
+
+  /**
+   * The fields that `transform` would give one of these names, of the event itself, as they are.
+   *
+   * @param names in snake_case
+   */
+  pick(event: Event, names: readonly string[]): Event {
+    const picked = Object.create(null) as Event;
+    if (names.length === 0) return picked;
+    for (const key in event) {
+      const name = this.name(key);
+      if (names.includes(name)) picked[name] = event[key] as JsonValue;
+    }
+    return picked;
   }
 
   name(key: string): string {

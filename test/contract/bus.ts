@@ -124,6 +124,53 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     1,
   );
 
+  check(
+    'asked for subscribers, the bus names the channels that are joined, and no others',
+    async (_t, { bus }) => {
+      const [joined, other, left] = [freshChannel(), freshChannel(), freshChannel()];
+      assert.deepEqual(await bus.subscribed([joined, other]), new Set());
+      const inbox = new Inbox();
+      await bus.subscribe(joined, inbox.take).ready;
+      const lingering = bus.subscribe(left, inbox.take);
+      await lingering.ready;
+      lingering.leave();
+      // A channel that is only left after a while still has the pod on it.
+      assert.deepEqual(await bus.subscribed([other, left, joined]), new Set([left, joined]));
+      assert.deepEqual(await bus.subscribed([other]), new Set());
+      assert.deepEqual(await bus.subscribed([]), new Set());
+    },
+  );
+
+  check(
+    'who is named as soon as the join is acknowledged gets what is published then',
+    async (_t, { bus }) => {
+      const channel = freshChannel();
+      const inbox = new Inbox();
+      await bus.subscribe(channel, inbox.take).ready;
+      for (const asked of await bus.subscribed([channel])) await bus.publish([on(asked, 'a')]);
+      assert.deepEqual(await inbox.until(1), ['a']);
+    },
+  );
+
+  check(
+    'a channel that has been left has no subscriber any more',
+    async (_t, { bus }) => {
+      const channel = freshChannel();
+      const subscription = bus.subscribe(channel, () => undefined);
+      await subscription.ready;
+      subscription.leave();
+      await until(async () => (await bus.subscribed([channel])).size === 0);
+    },
+    1,
+  );
+
+  check('a question may be about more channels than fit in one command', async (_t, { bus }) => {
+    const many = Array.from({ length: 25_000 }, () => freshChannel());
+    const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
+    await Promise.all(joined.map((channel) => bus.subscribe(channel, () => undefined).ready));
+    assert.deepEqual([...(await bus.subscribed(many))], joined);
+  });
+
   check('publishing nothing is fine', async (_t, { bus }) => {
     await bus.publish([]);
   });

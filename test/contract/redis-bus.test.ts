@@ -1,14 +1,73 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import { RedisBus } from '../../src/bus/redis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import { startRedis } from '../helpers/redis.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
+
+const SILENT = { lingerMs: 60_000, ca: undefined, log: createLog('silent') };
+
+/** A bus that has reached Redis. */
+async function startBus(
+  t: TestContext,
+  options: { url: string; countsSubscribers: boolean },
+): Promise<RedisBus> {
+  const bus = new RedisBus({ ...SILENT, ...options, metrics: new Metrics() });
+  bus.start();
+  t.after(() => bus.stop());
+  while (bus.notReady() !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  return bus;
+}
+
+test('redis: asked by one pod, it names the channels that another one is on', needs('redis'), async (t) => {
+  const options = { url: redisUrl(), countsSubscribers: true };
+  const [asking, other] = [await startBus(t, options), await startBus(t, options)];
+  const channel = `bus-pods-${process.pid}-${Date.now()}`;
+  await other.subscribe(channel, () => undefined).ready;
+  assert.deepEqual(await asking.subscribed([channel, `${channel}-2`]), new Set([channel]));
+});
+
+test('redis: where it is not to be asked, all channels may have subscribers', needs('redis'), async (t) => {
+  const bus = await startBus(t, { url: redisUrl(), countsSubscribers: false });
+  assert.deepEqual(await bus.subscribed(['a', 'b']), new Set(['a', 'b']));
+});
+
+test(
+  'redis: where it refuses to tell, all channels may have subscribers',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const admin = new Redis(server.url);
+    t.after(() => admin.disconnect());
+    await admin.acl('SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-pubsub');
+    const url = `redis://mute:secret@127.0.0.1:${server.port}`;
+    const bus = await startBus(t, { url, countsSubscribers: true });
+    assert.deepEqual(await bus.subscribed(['a', 'b']), new Set(['a', 'b']));
+    assert.deepEqual(await bus.subscribed(['c']), new Set(['c']));
+  },
+);
+
+test('redis: while it is away, asking fails like publishing', needs('redis-server'), async (t) => {
+  const server = await startRedis(t);
+  const bus = await startBus(t, { url: server.url, countsSubscribers: true });
+  await server.stop('SIGKILL');
+  await assert.rejects(bus.subscribed(['a']));
+});
 
 testBus('redis', needs('redis'), async (t, { lingerMs }) => {
   const url = redisUrl();
   const metrics = new Metrics();
-  const bus = new RedisBus({ url, ca: undefined, lingerMs, metrics, log: createLog('silent') });
+  const bus = new RedisBus({
+    url,
+    ca: undefined,
+    lingerMs,
+    countsSubscribers: true,
+    metrics,
+    log: createLog('silent'),
+  });
   const observer = new Redis(url);
   bus.start();
   t.after(async () => {

@@ -22,6 +22,10 @@ export class Seen extends EventEmitter<{ published: []; refused: [] }> implement
   readonly messages: Message[] = [];
   away = false;
 
+  subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+    return Promise.resolve(new Set(channels));
+  }
+
   async publish(batch: readonly Publication[]): Promise<void> {
     if (this.away) {
       this.emit('refused');
@@ -130,7 +134,13 @@ interface IngestOptions {
 export async function startIngest(t: TestContext, kafka: TestKafka, options: IngestOptions = {}) {
   const seen = new Seen();
   const metrics = new Metrics();
-  const topic = { name: kafka.topic, keyStyle: 'SNAKE', keys: [], decode: undefined } as const;
+  const topic = {
+    name: kafka.topic,
+    keyStyle: 'SNAKE',
+    keys: [],
+
+    decode: undefined,
+  } as const;
   const ingest = new KafkaIngest({
     settings: {
       KAFKA_BROKERS: kafka.brokers,

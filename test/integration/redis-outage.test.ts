@@ -50,7 +50,7 @@ test(
 
     await send(0, 100);
     await received.until(100);
-    await gateway.untilMetric('sluice_publishes_total', 200);
+    await gateway.untilMetric('sluice_publishes_total', 100);
 
     await redis.stop('SIGKILL');
     const before = await committed();
@@ -61,7 +61,7 @@ test(
     assert.equal((await fetch(`${gateway.adminUrl}/readyz`)).status, 200);
 
     await redis.start();
-    await gateway.untilMetric('sluice_publishes_total', 800);
+    await gateway.untilMetric('sluice_publishes_total', 400);
     await received.until(400);
     assert.deepEqual(
       received.data.map((data) => data?.item.n),

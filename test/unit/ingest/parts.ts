@@ -37,7 +37,15 @@ export function readableLog(level = 'trace'): { log: Log; lines: Record<string, 
 export class RecordingPublisher implements Publisher {
   readonly published: Publication[] = [];
   attempts = 0;
+  readonly asked: (readonly string[])[] = [];
   failing: (batch: readonly Publication[]) => number | undefined = () => undefined;
+  /** Whether anybody is subscribed to a channel. */
+  wants: (channel: string) => boolean = () => true;
+
+  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+    this.asked.push(channels);
+    return new Set(channels.filter(this.wants));
+  }
 
   publish(batch: readonly Publication[]): Promise<void> {
     this.attempts += 1;

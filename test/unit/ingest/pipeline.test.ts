@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMessage } from '../../../src/ingest/message.ts';
+import type { Opened, Published } from '../../../src/ingest/candidate.ts';
 import { Pipeline, type Outcome } from '../../../src/ingest/pipeline.ts';
+import type { KafkaRecord } from '../../../src/ingest/record.ts';
+import { route } from '../../../src/ingest/route.ts';
 import { Undecodable } from '../../../src/ingest/undecodable.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
@@ -16,23 +19,36 @@ function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number 
     metrics,
     now: () => options.now ?? 5_000,
   });
-  return { pipeline, metrics };
+  const opened = (taken: KafkaRecord): Opened | Promise<Opened> => {
+    const outcome = pipeline.process(taken);
+    return outcome instanceof Promise ? outcome.then(open) : open(outcome);
+  };
+  return { pipeline, opened, metrics };
 }
 
-function reasonOf(outcome: Outcome | Promise<Outcome>): string {
-  assert.ok(outcome instanceof Undecodable, `expected a dead letter, got ${JSON.stringify(outcome)}`);
-  return outcome.reason;
+function open(outcome: Outcome): Opened | Promise<Opened> {
+  return outcome === undefined || outcome instanceof Undecodable ? outcome : outcome.open();
 }
+
+function reasonOf(opened: Opened | Promise<Opened>): string {
+  assert.ok(opened instanceof Undecodable, `expected a dead letter, got ${JSON.stringify(opened)}`);
+  return opened.reason;
+}
+
+function publishedOf(opened: Opened | Promise<Opened>): Published {
+  assert.ok(opened !== undefined && 'payload' in opened, `expected an event, got ${JSON.stringify(opened)}`);
+  return opened;
+}
+
+const eventOf = (opened: Opened | Promise<Opened>) => decodeMessage(publishedOf(opened).payload)?.event;
 
 test('an event goes to the whole topic and to the channel of its key, as one shared payload', () => {
-  const { pipeline } = pipelineOf(topic('bids', { keys: ['auction_id'] }));
-  const outcome = pipeline.process(record('{"auctionId":"a/1","amount":5}', { key: Buffer.from('k') }));
-  assert.ok(Array.isArray(outcome));
-  const [whole, keyed, ...others] = outcome;
-  assert.deepEqual([whole?.channel, keyed?.channel], ['p:bids', 'p:bids:auction_id=a%2F1']);
-  assert.deepEqual(others, []);
-  assert.equal(whole?.payload, keyed?.payload);
-  assert.deepEqual(decodeMessage(whole?.payload ?? ''), {
+  const { opened } = pipelineOf(topic('bids', { keys: ['auction_id'] }));
+  const { channels, payload } = publishedOf(
+    opened(record('{"auctionId":"a/1","amount":5}', { key: Buffer.from('k') })),
+  );
+  assert.deepEqual(channels, ['p:bids', 'p:bids:auction_id=a%2F1']);
+  assert.deepEqual(decodeMessage(payload), {
     v: 1,
     t: 'bids',
     p: 2,
@@ -68,8 +84,8 @@ const poison: [string, string | Buffer | null, string][] = [
 for (const keyStyle of ['SNAKE', 'KEEP'] as const) {
   for (const [what, value, reason] of poison) {
     test(`${keyStyle}: ${what} is undecodable (${reason})`, () => {
-      const { pipeline } = pipelineOf(topic('bids', { keyStyle }));
-      assert.equal(reasonOf(pipeline.process(record(value))), reason);
+      const { opened } = pipelineOf(topic('bids', { keyStyle }));
+      assert.equal(reasonOf(opened(record(value))), reason);
     });
   }
 }
@@ -82,43 +98,38 @@ test('what an undecodable message held is not in the error that is logged', () =
 });
 
 test('KEEP leaves keys as they are', () => {
-  const { pipeline } = pipelineOf(topic('bids', { keyStyle: 'KEEP', keys: ['auctionId'] }));
-  const outcome = pipeline.process(record('{"auctionId":1}'));
-  assert.ok(Array.isArray(outcome));
-  assert.equal(outcome[1]?.channel, 'p:bids:auctionId=1');
-  assert.deepEqual(decodeMessage(outcome[0]?.payload ?? '')?.event, { auctionId: 1 });
+  const { opened } = pipelineOf(topic('bids', { keyStyle: 'KEEP', keys: ['auctionId'] }));
+  const event = opened(record('{"auctionId":1}'));
+  assert.equal(publishedOf(event).channels[1], 'p:bids:auctionId=1');
+  assert.deepEqual(eventOf(event), { auctionId: 1 });
 });
 
 test('an event older than the limit is skipped and counted, one without a timestamp is not', async () => {
-  const { pipeline, metrics } = pipelineOf(topic('bids'), { maxAgeSeconds: 10, now: 20_000 });
-  assert.deepEqual(pipeline.process(record('{}', { timestamp: 9_999 })), []);
-  assert.equal((pipeline.process(record('{}', { timestamp: 10_000 })) as unknown[]).length, 1);
-  assert.equal((pipeline.process(record('{}', { timestamp: -1 })) as unknown[]).length, 1);
+  const { opened, metrics } = pipelineOf(topic('bids'), { maxAgeSeconds: 10, now: 20_000 });
+  assert.equal(opened(record('{}', { timestamp: 9_999 })), undefined);
+  assert.deepEqual(eventOf(opened(record('{}', { timestamp: 10_000 }))), {});
+  assert.deepEqual(eventOf(opened(record('{}', { timestamp: -1 }))), {});
   assert.deepEqual((await metrics.staleEvents.get()).values[0]?.value, 1);
 });
 
 test("a graph's decode sees value and headers, and may pass a message over", () => {
-  const { pipeline } = pipelineOf(
+  const { opened } = pipelineOf(
     topic('bids', {
       decode: (value, headers) =>
         value.length === 0 ? null : { text: String(value), headers: JSON.stringify(headers) },
     }),
   );
-  assert.deepEqual(pipeline.process(record('')), []);
+  assert.equal(opened(record('')), undefined);
   const headers = { one: Buffer.from('1'), two: [Buffer.from('2'), '3'] };
-  const outcome = pipeline.process(record('x', { headers }));
-  assert.ok(Array.isArray(outcome));
-  assert.deepEqual(decodeMessage(outcome[0]?.payload ?? '')?.event, {
+  assert.deepEqual(eventOf(opened(record('x', { headers }))), {
     text: 'x',
     headers: '{"one":"1","two":["2","3"]}',
   });
 });
 
 test("an asynchronous decode's event is awaited, and its keys are renamed", async () => {
-  const { pipeline } = pipelineOf(topic('bids', { decode: () => Promise.resolve({ someKey: 1 }) }));
-  const outcome = await pipeline.process(record('x'));
-  assert.ok(Array.isArray(outcome));
-  assert.deepEqual(decodeMessage(outcome[0]?.payload ?? '')?.event, { some_key: 1 });
+  const { opened } = pipelineOf(topic('bids', { decode: () => Promise.resolve({ someKey: 1 }) }));
+  assert.deepEqual(eventOf(await opened(record('x'))), { some_key: 1 });
 });
 
 const faults: [string, () => unknown, string][] = [
@@ -135,19 +146,65 @@ const faults: [string, () => unknown, string][] = [
 
 for (const [what, decode, reason] of faults) {
   test(`a decode that ${what} makes the message undecodable (${reason})`, async () => {
-    const { pipeline } = pipelineOf(topic('bids', { decode: decode as Topic['decode'] }));
-    assert.equal(reasonOf(await pipeline.process(record('x'))), reason);
+    const { opened } = pipelineOf(topic('bids', { decode: decode as Topic['decode'] }));
+    assert.equal(reasonOf(await opened(record('x'))), reason);
   });
 }
 
 test('what decode gives is not changed, and dates in it become text', () => {
   const shared = Object.freeze({ aList: Object.freeze([{ innerKey: new Date(0) }]) });
-  const { pipeline } = pipelineOf(topic('bids', { decode: () => shared as never }));
-  const outcome = pipeline.process(record('x'));
-  assert.ok(Array.isArray(outcome));
-  assert.deepEqual(decodeMessage(outcome[0]?.payload ?? '')?.event, {
+  const { opened } = pipelineOf(topic('bids', { decode: () => shared as never }));
+  assert.deepEqual(eventOf(opened(record('x'))), {
     a_list: [{ inner_key: '1970-01-01T00:00:00.000Z' }],
   });
+});
+
+/** What is no event whatever is in it; the others of `poison` are found when the event is opened. */
+const FOUND_WHEN_OPENED: ReadonlySet<string> = new Set(['too_deep', 'forbidden_key']);
+
+for (const [what, value, reason] of poison) {
+  const found = FOUND_WHEN_OPENED.has(reason) ? 'not noticed' : 'noticed';
+  test(`where nobody is subscribed, ${what} is ${found}`, () => {
+    const { pipeline } = pipelineOf(topic('bids', { keys: ['a'] }));
+    const outcome = pipeline.process(record(value));
+    assert.equal(outcome instanceof Undecodable, found === 'noticed');
+  });
+}
+
+test('too many values under a key are noticed whether anybody is subscribed or not', () => {
+  const { pipeline } = pipelineOf(topic('bids', { keys: ['ids'] }));
+  const ids = Array.from({ length: 1_000 }, (_, id) => id);
+  const outcome = pipeline.process(record(JSON.stringify({ ids })));
+  assert.ok(outcome instanceof Undecodable);
+  assert.equal(outcome.reason, 'too_many_keys');
+});
+
+/** Names that become the same, and some that don't, in an order of their own for each seed. */
+function tangledEvent(seed: number): string {
+  const names = ['auctionId', 'auction_id', 'AuctionId', 'auction-id', 'AUCTION_ID', 'id', 'Id', '7', 'x'];
+  const values = [1, '"a b"', 'null', '{"auctionId":9}', '[1,"1",[2],null,3]', 'true', '1.50', '"\\ud800"'];
+  let state = seed;
+  const random = (below: number) => {
+    state = (state * 48_271 + 1) % 2_147_483_647;
+    return state % below;
+  };
+  const fields = Array.from(
+    { length: random(8) },
+    () => `"${names[random(names.length)]}":${values[random(values.length)]}`,
+  );
+  return `{${fields.join(',')}}`;
+}
+
+test('an event is routed before its keys are renamed just as it would be after', () => {
+  const one = topic('bids', { keys: ['auction_id', 'id'] });
+  const { opened } = pipelineOf(one);
+  for (let seed = 1; seed <= 2_000; seed += 1) {
+    const text = tangledEvent(seed);
+    const { channels, payload } = publishedOf(opened(record(text)));
+    const event = decodeMessage(payload)?.event;
+    assert.ok(event !== undefined);
+    assert.deepEqual(channels, route(event, one, 'p:'), text);
+  }
 });
 
 function fail(thrown: unknown): never {
