@@ -46,6 +46,11 @@ export class Metrics {
     'Events that were not published, as no pod was subscribed to any of their channels',
     ['topic'],
   );
+  readonly kafkaKeyMismatches = this.#counter(
+    'kafka_key_mismatches_total',
+    'Events of keyFrom: KAFKA_KEY whose Kafka key is not what the event holds',
+    ['topic'],
+  );
   readonly filtered = this.#counter('filtered_total', 'Events that a @filter kept from a group');
   readonly executionTimeouts = this.#counter(
     'execution_timeouts_total',

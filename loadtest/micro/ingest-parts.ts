@@ -50,6 +50,7 @@ export function ingestTo(publisher: Publisher, graph: LoadedGraph, prefix: strin
     prefix,
     maxAgeSeconds: 0,
     metrics,
+    log,
     now: systemClock.now,
   });
   return new BatchProcessor({

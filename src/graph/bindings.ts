@@ -34,10 +34,12 @@ export function bindingsOf(
 /** What ingest must know of each topic, put together from all fields that show it. */
 export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
   const topics = new Map<string, Topic>();
-  for (const { topic: name, key, keyStyle } of fields) {
-    const keys = new Set(topics.get(name)?.keys);
+  for (const { topic: name, key, keyStyle, keyFrom } of fields) {
+    const known = topics.get(name);
+    const keys = new Set(known?.keys);
     if (key !== undefined) keys.add(key);
-    topics.set(name, { name, keyStyle, keys: [...keys], decode: definition.decode?.[name] });
+    const kafkaKey = keyFrom === 'KAFKA_KEY' ? key : known?.kafkaKey;
+    topics.set(name, { name, keyStyle, keys: [...keys], kafkaKey, decode: definition.decode?.[name] });
   }
   return topics;
 }

@@ -11,6 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { FilterCheck } from './check-filter.ts';
+import { checkKafkaKeys } from './check-kafka-keys.ts';
 import type { GraphDefinition } from './define-graph.ts';
 import { listed, placeOf, type Findings } from './diagnostic.ts';
 import type { EventField } from './event-field.ts';
@@ -32,6 +33,7 @@ export function checkEventFields(
     if (field.condition) filters.check(field.condition, field.field, eventType);
   }
   checkKeyStyles(fields, findings);
+  checkKafkaKeys(fields, schema, definition, findings);
   checkSnakeCase(fields, schema, definition, file, findings);
 }
 

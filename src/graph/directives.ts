@@ -12,6 +12,7 @@ const GATEWAY_SDL = /* GraphQL */ `
   directive @event(
     topic: String!
     key: String
+    keyFrom: EventKeySource = EVENT
     keys: EventKeys = SNAKE
     format: EventFormat = JSON
     sharing: EventSharing = READS
@@ -28,6 +29,13 @@ const GATEWAY_SDL = /* GraphQL */ `
     SNAKE
     "Keys of events stay as they are."
     KEEP
+  }
+
+  enum EventKeySource {
+    "Each event is asked for the value of the key."
+    EVENT
+    "The Kafka key of each message holds it too, as text. Messages that nobody is subscribed to are not parsed."
+    KAFKA_KEY
   }
 
   enum EventFormat {

@@ -12,12 +12,16 @@ import { placeOf, placeOfError, type Findings, type Place } from './diagnostic.t
 import { readFilter, type Condition } from './filter-syntax.ts';
 import type { KeyStyle } from './graph.ts';
 
+/** Where ingest may find the value of the key. */
+type KeySource = 'EVENT' | 'KAFKA_KEY';
+
 /** A subscription field with its directives read, not yet compared with the types of the schema. */
 export interface EventField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly topic: string;
   readonly key: string | undefined;
   readonly keyStyle: KeyStyle;
+  readonly keyFrom: KeySource;
   readonly condition: Condition | undefined;
   readonly shares: boolean;
   readonly place: Place;
@@ -67,6 +71,7 @@ function readEventField(
     field,
     topic,
     key: typeof values['key'] === 'string' ? values['key'] : undefined,
+    keyFrom: values['keyFrom'] === 'KAFKA_KEY' ? 'KAFKA_KEY' : 'EVENT',
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
     shares: values['sharing'] !== 'NEVER',

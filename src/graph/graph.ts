@@ -23,6 +23,8 @@ export interface Topic {
   readonly keyStyle: KeyStyle;
   /** Event fields by which the topic's events are routed, each once. */
   readonly keys: readonly string[];
+  /** The only one of them, if the Kafka key of each message holds its value as text; undefined: the event has to be asked. */
+  readonly kafkaKey: string | undefined;
   readonly decode: Decode | undefined;
 }
 

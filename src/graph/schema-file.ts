@@ -51,7 +51,7 @@ function hintFor(message: string): string {
     return 'Directives of the gateway: @event and @filter. Others must be declared in the schema.';
   }
   if (message.includes('on directive "@event"')) {
-    return 'Arguments of @event: topic, key, keys, format and sharing.';
+    return 'Arguments of @event: topic, key, keyFrom, keys, format and sharing.';
   }
   if (message.includes('irective "@filter"')) return 'The argument of @filter: where.';
   return 'The schema must be valid in the GraphQL schema definition language.';

@@ -78,6 +78,7 @@ export class KafkaIngest {
         prefix: settings.REDIS_PREFIX,
         maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
         metrics,
+        log,
         now: clock.now,
       }),
       deadLetters: new DeadLetters({ sink: this.#deadLetterProducer, metrics, log, now: clock.now }),

@@ -35,7 +35,7 @@ export class LocalSource {
     this.#options = options;
     const { topics, prefix, metrics, log, now = systemClock.now } = options;
     this.#now = now;
-    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, now });
+    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, log, now });
     this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now });
   }
 

@@ -1,8 +1,10 @@
 import { messageOf } from '../errors.ts';
 import type { Event, JsonValue, Topic } from '../graph/graph.ts';
+import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Candidate, Opened } from './candidate.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
+import { KafkaKeys } from './kafka-keys.ts';
 import { encodeMessage } from './message.ts';
 import type { KafkaRecord } from './record.ts';
 import { route } from './route.ts';
@@ -20,6 +22,7 @@ export interface PipelineOptions {
   /** Events older than this are skipped; 0: none is too old. */
   readonly maxAgeSeconds: number;
   readonly metrics: Metrics;
+  readonly log: Log;
   /** ms */
   readonly now: () => number;
 }
@@ -37,18 +40,21 @@ interface Arrival {
  * whether anyone is subscribed:
  *
  *     process: decode ──► route ──► candidate          open: snake_case ──► encode
+ *     process: Kafka key ─────────► candidate          open: decode ──► route ──► snake_case ──► encode
  *
- * So whatever is no JSON object is found in any case, and what is refused inside of it (nesting, keys that could
- * pollute) only where somebody would have been sent it.
+ * So whatever is no JSON object is found in any case (unless the Kafka key is enough), and what is refused inside of
+ * it (nesting, keys that could pollute) only where somebody would have been sent it.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #maxAge: number;
   readonly #snakeCase = new SnakeCase();
+  readonly #kafkaKeys: KafkaKeys;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#maxAge = options.maxAgeSeconds * 1_000;
+    this.#kafkaKeys = new KafkaKeys(options);
   }
 
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
@@ -61,7 +67,9 @@ export class Pipeline {
       return undefined;
     }
     const arrival: Arrival = { record, topic, consumed };
-    return this.#decode(arrival);
+    const channels = this.#kafkaKeys.channels(record, topic);
+    if (channels === undefined) return this.#decode(arrival);
+    return { channels, open: () => opened(this.#decode(arrival)) };
   }
 
   #decode(arrival: Arrival): Outcome | Promise<Outcome> {
@@ -78,12 +86,13 @@ export class Pipeline {
 
   /** @throws Undecodable */
   #route(decoded: JsonValue | null, arrival: Arrival): Candidate | undefined {
-    const { topic } = arrival;
+    const { record, topic } = arrival;
     if (decoded === null && topic.decode !== undefined) return undefined;
     const event = expectEvent(decoded);
     // Routed by what the keys will be called, so that nothing else has to be renamed for it.
     const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
     const channels = route(named, topic, this.#options.prefix);
+    this.#kafkaKeys.compare(channels, record, topic);
     return { channels, open: () => this.#encode(event, channels, arrival) };
   }
 
@@ -112,6 +121,11 @@ export class Pipeline {
     checkKeys(event);
     return event;
   }
+}
+
+function opened(outcome: Outcome | Promise<Outcome>): Opened | Promise<Opened> {
+  if (outcome instanceof Promise) return outcome.then(opened);
+  return outcome === undefined || outcome instanceof Undecodable ? outcome : outcome.open();
 }
 
 function decode({ record, topic }: Arrival): JsonValue | null | Promise<JsonValue | null> {

@@ -138,7 +138,7 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     name: kafka.topic,
     keyStyle: 'SNAKE',
     keys: [],
-
+    kafkaKey: undefined,
     decode: undefined,
   } as const;
   const ingest = new KafkaIngest({

@@ -137,3 +137,30 @@ test(
     assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
   },
 );
+
+test(
+  'keyFrom: KAFKA_KEY: what nobody wants is not parsed, what somebody wants arrives',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const schema = `
+      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", keyFrom: KAFKA_KEY) }
+      type Item { id: ID! n: Int }
+    `;
+    const [pod] = (await startPods(t, topic, 1, schema)) as [GatewayProcess];
+    const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
+    await pod.untilMetric('sluice_subscribers', 1);
+    // The first is looked at in any case, to find out whether the keys can be believed.
+    await kcat(t, topic, events(0, 50));
+    await kcat(t, topic, [
+      { key: '1', value: 'no JSON, and nobody cares' },
+      { key: '3', value: 'no JSON, and somebody does' },
+    ]);
+    await kcat(t, topic, events(50, 60));
+    await received.until(6);
+    assert.deepEqual(numbersOf(received), [3, 13, 23, 33, 43, 53]);
+    await pod.untilMetric('sluice_unsubscribed_events_total', 55);
+    assert.equal(await pod.metric('sluice_dead_letters_total'), 1);
+    assert.equal(await pod.metric('sluice_kafka_key_mismatches_total'), 0);
+  },
+);

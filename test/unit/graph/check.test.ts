@@ -29,7 +29,7 @@ const CASES: readonly Case[] = [
     'an argument of @event that is not there yet',
     bid('@event(topic: "bids", replay: true)'),
     ['schema.graphql:3:27 error: Unknown argument "replay" on directive "@event".'],
-    'topic, key, keys, format and sharing',
+    'topic, key, keyFrom, keys, format and sharing',
   ],
   [
     'a value of @event that is of the wrong type',
@@ -136,6 +136,36 @@ const CASES: readonly Case[] = [
       'schema.graphql:3:10 error: topic "b" is shown with keys: SNAKE here and with keys: KEEP by Subscription.a',
     ],
     'the same keys',
+  ],
+  [
+    'keyFrom: KAFKA_KEY without a key',
+    bid('@event(topic: "bids", keyFrom: KAFKA_KEY)', ''),
+    [
+      'schema.graphql:3:36 error: keyFrom: KAFKA_KEY without a key: nothing says which event field the Kafka key holds',
+    ],
+    'Add key',
+  ],
+  [
+    'keyFrom: KAFKA_KEY for a list',
+    bid('@event(topic: "bids", key: "tags", keyFrom: KAFKA_KEY)', '(tags: String!)'),
+    ['schema.graphql:3:49 error: keyFrom: KAFKA_KEY, but key "tags" is a list: a Kafka key holds one value'],
+    'Leave keyFrom out',
+  ],
+  [
+    'keyFrom: KAFKA_KEY on a topic that is routed by another field too',
+    'type Subscription {\n  a(x: ID!): Bid @event(topic: "b", key: "x", keyFrom: KAFKA_KEY)\n  b(y: ID!): Bid @event(topic: "b", key: "y")\n c: Bid @event(topic: "b")\n}\ntype Bid { x: ID, y: ID }',
+    [
+      'schema.graphql:2:56 error: keyFrom: KAFKA_KEY, but Subscription.b routes the events of topic "b" by "y" of the event',
+    ],
+    'the same key and keyFrom',
+  ],
+  [
+    'keyFrom: KAFKA_KEY at one of two fields with the same key',
+    'type Subscription {\n  a(x: ID!): Bid @event(topic: "b", key: "x")\n  b(x: ID!): Bid @event(topic: "b", key: "x", keyFrom: KAFKA_KEY)\n}\ntype Bid { x: ID }',
+    [
+      'schema.graphql:3:56 error: keyFrom: KAFKA_KEY, but Subscription.a routes the events of topic "b" by "x" of the event',
+    ],
+    'the same key and keyFrom',
   ],
   [
     'fields that snake_case events can never fill, wherever they are reached from the event',

@@ -46,10 +46,28 @@ describe('loadGraph', () => {
     assert.deepEqual(
       [...topics.values()],
       [
-        { name: 'bids', keyStyle: 'SNAKE', keys: ['auction_id', 'bidder_id'], decode: undefined },
-        { name: 'camel', keyStyle: 'KEEP', keys: ['someId'], decode: undefined },
+        {
+          name: 'bids',
+          keyStyle: 'SNAKE',
+          keys: ['auction_id', 'bidder_id'],
+          kafkaKey: undefined,
+          decode: undefined,
+        },
+        { name: 'camel', keyStyle: 'KEEP', keys: ['someId'], kafkaKey: undefined, decode: undefined },
       ],
     );
+  });
+
+  it('knows by which field a topic is keyed in Kafka, also if other fields show the whole of it', async (t) => {
+    const schema = `type Subscription {
+      all: Bid @event(topic: "bids")
+      one(id: ID!): Bid @event(topic: "bids", key: "id", keyFrom: KAFKA_KEY)
+      some(id: [ID!]!): Bid @event(topic: "bids", key: "id", keyFrom: KAFKA_KEY)
+      last: Bid @event(topic: "bids")
+    }
+    type Bid { id: ID }`;
+    const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
+    assert.equal(topics.get('bids')?.kafkaKey, 'id');
   });
 
   it('adds a query root that tells the version where the schema has none', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KafkaMessage } from 'kafkajs';
+import type { Topic } from '../../../src/graph/graph.ts';
 import { BatchProcessor, type Batch } from '../../../src/ingest/batch-processor.ts';
 import type { Clock } from '../../../src/ingest/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
@@ -24,11 +25,11 @@ class HastyClock implements Clock {
   };
 }
 
-function setUp(keys: string[] = []) {
+function setUp(keys: string[] = [], options: Partial<Topic> = {}) {
   const publisher = new RecordingPublisher();
   const clock = new HastyClock();
   const metrics = new Metrics();
-  const { log } = readableLog();
+  const { log, lines } = readableLog();
   const stopping = new AbortController();
   const buried: DeadLetterMessage[] = [];
   const sink = {
@@ -41,10 +42,11 @@ function setUp(keys: string[] = []) {
   };
   const processor = new BatchProcessor({
     pipeline: new Pipeline({
-      topics: topics(topic('bids', { keys })),
+      topics: topics(topic('bids', { keys, ...options })),
       prefix: '',
       maxAgeSeconds: 0,
       metrics,
+      log,
       now: clock.now,
     }),
     publisher,
@@ -54,7 +56,7 @@ function setUp(keys: string[] = []) {
     clock,
     stopping: stopping.signal,
   });
-  return { publisher, clock, metrics, stopping, sink, buried, processor };
+  return { publisher, clock, metrics, stopping, sink, buried, processor, lines };
 }
 
 /** What kafkajs would hand over, and what was done with it. */
@@ -67,7 +69,7 @@ class FakeBatch implements Batch {
   stale = false;
   onHeartbeat: () => void = () => undefined;
 
-  constructor(values: string[], keys: readonly (string | Buffer)[] = []) {
+  constructor(values: string[], keys: readonly (string | Buffer | undefined)[] = []) {
     const messages = values.map((value, offset) => ({
       key: keys[offset] === undefined ? null : Buffer.from(keys[offset]),
       value: Buffer.from(value),
@@ -332,4 +334,77 @@ test('what is wrong inside of an event is found when somebody would have been se
   assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
   assert.equal(await count(metrics.unsubscribedEvents), 1);
   assert.deepEqual(batch.committed, ['3']);
+});
+
+/** A decode that tells how often it was called. */
+function countedDecode() {
+  const decode = (value: Buffer) => {
+    decode.calls += 1;
+    return JSON.parse(value.toString()) as { id: number };
+  };
+  decode.calls = 0;
+  return decode;
+}
+
+const byKafkaKey = (decode?: Topic['decode']) => setUp(['id'], { kafkaKey: 'id', decode });
+
+test('by their Kafka keys, messages that nobody is subscribed to are not even decoded', async () => {
+  const decode = countedDecode();
+  const { processor, publisher, metrics } = byKafkaKey(decode);
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const ids = range(0, 50).map((n) => n % 5);
+  const batch = new FakeBatch(
+    ids.map((id) => `{"id":${id}}`),
+    ids.map(String),
+  );
+  await processor.process(batch);
+  assert.deepEqual(
+    offsetsOf(publisher),
+    range(0, 50).filter((n) => n % 5 === 1),
+  );
+  // Those ten, and one that is looked at to find out whether the keys can be believed.
+  assert.equal(decode.calls, 11);
+  assert.equal(await count(metrics.unsubscribedEvents), 40);
+  assert.deepEqual(batch.committed, ['49']);
+});
+
+test('a message without a Kafka key, or with one that is no text, is asked itself', async () => {
+  const { processor, publisher, lines } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const batch = new FakeBatch(['{"id":1}', '{"id":1}', '{"id":1}'], ['1', Buffer.from([0xff]), undefined]);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  assert.deepEqual(lines, []);
+});
+
+test('subscribers of the whole topic get every event, whatever its Kafka key', async () => {
+  const { processor, publisher } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids';
+  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', '{}'], ['1', '2', '3']));
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+});
+
+test('by Kafka keys, what is no JSON and nobody wanted is no dead letter; what somebody wanted is', async () => {
+  const { processor, publisher, buried } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const batch = new FakeBatch(['{"id":1}', 'nope', 'nope', '{"id":1}'], ['1', '1', '2', '1']);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 3]);
+  assert.equal(buried.length, 1);
+  assert.deepEqual(batch.committed, ['3']);
+});
+
+test('a topic whose Kafka keys are found to be something else is parsed from then on, and it is said once', async () => {
+  const { processor, publisher, metrics, lines } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  // The first message is always looked at.
+  const values = ['{"id":7}', '{"id":1}', '{"id":1}'];
+  for (const keys of [
+    ['a', 'b', 'c'],
+    ['1', '1', 'd'],
+  ])
+    await processor.process(new FakeBatch(values, keys));
+  assert.deepEqual(offsetsOf(publisher), [1, 2, 1, 2]);
+  assert.equal(await count(metrics.kafkaKeyMismatches), 5);
+  assert.equal(lines.filter(({ msg }) => String(msg).includes('KAFKA_KEY')).length, 1);
 });

@@ -4,7 +4,7 @@ import { PublishError, type Publication, type Publisher } from '../../../src/ing
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 
 export function topic(name: string, options: Partial<Topic> = {}): Topic {
-  return { name, keyStyle: 'SNAKE', keys: [], decode: undefined, ...options };
+  return { name, keyStyle: 'SNAKE', keys: [], kafkaKey: undefined, decode: undefined, ...options };
 }
 
 export function topics(...all: Topic[]): ReadonlyMap<string, Topic> {

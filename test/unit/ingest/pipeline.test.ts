@@ -8,22 +8,24 @@ import { route } from '../../../src/ingest/route.ts';
 import { Undecodable } from '../../../src/ingest/undecodable.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
-import { record, topic, topics } from './parts.ts';
+import { readableLog, record, topic, topics } from './parts.ts';
 
 function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number } = {}) {
   const metrics = new Metrics();
+  const { log, lines } = readableLog();
   const pipeline = new Pipeline({
     topics: topics(one),
     prefix: 'p:',
     maxAgeSeconds: options.maxAgeSeconds ?? 0,
     metrics,
+    log,
     now: () => options.now ?? 5_000,
   });
   const opened = (taken: KafkaRecord): Opened | Promise<Opened> => {
     const outcome = pipeline.process(taken);
     return outcome instanceof Promise ? outcome.then(open) : open(outcome);
   };
-  return { pipeline, opened, metrics };
+  return { pipeline, opened, metrics, lines };
 }
 
 function open(outcome: Outcome): Opened | Promise<Opened> {
