@@ -44,9 +44,14 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
 }
 
 /** The way from Kafka's bytes to a publisher. */
-export function ingestTo(publisher: Publisher, graph: LoadedGraph, prefix: string, metrics: Metrics) {
+export function ingestTo(
+  publisher: Publisher,
+  topics: LoadedGraph['topics'],
+  prefix: string,
+  metrics: Metrics,
+) {
   const pipeline = new Pipeline({
-    topics: graph.topics,
+    topics,
     prefix,
     maxAgeSeconds: 0,
     metrics,
