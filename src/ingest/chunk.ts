@@ -79,7 +79,9 @@ export class Chunk {
    */
   async deliver(publisher: Publisher): Promise<void> {
     if (this.#from < this.#entries.length) await this.#publish(publisher);
-    if (this.#deadLetters.length > 0) await this.#parts.deadLetters.bury(this.#deadLetters);
+    // In the order of the messages, though some are found out later than others.
+    const letters = this.#deadLetters.toSorted((one, other) => one.record.offset - other.record.offset);
+    if (letters.length > 0) await this.#parts.deadLetters.bury(letters);
     this.#deadLetters = [];
   }
 

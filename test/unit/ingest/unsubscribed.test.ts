@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Topic } from '../../../src/graph/graph.ts';
+import type { Metrics } from '../../../src/metrics.ts';
+import { events, FakeBatch, offsetsOf, range, setUp } from './batch-parts.ts';
+
+const count = async (counter: Metrics['unsubscribedEvents']) => (await counter.get()).values[0]?.value ?? 0;
+
+test('the bus is asked once a chunk, for each channel once, before anything is published', async () => {
+  const { processor, publisher } = setUp(['id']);
+  await processor.process(new FakeBatch(range(0, 700).map((n) => `{"id":${n % 3}}`)));
+  assert.deepEqual(publisher.asked, [
+    ['bids', 'bids:id=0', 'bids:id=1', 'bids:id=2'],
+    ['bids', 'bids:id=2', 'bids:id=0', 'bids:id=1'],
+  ]);
+});
+
+test('only channels with subscribers are published on; the other events count, and are committed', async () => {
+  const { processor, publisher, metrics } = setUp(['id']);
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const batch = new FakeBatch(range(0, 9).map((n) => `{"id":${n % 3}}`));
+  await processor.process(batch);
+  assert.deepEqual(
+    publisher.published.map(({ channel }) => channel),
+    ['bids:id=1', 'bids:id=1', 'bids:id=1'],
+  );
+  assert.deepEqual(offsetsOf(publisher), [1, 4, 7]);
+  assert.equal(await count(metrics.unsubscribedEvents), 6);
+  assert.deepEqual(batch.committed, ['8']);
+});
+
+test('where nobody is subscribed, nothing is published, and the committed offset goes on', async () => {
+  const { processor, publisher, metrics } = setUp();
+  publisher.wants = () => false;
+  const batch = new FakeBatch(events(1_200));
+  await processor.process(batch);
+  assert.equal(publisher.attempts, 0);
+  assert.deepEqual(batch.committed, ['499', '999', '1199']);
+  assert.equal(await count(metrics.unsubscribedEvents), 1_200);
+});
+
+test('who joins between two chunks gets the second one', async () => {
+  const { processor, publisher } = setUp();
+  publisher.wants = () => publisher.asked.length > 1;
+  await processor.process(new FakeBatch(events(600)));
+  assert.deepEqual(offsetsOf(publisher), range(500, 600));
+});
+
+test('a bus that cannot be asked is one that takes nothing: it is asked again, and who has joined by then gets all', async () => {
+  const { processor, publisher, clock, metrics } = setUp();
+  let joined = false;
+  publisher.wants = () => {
+    if (clock.waits.length < 3) throw new Error('the bus is away');
+    joined = true;
+    return joined;
+  };
+  const batch = new FakeBatch(events(3));
+  await processor.process(batch);
+  assert.deepEqual(clock.waits, [50, 100, 200]);
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  assert.deepEqual(batch.committed, ['2']);
+  assert.equal(await count(metrics.unsubscribedEvents), 0);
+});
+
+test('a second attempt asks again for what has not arrived, and no event is counted twice', async () => {
+  const { processor, publisher, metrics } = setUp(['id']);
+  publisher.wants = (channel) =>
+    channel === 'bids:id=1' || (publisher.asked.length > 1 && channel === 'bids:id=2');
+  publisher.failing = () => (publisher.attempts === 1 ? 1 : undefined);
+  // Of the first attempt 1 arrives and 2 does not; the ones between them have passed by then.
+  await processor.process(new FakeBatch([0, 1, 2, 1, 2, 0].map((id) => `{"id":${id}}`)));
+  assert.deepEqual(publisher.asked[1], ['bids', 'bids:id=1', 'bids:id=2', 'bids:id=0']);
+  assert.deepEqual(offsetsOf(publisher), [1, 3, 4]);
+  assert.equal(await count(metrics.unsubscribedEvents), 3);
+});
+
+test('what is wrong inside of an event is found when somebody would have been sent it, and noted once', async () => {
+  const { processor, publisher, buried, metrics } = setUp(['id']);
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  publisher.failing = () => (publisher.attempts < 3 ? 0 : undefined);
+  const batch = new FakeBatch([
+    '{"id":1}',
+    '{"id":1,"__proto__":1}',
+    '{"id":2,"__proto__":1}',
+    '{"id":1}',
+    'nope',
+  ]);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 3]);
+  assert.deepEqual(
+    buried.map(({ headers }) => [headers['sluice-offset'], headers['sluice-reason']]),
+    [
+      ['1', 'forbidden_key'],
+      ['4', 'not_json'],
+    ],
+  );
+  const counted = (await metrics.deadLetters.get()).values.map(({ value }) => value);
+  assert.deepEqual(counted, [1, 1]);
+  assert.equal(await count(metrics.unsubscribedEvents), 1);
+  assert.deepEqual(batch.committed, ['4']);
+});
+
+/** A decode that tells how often it was called. */
+function countedDecode() {
+  const decode = (value: Buffer) => {
+    decode.calls += 1;
+    return JSON.parse(value.toString()) as { id: number };
+  };
+  decode.calls = 0;
+  return decode;
+}
+
+const byKafkaKey = (decode?: Topic['decode']) => setUp(['id'], { kafkaKey: 'id', decode });
+
+test('by their Kafka keys, messages that nobody is subscribed to are not even decoded', async () => {
+  const decode = countedDecode();
+  const { processor, publisher, metrics } = byKafkaKey(decode);
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const ids = range(0, 50).map((n) => n % 5);
+  const batch = new FakeBatch(
+    ids.map((id) => `{"id":${id}}`),
+    ids.map(String),
+  );
+  await processor.process(batch);
+  assert.deepEqual(
+    offsetsOf(publisher),
+    range(0, 50).filter((n) => n % 5 === 1),
+  );
+  // Those ten, and one that is looked at to find out whether the keys can be believed.
+  assert.equal(decode.calls, 11);
+  assert.equal(await count(metrics.unsubscribedEvents), 40);
+  assert.deepEqual(batch.committed, ['49']);
+});
+
+test('a message without a Kafka key, or with one that is no text, is asked itself', async () => {
+  const { processor, publisher, lines } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const batch = new FakeBatch(['{"id":1}', '{"id":1}', '{"id":1}'], ['1', Buffer.from([0xff]), undefined]);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  assert.deepEqual(lines, []);
+});
+
+test('subscribers of the whole topic get every event, whatever its Kafka key', async () => {
+  const { processor, publisher } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids';
+  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', '{}'], ['1', '2', '3']));
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+});
+
+test('by Kafka keys, what is no JSON and nobody wanted is no dead letter; what somebody wanted is', async () => {
+  const { processor, publisher, buried } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  const batch = new FakeBatch(['{"id":1}', 'nope', 'nope', '{"id":1}'], ['1', '1', '2', '1']);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 3]);
+  assert.equal(buried.length, 1);
+  assert.deepEqual(batch.committed, ['3']);
+});
+
+test('a topic whose Kafka keys are found to be something else is parsed from then on, and it is said once', async () => {
+  const { processor, publisher, metrics, lines } = byKafkaKey();
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  // The first message is always looked at.
+  const values = ['{"id":7}', '{"id":1}', '{"id":1}'];
+  for (const keys of [
+    ['a', 'b', 'c'],
+    ['1', '1', 'd'],
+  ])
+    await processor.process(new FakeBatch(values, keys));
+  assert.deepEqual(offsetsOf(publisher), [1, 2, 1, 2]);
+  assert.equal(await count(metrics.kafkaKeyMismatches), 5);
+  assert.equal(lines.filter(({ msg }) => String(msg).includes('KAFKA_KEY')).length, 1);
+});
