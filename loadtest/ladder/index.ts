@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { commit, machine, versions } from '../environment.ts';
+import { origin } from '../environment.ts';
 import { interruption, measure } from '../measure.ts';
 import type { Load } from '../report/report.ts';
 import { climbed, ladderTable, type Climbed } from './climbed.ts';
@@ -42,20 +42,11 @@ async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
   const sockets = positive('sockets', values.sockets);
   const seconds = positive('seconds', values.seconds);
-  const created = new Date().toISOString();
-  const file = values.out ?? path.join(ROOT, 'loadtest/out', `ladder-${created.replaceAll(':', '-')}.json`);
+  const made = await origin(['yarn loadtest:ladder', ...args].join(' '));
+  const name = `ladder-${made.created.replaceAll(':', '-')}.json`;
+  const file = values.out ?? path.join(ROOT, 'loadtest/out', name);
   const steps = await climb(sockets, seconds);
-  const report = {
-    kind: 'ladder',
-    created,
-    commit: commit(),
-    machine: machine(),
-    versions: await versions(),
-    commandLine: ['yarn loadtest:ladder', ...args].join(' '),
-    sockets,
-    secondsPerStep: seconds,
-    steps,
-  };
+  const report = { kind: 'ladder', ...made, sockets, secondsPerStep: seconds, steps };
   console.log(ladderTable(steps));
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
