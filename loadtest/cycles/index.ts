@@ -63,7 +63,7 @@ async function main(): Promise<void> {
       const made = await origin(`yarn loadtest:cycles --warm-up ${warmUp} --cycles ${cycles}`);
       const title = `Connecting, subscribing and leaving, ${cycles} times after ${warmUp} to warm up`;
       const tables = [{ title, columns: ['figure', 'limit', 'measured'], rows }];
-      await writeFile(values.out, JSON.stringify({ kind: 'heap', ...made, tables }, null, 2));
+      await writeFile(values.out, JSON.stringify({ kind: 'cycles', ...made, tables }, null, 2));
     }
   } finally {
     await server?.stop();

@@ -7,19 +7,21 @@ export interface Results {
   readonly loadtest: readonly Report[];
   readonly ladder: readonly Ladder[];
   readonly heap: readonly Tables[];
+  readonly cycles: readonly Tables[];
   readonly micro: readonly Tables[];
 }
 
 export type Kind = keyof Results;
 
 /** In the order in which they are told about. */
-export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'micro'];
+export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'micro'];
 
 /** What tells that a file holds what its kind says: enough to refuse one that does not. */
 const LISTS: Readonly<Record<Kind, string>> = {
   loadtest: 'runs',
   ladder: 'steps',
   heap: 'tables',
+  cycles: 'tables',
   micro: 'tables',
 };
 
@@ -32,7 +34,7 @@ interface File {
 
 /** @throws Error that names the file, what was expected and what came */
 export function readResults(files: readonly File[]): Results {
-  const all: Record<Kind, unknown[]> = { loadtest: [], ladder: [], heap: [], micro: [] };
+  const all: Record<Kind, unknown[]> = { loadtest: [], ladder: [], heap: [], cycles: [], micro: [] };
   for (const file of files) {
     const [kind, results] = read(file);
     all[kind].push(results);

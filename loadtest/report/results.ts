@@ -16,6 +16,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   loadtest: 'Load tests',
   ladder: 'The ladder',
   heap: 'What an idle socket holds',
+  cycles: 'Coming and leaving',
   micro: 'Parts by themselves',
 };
 
@@ -25,6 +26,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     loadtest: results.loadtest.map(loadtestSection),
     ladder: results.ladder.map(ladderSection),
     heap: results.heap.map(tablesSection),
+    cycles: results.cycles.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };
   const parts = [

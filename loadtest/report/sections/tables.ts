@@ -4,9 +4,9 @@ import { markdownTable, originOf } from '../markdown.ts';
 import type { Origin } from '../origin.ts';
 import { amount } from '../units.ts';
 
-/** Whatever a tool has to show as tables: small benchmarks, what the heap consists of. */
+/** Whatever a tool has to show as tables: what the heap consists of, what is left of those who leave, small benchmarks. */
 export interface Tables extends Origin {
-  readonly kind: 'micro' | 'heap';
+  readonly kind: 'heap' | 'cycles' | 'micro';
   readonly tables: readonly NamedTable[];
 }
 

@@ -177,6 +177,20 @@ test('Tables of small benchmarks are shown as they come', () => {
   assert.deepEqual(row(markdown, '10,000'), ['10,000', '–']);
 });
 
+test('What is left of those who leave is not told under what those who wait hold', () => {
+  const tables = [{ title: 'Many', columns: ['figure', 'limit', 'measured'], rows: [['groups', '0', '0']] }];
+  const headings = markdownOf({ ...MICRO, kind: 'cycles', tables }, { ...MICRO, kind: 'heap' })
+    .split('\n')
+    .filter((line) => line.startsWith('#'));
+  assert.deepEqual(headings, [
+    '# Results',
+    '## What an idle socket holds',
+    '### Hub',
+    '## Coming and leaving',
+    '### Many',
+  ]);
+});
+
 test('Texts of results mean nothing in Markdown', () => {
   const report = loadReport();
   const hostile = 'a | b\n# c <img> `d` *e* [f](http://example.test) &amp;';
