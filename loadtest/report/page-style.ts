@@ -32,7 +32,7 @@ td:not(:first-child) { white-space: nowrap; }
 .budgets td:last-child { white-space: normal; }
 .plot { margin: 0 0 1rem; }
 .runs { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem 1.5rem; }
-figure { margin: 0; min-width: 0; }
+figure { margin: 0; min-width: 0; max-width: 46rem; }
 figcaption { display: flex; flex-wrap: wrap; gap: 0 1rem; font-size: .9rem; }
 figcaption b { color: var(--text); }
 .key::before { content: ""; display: inline-block; width: 1.1em; height: 3px; margin-right: .4em; vertical-align: middle; background: currentColor; }

@@ -90,7 +90,12 @@ function timeAxis(scale: Scale): string {
 }
 
 function line({ points }: Series, index: number, axes: Axes): string {
-  const places = points.map(({ at, value }) => `${round(axes.time.at(at))},${round(axes.value.at(value))}`);
+  // A mean is level for as long as it was taken over: a slope between two would show what nobody has seen.
+  const places = points.flatMap(({ since, at, value }) =>
+    (since === undefined ? [at] : [since, at]).map(
+      (time) => `${round(axes.time.at(time))},${round(axes.value.at(value))}`,
+    ),
+  );
   return `<polyline class="line series-${index}" points="${places.join(' ')}"/>`;
 }
 

@@ -10,6 +10,8 @@ export interface Series {
 export interface Point {
   /** seconds since the run began */
   readonly at: number;
+  /** Where the value is a mean, the time from which on it was taken. */
+  readonly since?: number;
   readonly value: number;
 }
 
@@ -71,6 +73,6 @@ function rates(samples: readonly Sample[], total: (sample: Sample) => number): r
     const before = samples[index];
     if (before === undefined || sample.at <= before.at) return [];
     const value = ((total(sample) - total(before)) / (sample.at - before.at)) * 1_000;
-    return Number.isFinite(value) ? [{ at: sample.at / 1_000, value }] : [];
+    return Number.isFinite(value) ? [{ at: sample.at / 1_000, since: before.at / 1_000, value }] : [];
   });
 }

@@ -74,6 +74,23 @@ test('Throughput and CPU are what was added since the sample before, per second'
   assert.deepEqual(values('cpu'), [50, 0]);
 });
 
+test('A mean is level from the sample before to its own', () => {
+  const base = sluice.samples[0];
+  assert.ok(base);
+  const samples = [0, 1_000, 4_000].map((at, index) => ({ ...base, at, deliveries: index * 600 }));
+  const [svg] = svgs(plot('throughput'), [{ ...sluice, samples }]);
+  const [points = []] = pointsOf(svg ?? '');
+  const [x, y] = [0, 1].map((axis) => points.filter((_, index) => index % 2 === axis)) as [
+    number[],
+    number[],
+  ];
+  assert.equal(points.length, 8);
+  assert.equal(y[0], y[1]);
+  assert.equal(x[1], x[2]);
+  assert.equal(y[2], y[3]);
+  assert.ok((y[0] ?? 0) < (y[2] ?? 0), '600 a second is drawn above 200 a second');
+});
+
 test('Every phase is marked, with names that do not lie on each other', () => {
   const [svg] = svgs(plot('cpu'), [sluice]);
   assert.ok(svg);
