@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { origin } from '../environment.ts';
 import { interruption, measure } from '../measure.ts';
 import type { Load } from '../report/report.ts';
+import type { Ladder } from '../report/sections/ladder.ts';
 import { climbed, ladderTable, type Climbed } from './climbed.ts';
 import { STEPS } from './steps.ts';
 import { ladderTargets } from './targets.ts';
@@ -42,14 +43,14 @@ async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
   const sockets = positive('sockets', values.sockets);
   const seconds = positive('seconds', values.seconds);
-  const made = await origin(['yarn loadtest:ladder', ...args].join(' '));
-  const name = `ladder-${made.created.replaceAll(':', '-')}.json`;
-  const file = values.out ?? path.join(ROOT, 'loadtest/out', name);
+  const from = await origin(['yarn loadtest:ladder', ...args].join(' '));
+  const named = `ladder-${from.created.replaceAll(':', '-')}.json`;
+  const file = values.out ?? path.join(ROOT, 'loadtest/out', named);
   const steps = await climb(sockets, seconds);
-  const report = { kind: 'ladder', ...made, sockets, secondsPerStep: seconds, steps };
+  const ladder: Ladder = { kind: 'ladder', ...from, sockets, secondsPerStep: seconds, steps };
   console.log(ladderTable(steps));
   await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(ladder, null, 2)}\n`);
   console.log(path.relative(process.cwd(), file));
 }
 
