@@ -3,7 +3,7 @@
  * `yarn check` fails on the first import that goes down.
  */
 const FLOORS = [
-  'config|config-types|errors|log|metrics',
+  'config|config-types|errors|log|loop-utilization|metrics',
   'lazy',
   'graph',
   'ingest',

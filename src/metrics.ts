@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LoopUtilization } from './loop-utilization.ts';
 
 /**
  * Every metric of the gateway itself, once: name, help, labels. A gateway has a registry of its own, so that several
@@ -104,6 +105,7 @@ export class Metrics {
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [this.registry],
   });
+  readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
 
   /** Adds what prom-client knows of the process: memory, CPU, loop delay, garbage collection. */
   collectProcess(): void {
@@ -121,4 +123,17 @@ export class Metrics {
   ): Counter<Label> {
     return new Counter({ name: `sluice_${name}`, help, labelNames, registers: [this.registry] });
   }
+}
+
+/** Read when somebody asks for metrics. Of several processes the mean: each has an event loop of its own to fill. */
+function eventLoopUtilization(registry: Registry, utilization: LoopUtilization): Gauge {
+  return new Gauge({
+    name: 'sluice_event_loop_utilization',
+    help: 'Share of its time in which the event loop was busy, 0 to 1, over the last 5 seconds or more',
+    aggregator: 'average',
+    registers: [registry],
+    collect() {
+      this.set(utilization.value);
+    },
+  });
 }
