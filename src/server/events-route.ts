@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
+import { isFromThisMachine } from './loopback.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { sendJson } from './respond.ts';
-import type { Route } from './router.ts';
+import { queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
   /** By name: the topics that the graph shows. */
@@ -26,10 +27,9 @@ const PATH = '/events/';
 /**
  * `POST /events/<topic>`, with the Kafka key as `?key=`: one event by hand.
  *
- * Whoever can send here can tell subscribers anything, so by default only this machine may. A peer on loopback is
- * not enough to know that: a proxy on this machine speaks for others, and a page in this machine's browser for its
- * author. The first is told by its Host header or by what proxies add (one that does neither must keep `/events/` to
- * itself), the second by Origin and by a content type that pages can't send without asking.
+ * Whoever can send here can tell subscribers anything, so by default only this machine may; a proxy on it that can't
+ * be told from a user must keep `/events/` to itself. A page in this machine's browser speaks for its author, and is
+ * told by Origin and by a content type that pages can't send without asking.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
   const { topics, accept, fromAnywhere } = options;
@@ -37,7 +37,7 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
     path: PATH,
     methods: {
       POST: async (request, response, rest) => {
-        if (!fromAnywhere) demandLoopback(request);
+        if (!fromAnywhere) demandThisMachine(request);
         originCheck.demand(request.headers);
         demandType(request);
         const topic = decode(rest);
@@ -49,7 +49,7 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
         }
         const value = await readBody(request, maxBytes);
         try {
-          await accept(topic, value, keyOf(request));
+          await accept(topic, value, queryOf(request).get('key') ?? undefined);
         } catch (error) {
           if (error instanceof SluiceError && error.code === 'UNDECODABLE') {
             throw new HttpError(400, error.message);
@@ -62,19 +62,8 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
   };
 }
 
-/** What proxies add to the requests that they pass on. */
-const FORWARDED = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-];
-
-function demandLoopback({ socket, headers }: IncomingMessage): void {
-  const isForwarded = FORWARDED.some((name) => name in headers);
-  if (!isForwarded && isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host)) return;
+function demandThisMachine(request: IncomingMessage): void {
+  if (isFromThisMachine(request)) return;
   throw new HttpError(
     403,
     'events are taken from this machine, at localhost, only; EVENTS_FROM_ANYWHERE=true takes them from any peer',
@@ -87,19 +76,6 @@ function demandType({ headers }: IncomingMessage): void {
   if (/^application\/(json|octet-stream)\s*(;|$)/i.test(type)) return;
   const got = type === '' ? 'none' : type;
   throw new HttpError(415, `expected content-type application/json, or application/octet-stream, got ${got}`);
-}
-
-function isLoopbackAddress(address: string | undefined): boolean {
-  return address !== undefined && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
-}
-
-function isLoopbackHost(host: string | undefined): boolean {
-  return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host);
-}
-
-function keyOf({ url = '' }: IncomingMessage): string | undefined {
-  const query = url.indexOf('?');
-  return query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get('key') ?? undefined);
 }
 
 function decode(encoded: string): string | undefined {

@@ -14,6 +14,8 @@ export type Handle = (
 export interface Route {
   /** Matched exactly, or as a beginning if it ends in a slash and is not the root. */
   readonly path: string;
+  /** For whom it does not admit the route is not there. Without it everybody is admitted. */
+  readonly admits?: (request: IncomingMessage) => boolean;
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'OPTIONS', Handle>>>;
 }
 
@@ -38,8 +40,11 @@ export class Router {
 
   #dispatch(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     const path = pathOf(request);
-    const route = this.#routes.find((candidate) => matches(candidate.path, path));
-    if (route === undefined) throw new HttpError(404, `nothing here; there is ${this.#paths()}`);
+    const routes = this.#routes.filter(({ admits }) => admits?.(request) !== false);
+    const route = routes.find((candidate) => matches(candidate.path, path));
+    if (route === undefined) {
+      throw new HttpError(404, `nothing here; there is ${routes.map((known) => known.path).join(', ')}`);
+    }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handle = (route.methods as Readonly<Record<string, Handle | undefined>>)[method ?? ''];
     if (handle === undefined) {
@@ -59,16 +64,17 @@ export class Router {
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'internal error' });
   }
-
-  #paths(): string {
-    return this.#routes.map(({ path }) => path).join(', ');
-  }
 }
 
 /** The path of a request's URL, as sent: percent-encoded, not normalised, without the query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
+}
+
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const query = url.indexOf('?');
+  return new URLSearchParams(query === -1 ? '' : url.slice(query));
 }
 
 function matches(route: string, path: string): boolean {

@@ -5,7 +5,7 @@ import { HttpError } from '../../../src/server/http-error.ts';
 import { createLog } from '../../../src/log.ts';
 import { readBody } from '../../../src/server/body.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
-import { ask, deferred, errorOf, listen, serve } from './serve.ts';
+import { ask, deferred, errorOf, listen, serve, type Answer } from './serve.ts';
 
 const routes: readonly Route[] = [
   { path: '/', methods: { GET: (_request, response) => void response.end('root') } },
@@ -23,6 +23,10 @@ const routes: readonly Route[] = [
     },
   },
 ];
+
+function outcome({ status, headers: { date: _, ...headers }, body }: Answer): unknown {
+  return { status, headers, body };
+}
 
 describe('Router', () => {
   it('finds routes by their exact path, whatever the query', async (t) => {
@@ -42,6 +46,22 @@ describe('Router', () => {
       const answer = await ask(port, path);
       assert.equal(answer.status, 404);
       assert.equal(errorOf(answer), 'nothing here; there is /, /one, /many/, /throws');
+    }
+  });
+
+  it('shows a route to those whom it admits, and to others neither it nor its path', async (t) => {
+    const guarded: Route = {
+      path: '/one/guarded',
+      admits: ({ headers }) => headers['x-key'] === 'right',
+      methods: { GET: (_request, response) => void response.end('in') },
+    };
+    const port = await serve(t, [...routes, guarded]);
+    assert.equal((await ask(port, '/one/guarded', { headers: { 'x-key': 'right' } })).body, 'in');
+    for (const method of ['GET', 'POST']) {
+      assert.deepEqual(
+        outcome(await ask(port, '/one/guarded', { method })),
+        outcome(await ask(port, '/one/nowhere', { method })),
+      );
     }
   });
 
