@@ -12,6 +12,7 @@ import type { BoundedLabels } from './bounded-labels.ts';
 import { UNITS } from './backlog.ts';
 import { Bucketings } from './bucketing.ts';
 import type { Flusher } from './flush.ts';
+import type { GroupCounts } from './inspection.ts';
 import type { Limiter } from './limiter.ts';
 import type { Member } from './member.ts';
 import { RecentPositions } from './offsets.ts';
@@ -85,6 +86,8 @@ export class Group {
   /** Events that could not be taken in, at the end of those under way. */
   #skipping: Skipping | undefined;
   #delivered = 0;
+  #events = 0;
+  #executions = 0;
 
   constructor(question: Question, services: GroupServices) {
     this.question = question;
@@ -94,6 +97,11 @@ export class Group {
 
   get size(): number {
     return this.#members.size;
+  }
+
+  get counts(): GroupCounts {
+    const { size: waiting } = this.#sequencer;
+    return { live: this.#live, events: this.#events, executions: this.#executions, waiting };
   }
 
   add(member: Member): void {
@@ -134,6 +142,7 @@ export class Group {
       this.#services.metrics.duplicates.inc();
       return;
     }
+    this.#events += 1;
     if (this.#sequencer.size >= this.#services.maxWaiting) {
       this.#skip();
       return;
@@ -194,6 +203,7 @@ export class Group {
     const { operation, variables } = this.question;
     metrics.executions.inc();
     flusher.spend(UNITS.execution);
+    this.#executions += 1;
     const execution = executionIn(scope, viewer, reads);
     if ('errors' in execution) return execution;
     const result = executor.execute(operation, message.event, execution.context, variables);

@@ -10,6 +10,7 @@ import { deepFreeze } from './freeze.ts';
 import { declaredVariables, variablesKey } from './group-key.ts';
 import type { Contexts } from '../context/event-scope.ts';
 import { Group, type EventExecutor, type GroupServices, type Question } from './group.ts';
+import { inspect, type HubInspection } from './inspection.ts';
 import { RecentScopes } from './recent-scopes.ts';
 import type { Member } from './member.ts';
 import { ChannelOffsets } from './offsets.ts';
@@ -87,6 +88,12 @@ export class Hub {
   /** Does nothing for somebody who has left already. */
   leave(group: Group, member: Member): void {
     if (group.remove(member) && group.size === 0) this.#close(group);
+  }
+
+  /** What there is to see: everything counted, and the largest groups and channels, up to `limit` of each. */
+  inspect(limit: number): HubInspection {
+    const groups = [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
+    return inspect(groups, this.#channels, this.#options.limiter, limit);
   }
 
   #understand(

@@ -11,6 +11,14 @@ export class Limiter {
     this.#limit = limit;
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Calls `start` now, or when a place is free. Whoever is started takes a place with `take` if it needs one. */
   whenFree(start: () => void): void {
     if (this.#running < this.#limit) start();

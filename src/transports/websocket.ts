@@ -16,6 +16,7 @@ import type { Operation } from '../executor/operation.ts';
 import type { Flusher } from '../hub/flush.ts';
 import type { RequestHead } from '../graph/context-types.ts';
 import type { Hub } from '../hub/hub.ts';
+import { largest } from '../hub/largest.ts';
 import { ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -39,6 +40,12 @@ interface WebSocketOptions {
   readonly maxOperations: number;
   /** 0: never. */
   readonly pingSeconds: number;
+}
+
+export interface SocketsInspection {
+  readonly count: number;
+  readonly waitingBytes: number;
+  readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
 }
 
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
@@ -127,6 +134,23 @@ export class WebSocketTransport {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
       this.#opened(webSocket, stream, headOf(request)),
     );
+  }
+
+  /** Bytes that wait for peers to read them, and where most of them do. Nothing tells whose socket it is. */
+  inspect(limit: number): SocketsInspection {
+    const waiting = [...this.#connections].map(({ waitingBytes, operations }) => ({
+      waitingBytes,
+      operations,
+    }));
+    return {
+      count: waiting.length,
+      waitingBytes: waiting.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0),
+      slowest: largest(
+        waiting.filter(({ waitingBytes }) => waitingBytes > 0),
+        limit,
+        ({ waitingBytes }) => waitingBytes,
+      ),
+    };
   }
 
   #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {

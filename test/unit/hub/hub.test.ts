@@ -415,3 +415,80 @@ test('arguments that pick no channel, or too many, are errors for the one who as
   }
   assert.equal(await value('groups'), 0);
 });
+
+test('whoever looks inside sees groups with what they asked, and what has become of their events', async () => {
+  const executions: PromiseWithResolvers[] = [];
+  const { bus, hub, join } = setUp({
+    execute: (event: { n: number }) => {
+      const execution = withResolvers();
+      executions.push(execution);
+      return execution.promise.then(() => ({ data: event }));
+    },
+  });
+  const asked = operation();
+  join(asked, { id: [1, 2] });
+  join(asked, { id: [1, 2] });
+  join(asked, { id: 2 });
+  await bus.acknowledge('bids:id=1', 'bids:id=2');
+  bus.carry('bids:id=1', 1, { n: 1 });
+  bus.carry('bids:id=1', 2, { n: 2 });
+  executions[0]?.resolve();
+  await settled();
+  const { groups, channels, executions: underWay } = hub.inspect(10);
+  assert.deepEqual(groups, {
+    count: 2,
+    subscribers: 3,
+    waiting: 1,
+    largest: [
+      {
+        field: 'bid',
+        document: 'subscription { bid }',
+        operationName: undefined,
+        variables: { id: [1, 2] },
+        channels: ['bids:id=1', 'bids:id=2'],
+        subscribers: 2,
+        live: true,
+        events: 2,
+        executions: 2,
+        waiting: 1,
+      },
+      {
+        field: 'bid',
+        document: 'subscription { bid }',
+        operationName: undefined,
+        variables: { id: 2 },
+        channels: ['bids:id=2'],
+        subscribers: 1,
+        live: true,
+        events: 0,
+        executions: 0,
+        waiting: 0,
+      },
+    ],
+  });
+  assert.deepEqual(channels, {
+    count: 2,
+    largest: [
+      { name: 'bids:id=2', groups: 2, subscribers: 3 },
+      { name: 'bids:id=1', groups: 1, subscribers: 2 },
+    ],
+  });
+  assert.deepEqual(underWay, { running: 1, waiting: 0 });
+});
+
+test('whoever looks inside sees the largest groups and channels, and how many there are in all', () => {
+  const { hub, join } = setUp();
+  const asked = operation();
+  for (let id = 1; id <= 20; id += 1) for (let member = 0; member < id; member += 1) join(asked, { id });
+  for (let other = 0; other < 2; other += 1) join(operation(), { id: 7 });
+  const { groups, channels } = hub.inspect(3);
+  assert.equal(groups.count, 22);
+  assert.equal(groups.subscribers, 212);
+  assert.deepEqual(
+    groups.largest.map(({ subscribers, live }) => ({ subscribers, live })),
+    [20, 19, 18].map((subscribers) => ({ subscribers, live: false })),
+  );
+  assert.equal(channels.count, 20);
+  assert.deepEqual(channels.largest[0], { name: 'bids:id=7', groups: 3, subscribers: 9 });
+  assert.equal(channels.largest.length, 3);
+});

@@ -1,0 +1,94 @@
+import { largest } from './largest.ts';
+import type { Limiter } from './limiter.ts';
+
+/** Of a group since it was made, except where it says otherwise. */
+export interface GroupCounts {
+  /** Its channels have been joined. */
+  readonly live: boolean;
+  /** Handed over by its channels, copies left out. */
+  readonly events: number;
+  readonly executions: number;
+  /** Events that are under way now: being executed, or behind one that is. */
+  readonly waiting: number;
+}
+
+/** A group, as far as it is looked at. */
+interface Group {
+  readonly size: number;
+  readonly counts: GroupCounts;
+  readonly question: {
+    readonly field: string;
+    readonly operation: { readonly query: string; readonly name: string | undefined };
+    readonly variables: Readonly<Record<string, unknown>>;
+    readonly channels: readonly string[];
+  };
+}
+
+interface GroupInspection extends GroupCounts {
+  readonly field: string;
+  readonly document: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly channels: readonly string[];
+  readonly subscribers: number;
+}
+
+interface ChannelInspection {
+  readonly name: string;
+  readonly groups: number;
+  readonly subscribers: number;
+}
+
+/** What a hub holds at this moment. */
+export interface HubInspection {
+  readonly groups: {
+    readonly count: number;
+    readonly subscribers: number;
+    readonly waiting: number;
+    /** By subscribers. */
+    readonly largest: readonly GroupInspection[];
+  };
+  readonly channels: {
+    readonly count: number;
+    /** By groups. */
+    readonly largest: readonly ChannelInspection[];
+  };
+  /** In the whole pod, asynchronous ones only: others are over in the turn in which they begin. */
+  readonly executions: { readonly running: number; readonly waiting: number };
+}
+
+/** @param limit of the groups that are listed, and of the channels; all of them are counted */
+export function inspect(
+  groups: readonly Group[],
+  channels: ReadonlyMap<string, { readonly groups: ReadonlySet<Group> }>,
+  { running, waiting }: Limiter,
+  limit: number,
+): HubInspection {
+  return {
+    groups: {
+      count: groups.length,
+      subscribers: subscribersOf(groups),
+      waiting: groups.reduce((sum, { counts }) => sum + counts.waiting, 0),
+      largest: largest(groups, limit, ({ size }) => size).map(inspectGroup),
+    },
+    channels: {
+      count: channels.size,
+      largest: largest(channels, limit, ([, channel]) => channel.groups.size).map(([name, channel]) => ({
+        name,
+        groups: channel.groups.size,
+        subscribers: subscribersOf([...channel.groups]),
+      })),
+    },
+    executions: { running, waiting },
+  };
+}
+
+function inspectGroup({ question, size, counts }: Group): GroupInspection {
+  const { operation, variables, channels, field } = question;
+  const { query: document, name: operationName } = operation;
+  return { field, document, operationName, variables, channels, subscribers: size, ...counts };
+}
+
+function subscribersOf(groups: readonly Group[]): number {
+  return groups.reduce((sum, { size }) => sum + size, 0);
+}
