@@ -24,6 +24,9 @@ import { Simulator, type SimulatedEvent } from './ingest/simulator.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { adminRoutes } from './server/admin-routes.ts';
+import { memoryOfProcess } from './server/debug-heap-snapshot.ts';
+import type { Inspectable } from './server/debug-hub.ts';
+import { debugRoutes } from './server/debug-routes.ts';
 import { Graphiql } from './server/graphiql.ts';
 import { GRAPHQL_PATH } from './server/graphql-route.ts';
 import { HttpServer } from './server/http-server.ts';
@@ -97,9 +100,9 @@ export class Gateway {
     const bus = createBus(basics);
     const backends = createBackends(basics);
     const ingest = await createIngest(basics, bus);
-    const { webSockets, publicServer } = await createPublicSide(basics, bus, ingest, backends);
+    const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
     const state: State = { stopping: false };
-    const adminServer = createAdminServer(basics, bus, ingest, state);
+    const adminServer = createAdminServer(basics, bus, ingest, state, inspectable);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
     const parts: Part[] = [
@@ -269,7 +272,7 @@ async function createPublicSide(
       log: httpLog,
     }).handle,
   });
-  return { webSockets, publicServer };
+  return { webSockets, publicServer, inspectable: { hub, sockets: webSockets } };
 }
 
 function createAdminServer(
@@ -277,12 +280,14 @@ function createAdminServer(
   bus: Bus,
   ingest: Ingest,
   state: Readonly<State>,
+  inspectable: Inspectable,
 ): HttpServer {
   const checks = (): string[] =>
     [state.stopping ? 'stopping' : undefined, bus.notReady(), ingest.notReady()].filter(
       (reason) => reason !== undefined,
     );
-  const routes = adminRoutes({ checks, registry: metrics.registry });
+  const debug = debugRoutes({ inspectable, memory: memoryOfProcess, log: log.child({ part: 'debug' }) });
+  const routes = [...adminRoutes({ checks, registry: metrics.registry }), ...debug];
   return new HttpServer({
     port: config.ADMIN_PORT,
     setting: 'ADMIN_PORT',

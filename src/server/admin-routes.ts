@@ -8,7 +8,7 @@ export interface AdminOptions {
   readonly registry: Registry;
 }
 
-/** What `ADMIN_PORT` answers: Kubernetes and Prometheus. */
+/** What `ADMIN_PORT` answers to everybody: Kubernetes and Prometheus. */
 export function adminRoutes({ checks, registry }: AdminOptions): Route[] {
   return [livez, readyz(checks), metrics(registry)];
 }
