@@ -20,7 +20,7 @@ const FILE_TIMEOUT_MS = 240_000;
 /** Long enough for tests to run their cleanup after an interruption. */
 const GRACE_MS = 5_000;
 
-const PROGRAMS = ['kcat', 'chromium', 'redis-server'];
+const PROGRAMS = ['kcat', 'chromium', 'redis-server', 'curl'];
 
 await ensureAll();
 

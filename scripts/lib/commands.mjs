@@ -12,6 +12,7 @@ const PACKAGES = {
   'redis-server': 'redis-server',
   kcat: 'kcat',
   chromium: 'chromium',
+  curl: 'curl',
 };
 
 /** Other names for the same program. */

@@ -3,7 +3,7 @@
  * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
  */
 
-type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server';
+type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl';
 
 /** Services come from `npm test` alone; programs are there unless it says otherwise. */
 const VARIABLES: Partial<Record<Need, string>> = {
