@@ -25,8 +25,7 @@ import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { adminRoutes } from './server/admin-routes.ts';
 import { memoryOfProcess } from './server/debug-heap-snapshot.ts';
-import type { Inspectable } from './server/debug-hub.ts';
-import { debugRoutes } from './server/debug-routes.ts';
+import { debugRoutes, type DebugOptions } from './server/debug-routes.ts';
 import { Graphiql } from './server/graphiql.ts';
 import { GRAPHQL_PATH } from './server/graphql-route.ts';
 import { HttpServer } from './server/http-server.ts';
@@ -102,7 +101,7 @@ export class Gateway {
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
     const state: State = { stopping: false };
-    const adminServer = createAdminServer(basics, bus, ingest, state, inspectable);
+    const adminServer = await createAdminServer(basics, bus, ingest, state, inspectable);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
     const parts: Part[] = [
@@ -275,22 +274,23 @@ async function createPublicSide(
   return { webSockets, publicServer, inspectable: { hub, sockets: webSockets } };
 }
 
-function createAdminServer(
+async function createAdminServer(
   { config, metrics, log }: Basics,
   bus: Bus,
   ingest: Ingest,
   state: Readonly<State>,
-  inspectable: Inspectable,
-): HttpServer {
+  inspectable: DebugOptions['inspectable'],
+): Promise<HttpServer> {
   const checks = (): string[] =>
     [state.stopping ? 'stopping' : undefined, bus.notReady(), ingest.notReady()].filter(
       (reason) => reason !== undefined,
     );
-  const debug = debugRoutes({ inspectable, memory: memoryOfProcess, log: log.child({ part: 'debug' }) });
+  const httpLog = log.child({ part: 'http' });
+  const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
   const routes = [...adminRoutes({ checks, registry: metrics.registry }), ...debug];
   return new HttpServer({
     port: config.ADMIN_PORT,
     setting: 'ADMIN_PORT',
-    handle: new Router(routes, log.child({ part: 'http' })).handle,
+    handle: new Router(routes, httpLog).handle,
   });
 }

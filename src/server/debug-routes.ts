@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Log } from '../log.ts';
 import { heapSnapshot, type Memory } from './debug-heap-snapshot.ts';
 import { hubState, type Inspectable } from './debug-hub.ts';
+import { DebugPage } from './debug-page.ts';
 import { allocationProfile, cpuProfile } from './debug-profile.ts';
 import { Recordings } from './debug-recordings.ts';
 import { HttpError } from './http-error.ts';
@@ -18,13 +19,16 @@ export interface DebugOptions {
  * `/debug/…`: a look inside a live pod. What it shows holds tokens and what people have asked for, so it is there for
  * this machine only (`kubectl port-forward` ends on it); for others each path is one that does not exist.
  */
-export function debugRoutes({ inspectable, memory, log }: DebugOptions): Route[] {
+export async function debugRoutes({ inspectable, memory, log }: DebugOptions): Promise<Route[]> {
+  const page = await DebugPage.load();
   const recordings = new Recordings();
   const handles: Readonly<Record<string, Handle>> = {
     '/debug/heap-snapshot': heapSnapshot(recordings, memory, log),
     '/debug/cpu-profile': cpuProfile(recordings),
     '/debug/allocation-profile': allocationProfile(recordings),
     '/debug/hub': hubState(inspectable),
+    // The last, since the others' paths begin with it.
+    '/debug/': page.handle,
   };
   return Object.entries(handles).map(([path, handle]) => ({
     path,

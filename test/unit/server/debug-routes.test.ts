@@ -10,7 +10,8 @@ import { debugRoutes, type DebugOptions } from '../../../src/server/debug-routes
 import { objectsIn, readAllocationProfile, readCpuProfile } from '../../helpers/devtools-files.ts';
 import { ask, deferred, errorOf, serve, silent, type Answer } from './serve.ts';
 
-const PATHS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile', '/debug/hub'];
+const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
+const PATHS = [...RECORDINGS, '/debug/hub', '/debug/', '/debug/debug-page.js'];
 
 const enough: Memory = { used: 1, available: 1_000_000_000 };
 
@@ -20,10 +21,10 @@ const emptyHub = {
   executions: { running: 0, waiting: 0 },
 };
 
-function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
+async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
   return serve(
     t,
-    debugRoutes({
+    await debugRoutes({
       inspectable: { hub: { inspect: () => emptyHub }, sockets: { inspect: () => ({ count: 0 }) } },
       memory: () => enough,
       log: silent,
@@ -138,7 +139,7 @@ describe('profiles', () => {
     first.write('GET /debug/cpu-profile?seconds=1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
     await once(first, 'connect');
     await ask(port, '/debug/hub'); // What has been sent before this one has arrived.
-    for (const path of PATHS.slice(0, 3)) {
+    for (const path of RECORDINGS) {
       const answer = await ask(port, path);
       assert.equal(answer.status, 409);
       assert.match(errorOf(answer), /there is one: a CPU profile$/);
@@ -207,5 +208,47 @@ describe('/debug/hub', () => {
     assert.equal(groups.count, 5_000);
     assert.equal(groups.largest.length, 41);
     assert.deepEqual(channels, { count: 2, largest: [{ name: 'short' }] });
+  });
+});
+
+describe('the page at /debug/', () => {
+  it('has every file that it names, and names none elsewhere', async (t) => {
+    const port = await served(t);
+    const { status, headers, body } = await ask(port, '/debug/');
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+    const script = await ask(port, '/debug/debug-page.js');
+    const names = [
+      ...[...body.matchAll(/(?:src|href)="([^"?]+\.(?:js|css))"/g)].map(([, name]) => name),
+      ...[...script.body.matchAll(/from '\.\/([^']+)'/g)].map(([, name]) => name),
+    ];
+    assert.equal(names.length, 4);
+    for (const name of names) {
+      const file = await ask(port, `/debug/${name}`);
+      assert.equal(file.status, 200, name);
+      assert.match(file.headers['content-type'] ?? '', /^text\/(css|javascript)/);
+    }
+    assert.doesNotMatch(body + script.body, /https?:\/\/(?!www\.w3\.org)/);
+  });
+
+  it('allows nothing in the page and no host but its own', async (t) => {
+    const { headers } = await ask(await served(t), '/debug/');
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self';/);
+    assert.doesNotMatch(policy, /https?:|\*|unsafe/);
+  });
+
+  it('serves no other file', async (t) => {
+    const port = await served(t);
+    for (const name of [
+      'debug-page.html',
+      'graphiql-page.js',
+      '../../gateway.js',
+      '..%2frouter.js',
+      'nope',
+    ]) {
+      assert.equal((await ask(port, `/debug/${name}`)).status, 404, name);
+    }
   });
 });
