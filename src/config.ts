@@ -23,7 +23,7 @@ const SETTINGS = {
   PORT: port({ default: 4000, help: 'Port for browsers: GraphQL over WebSocket and POST at `/graphql`.' }),
   ADMIN_PORT: port({
     default: 4001,
-    help: 'Port for Kubernetes and Prometheus: `/livez`, `/readyz`, `/metrics`.',
+    help: 'Port for Kubernetes and Prometheus: `/livez`, `/readyz`, `/metrics`; and `/debug/`, for this machine only.',
   }),
   GRAPHIQL: flag({ default: true, help: 'Serve GraphiQL to browsers at `/`.' }),
   ORIGINS: origins({
