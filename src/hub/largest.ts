@@ -7,7 +7,7 @@ export function largest<T>(items: Iterable<T>, count: number, sizeOf: (item: T) 
   let kept: T[] = [];
   for (const item of items) {
     if (kept.push(item) < 2 * count) continue;
-    kept = kept.sort(bySize).slice(0, count);
+    kept = kept.toSorted(bySize).slice(0, count);
   }
-  return kept.sort(bySize).slice(0, count);
+  return kept.toSorted(bySize).slice(0, count);
 }

@@ -63,10 +63,10 @@ async function meanwhile(
   running: Promise<unknown>,
   send: (from: number) => Promise<number>,
 ): Promise<number> {
-  let over = false;
-  void running.finally(() => (over = true)).catch(() => undefined);
+  const state = { over: false };
+  void running.finally(() => (state.over = true)).catch(() => undefined);
   let sent = 0;
-  while (!over) sent += await send(sent);
+  while (!state.over) sent += await send(sent);
   return sent + (await send(sent));
 }
 

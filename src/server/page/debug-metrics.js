@@ -30,7 +30,7 @@ export class Reading {
 
   /** Upper bounds with how many were no larger, in ascending order. */
   buckets(name) {
-    return [...(this.#buckets.get(`${name}_bucket`) ?? [])].sort(([one], [other]) => one - other);
+    return [...(this.#buckets.get(`${name}_bucket`) ?? [])].toSorted(([one], [other]) => one - other);
   }
 
   #addBucket(name, bound, value) {

@@ -8,7 +8,7 @@ import { cpuProfile } from '../../../src/server/debug-profile.ts';
 import { Recordings } from '../../../src/server/debug-recordings.ts';
 import { debugRoutes, type DebugOptions } from '../../../src/server/debug-routes.ts';
 import { objectsIn, readAllocationProfile, readCpuProfile } from '../../helpers/devtools-files.ts';
-import { ask, deferred, errorOf, serve, silent, type Answer } from './serve.ts';
+import { ask, deferred, errorOf, essence, serve, silent } from './serve.ts';
 
 const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
 const PATHS = [...RECORDINGS, '/debug/hub', '/debug/', '/debug/debug-page.js'];
@@ -31,10 +31,6 @@ async function served(t: TestContext, options: Partial<DebugOptions> = {}): Prom
       ...options,
     }),
   );
-}
-
-function essence({ status, headers: { date: _, ...headers }, body }: Answer): unknown {
-  return { status, headers, body };
 }
 
 describe('/debug/', () => {
@@ -67,7 +63,9 @@ describe('/debug/', () => {
 
 describe('/debug/heap-snapshot', () => {
   it('is a file that Chrome DevTools open', async (t) => {
-    class Needle {}
+    class Needle {
+      readonly inHay = true;
+    }
     const needles = Array.from({ length: 7 }, () => new Needle());
     const { status, headers, body } = await ask(await served(t), '/debug/heap-snapshot');
     assert.equal(status, 200);
@@ -198,7 +196,7 @@ describe('/debug/hub', () => {
     const hub = {
       inspect: (limit: number) => ({
         ...emptyHub,
-        groups: { count: 5_000, largest: Array<object>(limit).fill(group) },
+        groups: { count: 5_000, largest: Array.from({ length: limit }, () => group) },
         channels: { count: 2, largest: [{ name: 'short' }, { name: 'x'.repeat(5_000_000) }] },
       }),
     };

@@ -5,7 +5,7 @@ import { HttpError } from '../../../src/server/http-error.ts';
 import { createLog } from '../../../src/log.ts';
 import { readBody } from '../../../src/server/body.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
-import { ask, deferred, errorOf, listen, serve, type Answer } from './serve.ts';
+import { ask, deferred, errorOf, essence, listen, serve } from './serve.ts';
 
 const routes: readonly Route[] = [
   { path: '/', methods: { GET: (_request, response) => void response.end('root') } },
@@ -23,10 +23,6 @@ const routes: readonly Route[] = [
     },
   },
 ];
-
-function outcome({ status, headers: { date: _, ...headers }, body }: Answer): unknown {
-  return { status, headers, body };
-}
 
 describe('Router', () => {
   it('finds routes by their exact path, whatever the query', async (t) => {
@@ -59,8 +55,8 @@ describe('Router', () => {
     assert.equal((await ask(port, '/one/guarded', { headers: { 'x-key': 'right' } })).body, 'in');
     for (const method of ['GET', 'POST']) {
       assert.deepEqual(
-        outcome(await ask(port, '/one/guarded', { method })),
-        outcome(await ask(port, '/one/nowhere', { method })),
+        essence(await ask(port, '/one/guarded', { method })),
+        essence(await ask(port, '/one/nowhere', { method })),
       );
     }
   });

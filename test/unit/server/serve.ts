@@ -67,6 +67,11 @@ export function ask(
   });
 }
 
+/** An answer as far as it can be told from another one. */
+export function essence({ status, headers, body }: Answer): unknown {
+  return { status, headers: { ...headers, date: undefined }, body };
+}
+
 /** The message of a refusal. */
 export function errorOf({ body }: Answer): string {
   return (JSON.parse(body) as { error: string }).error;
