@@ -4,6 +4,7 @@ import type { GraphDefinition } from '../graph/define-graph.ts';
 import { frozenJson } from '../lazy/plain-json.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
+import { Interned } from './interned.ts';
 
 /** Everybody, where a graph does not say who is who. */
 const NOBODY: Json = Object.freeze({});
@@ -13,6 +14,8 @@ export class Authenticator {
   readonly #authenticate: GraphDefinition['authenticate'];
   readonly #timeoutMs: number;
   readonly #log: Log;
+  /** Those who are alike to the graph, by role and company say, share one viewer. */
+  readonly #viewers = new Interned<Json & object>();
 
   /** @param timeoutMs how long `authenticate` may take; then it has refused */
   constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, timeoutMs: number, log: Log) {
@@ -45,7 +48,7 @@ export class Authenticator {
           `authenticate: expected an object or null, got ${Array.isArray(viewer) ? 'a list' : typeof viewer}`,
         );
       }
-      return frozenJson(viewer, 'viewer');
+      return this.#viewers.of(frozenJson(viewer, 'viewer') as Json & object);
     } catch (error) {
       this.#log.error({ err: error }, 'authenticate failed, and whoever asked is refused');
       return null;
