@@ -44,7 +44,6 @@ export class HttpServer {
     this.#options = options;
     // Malformed requests and errors of their sockets are answered by Node.js itself, with 400, 408, 413 or 431.
     this.#server = createServer(TIMEOUTS, (request, response) => this.#onRequest(request, response));
-    this.#server.timeout = IDLE_TIMEOUT_MS;
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 
@@ -84,6 +83,8 @@ export class HttpServer {
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    // Not as the server's own `timeout`: upgraded sockets would hold its timers for as long as they live.
+    request.socket.setTimeout(IDLE_TIMEOUT_MS);
     this.#inHand.add(response);
     response.once('close', () => {
       this.#inHand.delete(response);
@@ -94,7 +95,8 @@ export class HttpServer {
   }
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
-    request.socket.setTimeout(0); // An upgraded socket may be silent for as long as it likes.
+    // An upgraded socket may be silent for as long as it likes, after whatever requests.
+    request.socket.setTimeout(0);
     if (this.#stopping) refuseUpgrade(socket, 503, 'this pod is stopping');
     else this.#options.upgrade?.(request, socket, head);
   };

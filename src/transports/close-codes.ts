@@ -1,7 +1,7 @@
 import { CloseCode } from 'graphql-ws';
 
 /** Why the gateway closes a connection. `retry`: the graphql-ws client connects again by itself. */
-interface Closing {
+export interface Closing {
   readonly code: number;
   /** In metrics. */
   readonly label: string;
@@ -30,6 +30,12 @@ export const CLOSINGS = {
     reason: 'The last subscription of this id is still ending',
     retry: false,
   },
+  noInit: {
+    code: CloseCode.ConnectionInitialisationTimeout,
+    label: 'no_init',
+    reason: 'Connection initialisation timeout',
+    retry: true,
+  },
   failed: {
     code: CloseCode.InternalServerError,
     label: 'failed',
@@ -43,7 +49,6 @@ const LABELS: ReadonlyMap<number, string> = new Map([
   [CloseCode.Unauthorized, 'not_acknowledged'],
   [CloseCode.Forbidden, 'refused'],
   [CloseCode.SubprotocolNotAcceptable, 'other_protocol'],
-  [CloseCode.ConnectionInitialisationTimeout, 'no_init'],
   [CloseCode.TooManyInitialisationRequests, 'second_init'],
 ]);
 

@@ -9,8 +9,10 @@ import type { RequestHead } from '../graph/context-types.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { closeLabel, CLOSINGS } from './close-codes.ts';
+import { closeLabel, CLOSINGS, type Closing } from './close-codes.ts';
+import type { Deadlines } from './deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
+import { SmallSet } from './small-set.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subscription.ts';
 
 /** What all connections of a transport have in common. */
@@ -22,6 +24,8 @@ export interface ConnectionServices {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bufferBytes: number;
+  /** By when a client must have sent `connection_init`. */
+  readonly initDeadlines: Deadlines<Connection>;
   leave(subscription: WebSocketSubscription): void;
   forget(connection: Connection): void;
 }
@@ -50,7 +54,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   readonly #services: ConnectionServices;
   readonly #closed: (code: number, reason: string) => Promise<void>;
   /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
-  readonly #ids = new Set<string>();
+  readonly #ids = new SmallSet();
   #handle: MessageHandler | undefined;
   /** Until it is known who connects. */
   #request: RequestHead | undefined;
@@ -63,6 +67,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     this.#services = services;
     this.outbox = new Outbox(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
+    services.initDeadlines.begin(this);
   }
 
   get protocol(): string {
@@ -83,6 +88,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     const request = this.#request;
     if (request === undefined) return false;
     this.#request = undefined;
+    this.#services.initDeadlines.end(this);
     this.#viewer = await this.#services.authenticator.viewerOf(connectionParams, request);
     return this.#viewer !== null;
   }
@@ -103,8 +109,12 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     this.#socket.webSocket.close(code, reason);
   }
 
+  end({ code, reason }: Closing): void {
+    this.close(code, reason);
+  }
+
   overflow(): void {
-    this.close(CLOSINGS.tooSlow.code, CLOSINGS.tooSlow.reason);
+    this.end(CLOSINGS.tooSlow);
     setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
   }
 
@@ -140,31 +150,34 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   receive(data: RawData, isBinary: boolean): void {
     const message = isBinary ? undefined : parseMessage(data);
     if (message === undefined || !CLIENT_MESSAGES.has(message['type'])) {
-      this.close(CLOSINGS.badMessage.code, CLOSINGS.badMessage.reason);
+      this.end(CLOSINGS.badMessage);
       return;
     }
     const id =
       message['type'] === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
     if (id !== undefined && this.#ids.has(id)) {
-      this.close(CLOSINGS.idInUse.code, CLOSINGS.idInUse.reason);
+      this.end(CLOSINGS.idInUse);
       return;
     }
     if (id !== undefined) this.#ids.add(id);
     // graphql-ws takes parsed messages too, though its types do not say so.
-    this.#handle?.(message as unknown as string).then(
-      () => id !== undefined && this.#ids.delete(id),
-      (error: unknown) => this.#failed(error),
-    );
+    // One function for either end: a subscription holds it for as long as it lives.
+    const over = (error: unknown): void => {
+      if (id !== undefined) this.#ids.delete(id);
+      if (error !== undefined) this.#failed(error);
+    };
+    this.#handle?.(message as unknown as string).then(over, over);
   }
 
   gone(code: number, reason: string): void {
     this.#services.forget(this);
+    this.#services.initDeadlines.end(this);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
   }
 
   #failed(error: unknown): void {
     this.#services.log.error({ err: error }, 'a connection failed');
-    this.close(CLOSINGS.failed.code, CLOSINGS.failed.reason);
+    this.end(CLOSINGS.failed);
   }
 }
 

@@ -7,10 +7,7 @@ import type { Outbox } from '../hub/outbox.ts';
 import type { Payload } from '../hub/payload.ts';
 import type { Json } from '../lazy/reads.ts';
 
-interface Settle {
-  readonly resolve: (result: IteratorReturnResult<undefined>) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Settle = (result: IteratorReturnResult<undefined> | Promise<never>) => void;
 
 /** What a subscription needs of its connection. */
 export interface SubscriptionOwner {
@@ -68,9 +65,9 @@ export class WebSocketSubscription implements Member, AsyncIterableIterator<neve
   }
 
   next(): Promise<IteratorResult<never, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      if (this.#ended !== undefined) this.#finish(this.#settle);
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      if (this.#ended !== undefined) this.#finish(resolve);
     });
   }
 
@@ -107,9 +104,9 @@ export class WebSocketSubscription implements Member, AsyncIterableIterator<neve
     return undefined;
   }
 
-  #finish({ resolve, reject }: Settle): void {
+  /** A rejection goes through `resolve` too: one function less to hold on to. */
+  #finish(settle: Settle): void {
     const error = this.#ended?.[0];
-    if (error === undefined) resolve(DONE);
-    else reject(error);
+    settle(error === undefined ? DONE : Promise.reject(error));
   }
 }

@@ -21,6 +21,7 @@ import { ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { CLOSINGS } from './close-codes.ts';
+import { Deadlines } from './deadlines.ts';
 import { Connection, type ConnectionServices } from './websocket-connection.ts';
 import { WebSocketSubscription } from './websocket-subscription.ts';
 
@@ -80,7 +81,8 @@ export class WebSocketTransport {
       perMessageDeflate: false,
     });
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
-      connectionInitWaitTimeout: options.initTimeoutMs,
+      // Its timers would be held by each connection: there is one for all instead.
+      connectionInitWaitTimeout: 0,
       // `false` closes with 4403.
       onConnect: (ctx) => {
         const { extra, connectionParams = {} } = ctx;
@@ -101,6 +103,7 @@ export class WebSocketTransport {
       metrics,
       log,
       bufferBytes,
+      initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(CLOSINGS.noInit)),
       leave: (subscription) => {
         if (subscription.group !== undefined) options.hub.leave(subscription.group, subscription);
       },
