@@ -71,7 +71,16 @@ export class Authenticator {
   }
 }
 
-/** What outlives the request: the request itself holds on to its socket and parser. */
+/**
+ * What outlives the request: the request itself holds on to its socket and parser. A socket asked for its address
+ * keeps it, so it is asked only if the graph asks.
+ */
 export function headOf({ headers, url = '', socket }: IncomingMessage): RequestHead {
-  return { headers, url, remoteAddress: socket.remoteAddress };
+  return {
+    headers,
+    url,
+    get remoteAddress() {
+      return socket.remoteAddress;
+    },
+  };
 }

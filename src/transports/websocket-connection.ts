@@ -114,6 +114,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   }
 
   overflow(): void {
+    if (!this.#socket.open) return;
     this.end(CLOSINGS.tooSlow);
     setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
   }
@@ -141,6 +142,12 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     }
     this.#answered = false;
     if (this.#socket.open) this.#socket.webSocket.ping();
+  }
+
+  /** Answers a ping. ws would do it by itself, with a function for each socket. */
+  pong(data: Buffer): void {
+    if (this.#socket.waitingBytes > this.#services.bufferBytes) this.overflow();
+    else if (this.#socket.open) this.#socket.webSocket.pong(data);
   }
 
   answered(): void {

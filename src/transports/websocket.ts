@@ -76,6 +76,7 @@ export class WebSocketTransport {
     this.#webSockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
+      autoPong: false,
       handleProtocols: (offered) => handleProtocols(offered),
       maxPayload: options.maxPayloadBytes,
       perMessageDeflate: false,
@@ -162,6 +163,7 @@ export class WebSocketTransport {
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();
     webSocket.on('message', onMessage);
+    webSocket.on('ping', onPing);
     webSocket.on('pong', onPong);
     webSocket.on('error', onError);
     webSocket.on('close', onClose);
@@ -237,6 +239,10 @@ function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
 
 function onClose(this: WebSocket, code: number, reason: Buffer): void {
   (this as OwnedWebSocket)[CONNECTION].gone(code, reason.toString());
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].pong(data);
 }
 
 function onPong(this: WebSocket): void {

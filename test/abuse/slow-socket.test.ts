@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
@@ -87,4 +88,29 @@ test('a socket that reads on in time has missed nothing, and what the protocol s
   }
   assert.equal(socket.messages.at(-1)?.type, 'pong');
   assert.equal(await gateway.metric('sluice_closes_total'), 0);
+});
+
+test('a ping of WebSocket is answered with its own bytes', async (t) => {
+  const gateway = await start(t, 16_384);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const pong = once(socket.webSocket, 'pong');
+  socket.webSocket.ping('are you there?');
+  const [data] = (await pong) as [Buffer];
+  assert.equal(data.toString(), 'are you there?');
+});
+
+test('a socket that pings and does not read ends as too slow', async (t) => {
+  const gateway = await start(t, 16_384);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.webSocket.pause();
+  const data = Buffer.alloc(125);
+  const closed = socket.closed.then(() => true);
+  while ((await gateway.metric(TOO_SLOW)) === 0) {
+    for (let more = 0; more < 20_000; more += 1) socket.webSocket.ping(data);
+    // What has been sent so far is on its way before more is made.
+    await new Promise((resolve) => socket.webSocket.ping(data, true, resolve));
+  }
+  await gateway.untilMetric('sluice_connections', 0);
+  socket.webSocket.resume();
+  assert.equal(await closed, true);
 });
