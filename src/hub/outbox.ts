@@ -80,6 +80,11 @@ export class Outbox {
     this.#maxBytes = maxBytes;
   }
 
+  /** Bytes that wait, here and in the socket. */
+  get waitingBytes(): number {
+    return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes;
+  }
+
   /** @param id as `idText` makes it */
   add(payload: Payload, id: string): void {
     if (!this.#wire.open) return;
@@ -167,7 +172,7 @@ export class Outbox {
   }
 
   #isTooMuch(): boolean {
-    return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes > this.#maxBytes;
+    return this.waitingBytes > this.#maxBytes;
   }
 
   #overflow(): void {

@@ -13,7 +13,7 @@ import { closeLabel, CLOSINGS, type Closing } from './close-codes.ts';
 import type { Deadlines } from './deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from './small-set.ts';
-import type { SubscriptionOwner, WebSocketSubscription } from './websocket-subscription.ts';
+import type { SubscriptionOwner, WebSocketSubscriber } from './websocket-subscriber.ts';
 
 /** What all connections of a transport have in common. */
 export interface ConnectionServices {
@@ -26,7 +26,7 @@ export interface ConnectionServices {
   readonly bufferBytes: number;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
-  leave(subscription: WebSocketSubscription): void;
+  leave(subscription: WebSocketSubscriber): void;
   forget(connection: Connection): void;
 }
 
@@ -124,7 +124,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   }
 
   /** A subscription has ended: it leaves the hub, and what it was sent goes out before whatever follows. */
-  left(subscription: WebSocketSubscription): void {
+  left(subscription: WebSocketSubscriber): void {
     this.#services.leave(subscription);
     this.outbox.flush();
   }

@@ -23,7 +23,7 @@ import type { Metrics } from '../metrics.ts';
 import { CLOSINGS } from './close-codes.ts';
 import { Deadlines } from './deadlines.ts';
 import { Connection, type ConnectionServices } from './websocket-connection.ts';
-import { WebSocketSubscription } from './websocket-subscription.ts';
+import { WebSocketSubscriber } from './websocket-subscriber.ts';
 
 interface WebSocketOptions {
   readonly schema: GraphQLSchema;
@@ -92,7 +92,7 @@ export class WebSocketTransport {
         return extra.authenticate(connectionParams);
       },
       onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
-      subscribe: (args) => args as unknown as WebSocketSubscription,
+      subscribe: (args) => args as unknown as WebSocketSubscriber,
       execute: (args) => this.#execute(args as QueryArgs),
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
@@ -142,8 +142,8 @@ export class WebSocketTransport {
 
   /** Bytes that wait for peers to read them, and where most of them do. Nothing tells whose socket it is. */
   inspect(limit: number): SocketsInspection {
-    const waiting = [...this.#connections].map(({ waitingBytes, operations }) => ({
-      waitingBytes,
+    const waiting = [...this.#connections].map(({ outbox, operations }) => ({
+      waitingBytes: outbox.waitingBytes,
       operations,
     }));
     return {
@@ -215,7 +215,7 @@ export class WebSocketTransport {
       };
       return args;
     }
-    const subscription = new WebSocketSubscription(id, operation, connection);
+    const subscription = new WebSocketSubscriber(id, operation, connection);
     const group = hub.join(operation, variables, subscription);
     if (!('question' in group)) return group;
     subscription.joined(group);

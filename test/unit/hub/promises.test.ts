@@ -16,7 +16,7 @@ import { Outbox, type Wire } from '../../../src/hub/outbox.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { WebSocketSubscription } from '../../../src/transports/websocket-subscription.ts';
+import { WebSocketSubscriber } from '../../../src/transports/websocket-subscriber.ts';
 
 const EVENTS = 100;
 const ROLES = ['bidder', 'agent', 'admin'];
@@ -110,7 +110,7 @@ function subscribed(count: number, resolve: Resolve) {
     const wire = new FakeWire();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const outbox = new Outbox(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscription(String(index), operation, {
+    const subscription = new WebSocketSubscriber(String(index), operation, {
       outbox,
       schema,
       viewer,

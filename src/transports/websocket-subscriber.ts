@@ -14,7 +14,7 @@ export interface SubscriptionOwner {
   readonly outbox: Outbox;
   readonly schema: GraphQLSchema;
   readonly viewer: Json;
-  left(subscription: WebSocketSubscription): void;
+  left(subscription: WebSocketSubscriber): void;
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -26,7 +26,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
  * until the subscription ends.
  */
-export class WebSocketSubscription implements Member, AsyncIterableIterator<never, undefined> {
+export class WebSocketSubscriber implements Member, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
   readonly #owner: SubscriptionOwner;
   /** As it stands in frames. */
