@@ -41,6 +41,14 @@ export const integer = (min: number, max: number, common: Common<number>): Setti
 /** A port to listen on; 0 lets the system choose a free one. */
 export const port = (common: Common<number>): Setting<number> => integer(0, 65_535, common);
 
+/** How many processes; `auto` is for whoever starts them to work out. */
+export const workers = (common: Common<number | 'auto'>): Setting<number | 'auto'> =>
+  setting(
+    'a whole number from 1 to 256, or auto',
+    (value) => (value === 'auto' ? value : integer(1, 256, { default: 1, help: '' }).parse(value)),
+    common,
+  );
+
 export const choice = <const T extends string>(
   choices: readonly T[],
   common: Common<NoInfer<T>>,

@@ -10,6 +10,7 @@ import {
   origins,
   port,
   text,
+  workers,
   type Setting,
 } from './config-types.ts';
 import { messageOf, SluiceError } from './errors.ts';
@@ -127,6 +128,24 @@ const SETTINGS = {
     help: 'Every so often each socket is pinged; one that has not answered the last ping is terminated. 0: never.',
   }),
 
+  CONNECTION_MAX_AGE_SECONDS: integer(0, 31_536_000, {
+    default: 0,
+    help: 'Sockets are closed with 1012 at an age from four fifths of this up to it; their clients connect anew, maybe to a younger pod. 0: never.',
+  }),
+
+  DRAIN_DELAY_SECONDS: integer(0, 3_600, {
+    default: 5,
+    help: 'After SIGTERM, how long new sockets are still taken while readiness is red: as long as load balancers need to notice.',
+  }),
+  DRAIN_SECONDS: integer(0, 3_600, {
+    default: 20,
+    help: 'Then open sockets are closed bit by bit over this time, with 1012. A pod needs a grace period longer than both.',
+  }),
+  WORKERS: workers({
+    default: 1,
+    help: 'Processes that share the port, each a pod in small; `auto`: as many as there are processors. More than one needs Kafka or Redis.',
+  }),
+
   EVENTS_FROM_ANYWHERE: flag({
     default: false,
     help: 'Without Kafka: take `POST /events/<topic>` from any peer, not from this machine only.',
@@ -199,6 +218,11 @@ function contradictions(config: Config): string[] {
   }
   if (config.REDIS_CA !== undefined && !config.REDIS_URL?.startsWith('rediss:')) {
     faults.push('  REDIS_URL: expected a URL that begins with rediss://, as REDIS_CA is set');
+  }
+  if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && config.REDIS_URL === undefined) {
+    faults.push(
+      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and processes would not hear of each other's events, got ${config.WORKERS}`,
+    );
   }
   return faults;
 }

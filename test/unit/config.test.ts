@@ -106,3 +106,23 @@ test('the table has a row for every setting, with no secret and no gap', () => {
     names,
   );
 });
+
+test('processes are counted, or left to be as many as there are processors', () => {
+  const redis = { REDIS_URL: 'redis://r' };
+  assert.equal(loadConfig({}).WORKERS, 1);
+  assert.equal(loadConfig({ ...redis, WORKERS: '3' }).WORKERS, 3);
+  assert.equal(loadConfig({ ...redis, WORKERS: 'auto' }).WORKERS, 'auto');
+  for (const given of ['0', 'many', '-1', '257']) {
+    assert.deepEqual(faultsOf({ ...redis, WORKERS: given }), [
+      `  WORKERS: expected a whole number from 1 to 256, or auto, got ${given}`,
+    ]);
+  }
+});
+
+test('several processes that would not hear of each other are refused', () => {
+  for (const given of ['2', 'auto']) {
+    assert.match(faultsOf({ WORKERS: given }).join(), /WORKERS: expected 1, as neither KAFKA_BROKERS nor/);
+  }
+  assert.equal(loadConfig({ WORKERS: '2', KAFKA_BROKERS: 'k:9092' }).WORKERS, 2);
+  assert.equal(loadConfig({ WORKERS: '1' }).WORKERS, 1);
+});
