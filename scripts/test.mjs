@@ -9,10 +9,11 @@ import { availableParallelism, constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
 import { ensureCommands, findCommand } from './lib/commands.mjs';
+import { DEPLOY_TOOLS } from './lib/deploy-tools.mjs';
 import { jars, kafka } from './lib/kafka.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
-import { needServices, testFiles } from './lib/test-files.mjs';
+import { needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
 
 /** Of a test file, its services not included. A hang is a failure. */
 const FILE_TIMEOUT_MS = 240_000;
@@ -44,6 +45,7 @@ async function main() {
   const files = testFiles(args.filter((arg) => !isFlag(arg)));
   if (files.length === 0) throw new Error('There are no tests.');
   const services = needServices(files) ? await bringUp() : { env: {}, started: [] };
+  if (needDeployTools(files)) Object.assign(services.env, await deployTools());
   try {
     return await runTests(files, args.filter(isFlag), services.env);
   } finally {
@@ -70,6 +72,21 @@ async function bringUp() {
   for (const [name, reason] of Object.entries(env)) if (name.endsWith('_UNAVAILABLE')) console.error(reason);
   env.CHROMIUM = process.env.CHROMIUM || findCommand('chromium') || '';
   return { env, started: Object.keys(outcomes).filter((name) => outcomes[name].started) };
+}
+
+/** @returns {Promise<Record<string, string>>} where each is, or why it can't be had */
+async function deployTools() {
+  const env = {};
+  for (const [name, ensure] of Object.entries(DEPLOY_TOOLS)) {
+    const variable = name.toUpperCase().replaceAll('-', '_');
+    try {
+      env[variable] = await ensure();
+    } catch (error) {
+      env[unavailable(name)] = error.message;
+      console.error(error.message);
+    }
+  }
+  return env;
 }
 
 const unavailable = (name) => `${name.toUpperCase().replaceAll('-', '_')}_UNAVAILABLE`;

@@ -13,6 +13,7 @@ const PACKAGES = {
   kcat: 'kcat',
   chromium: 'chromium',
   curl: 'curl',
+  nginx: 'nginx-light',
 };
 
 /** Other names for the same program. */

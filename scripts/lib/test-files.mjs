@@ -6,7 +6,7 @@ import { root } from '../ensure.mjs';
 const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
 
-const SUITES = ['unit', 'babel', 'contract', 'integration', 'e2e', 'abuse', 'memory', 'loadtest'];
+const SUITES = ['unit', 'babel', 'contract', 'integration', 'e2e', 'abuse', 'memory', 'loadtest', 'deploy'];
 const WITHOUT_SERVICES = new Set(['unit', 'babel']);
 
 /**
@@ -32,6 +32,11 @@ export function testFiles(selection) {
 /** @param {string[]} files as from `testFiles` */
 export function needServices(files) {
   return files.some((file) => !WITHOUT_SERVICES.has(path.relative(folder, file).split(path.sep)[0]));
+}
+
+/** @param {string[]} files as from `testFiles` */
+export function needDeployTools(files) {
+  return files.some((file) => path.relative(folder, file).startsWith(`deploy${path.sep}`));
 }
 
 function filesOf(suite) {

@@ -108,7 +108,12 @@ export async function startGateway(
   t: TestContext,
   settings: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  const gateway = new GatewayProcess(spawnCli(t, ['serve'], { PORT: '0', ADMIN_PORT: '0', ...settings }));
+  return untilListening(spawnCli(t, ['serve'], { PORT: '0', ADMIN_PORT: '0', ...settings }));
+}
+
+/** The gateway that a process becomes, however it was started. */
+export async function untilListening(child: ChildProcessWithoutNullStreams): Promise<GatewayProcess> {
+  const gateway = new GatewayProcess(child);
   await new Promise<void>((resolve, reject) => {
     gateway.child.once('exit', (code) =>
       reject(new Error(`the gateway ended with ${code}: ${gateway.stderr}`)),

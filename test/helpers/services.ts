@@ -3,13 +3,19 @@
  * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
  */
 
-type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl';
+type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node';
 
-/** Services come from `npm test` alone; programs are there unless it says otherwise. */
+type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool;
+
+/** Services and tools come from `npm test` alone; programs are there unless it says otherwise. */
 const VARIABLES: Partial<Record<Need, string>> = {
   kafka: 'KAFKA_BROKERS',
   'kafka-jars': 'KAFKA_JARS',
   redis: 'REDIS_URL',
+  nginx: 'NGINX',
+  kubectl: 'KUBECTL',
+  'kubernetes-validate': 'KUBERNETES_VALIDATE',
+  'image-node': 'IMAGE_NODE',
 };
 
 /** A test that waits for a service in vain fails, and lets its cleanup run, long before the whole file is killed. */
@@ -33,7 +39,10 @@ export const redisUrl = (): string => given('redis');
 /** @returns the folder with the broker's code; throws unless the test says `needs('kafka-jars')` */
 export const kafkaJars = (): string => given('kafka-jars');
 
-function given(need: 'kafka' | 'kafka-jars' | 'redis'): string {
+/** @returns the program's path; throws unless the test says that it needs it */
+export const deployTool = (tool: DeployTool): string => given(tool);
+
+function given(need: Need): string {
   const value = process.env[VARIABLES[need] ?? ''];
   if (!value) throw new Error(`Expected the test to say needs('${need}'): ${reasonAgainst(need)}`);
   return value;

@@ -1,0 +1,35 @@
+# The gateway as a container: docker build -t sluice .
+# The stage "build" has Babel and compiles graphs; see deploy/README.md.
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /build
+COPY package.json yarn.lock .yarnrc.yml ./
+COPY .yarn ./.yarn
+RUN node .yarn/releases/yarn-*.cjs install --immutable
+COPY babel.config.js ./
+COPY babel-plugins ./babel-plugins
+COPY scripts ./scripts
+COPY src ./src
+COPY examples ./examples
+RUN node scripts/build.mjs
+
+FROM node:24.21.0-bookworm-slim AS dependencies
+WORKDIR /dependencies
+COPY package.json yarn.lock .yarnrc.yml ./
+COPY .yarn ./.yarn
+RUN node .yarn/releases/yarn-*.cjs workspaces focus --production
+
+FROM node:24.21.0-bookworm-slim
+WORKDIR /app
+COPY --from=dependencies /dependencies/node_modules ./node_modules
+COPY --from=build /build/dist/src ./dist/src
+COPY --from=build /build/dist/examples ./dist/examples
+COPY --from=build /build/dist/graphiql ./dist/graphiql
+COPY package.json LICENSE ./
+COPY deploy/container/start deploy/container/health.mjs ./
+ENV NODE_ENV=production
+# By number, so that Kubernetes can tell that it is not root. Nothing in the image is theirs to change.
+USER 1000:1000
+EXPOSE 4000 4001
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "/app/health.mjs", "/livez"]
+ENTRYPOINT ["/app/start"]
+CMD ["serve"]

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { untilListening, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { needs } from '../helpers/services.ts';
+import { BuiltImages } from './built-image.ts';
+import { contentOf, type Image } from './image.ts';
+
+const BUILD_TIMEOUT_MS = 200_000;
+
+describe('the container image', { skip: needs('image-node').skip }, () => {
+  let images: BuiltImages;
+  let image: Image;
+
+  before(
+    async () => {
+      images = await BuiltImages.build();
+      image = images.gateway;
+    },
+    { timeout: BUILD_TIMEOUT_MS },
+  );
+  after(() => images.remove());
+
+  const start = (
+    t: TestContext,
+    settings: Readonly<Record<string, string>> = {},
+    of = image,
+  ): Promise<GatewayProcess> =>
+    untilListening(
+      images.spawn(t, of, [...of.entrypoint, ...of.cmd], { PORT: '0', ADMIN_PORT: '0', ...settings }),
+    );
+
+  it('runs the Dockerfile’s commands as a user who is not root', async (t) => {
+    const gateway = await start(t);
+    assert.match(image.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
+    if (process.getuid?.() !== 0) return;
+    const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8');
+    assert.match(status, new RegExp(`^Uid:\\s+${image.user?.split(':')[0]}\\s`, 'm'));
+  });
+
+  it('serves the bundled graph and GraphiQL, writes nothing, and ends with 0 on SIGTERM', async (t) => {
+    const before = await contentOf(image.folder);
+    const gateway = await start(t);
+    await gateway.untilReady();
+    assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+    const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
+    const files = [...(await page.text()).matchAll(/(?:src|href)="(graphiql\/[^"]+)"/g)];
+    assert.ok(files.length >= 4, `files of GraphiQL: ${files.length}`);
+    for (const [, file] of files) assert.equal((await fetch(`${gateway.httpUrl}/${file}`)).status, 200, file);
+    const query = 'subscription { property_update { asking_price { formatted } agent_contact { email } } }';
+    const received = await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(2);
+    assert.ok(received.results.every(({ errors }) => errors === undefined));
+    assert.equal(await gateway.stop('SIGTERM'), 0);
+    assert.deepEqual(await contentOf(image.folder), before);
+  });
+
+  it('holds production dependencies only, and no tests', async () => {
+    const { dependencies } = JSON.parse(await readFile(image.at('package.json'), 'utf8')) as {
+      dependencies: object;
+    };
+    const installed = await readdir(image.at('node_modules'));
+    for (const name of Object.keys(dependencies)) assert.ok(installed.includes(name), name);
+    for (const name of ['@babel', 'typescript', 'graphiql', 'react', 'playwright-core', '.installed']) {
+      assert.ok(!installed.includes(name), name);
+    }
+    assert.deepEqual((await readdir(image.at('dist'))).toSorted(), ['examples', 'graphiql', 'src']);
+  });
+
+  it('has a health check that fails when nobody answers, and where the pod is not ready', async (t) => {
+    const check = async (settings: Record<string, string>, words = image.healthcheck): Promise<unknown> =>
+      (await once(images.spawn(t, image, words, settings), 'exit'))[0];
+    const gateway = await start(t, { KAFKA_BROKERS: '127.0.0.1:1' });
+    const settings = { ADMIN_PORT: String(gateway.adminPort) };
+    assert.equal(await check(settings), 0);
+    const readiness = [...image.healthcheck.slice(0, -1), '/readyz'];
+    assert.equal(await check(settings, readiness), 1);
+    await gateway.stop();
+    assert.equal(await check(settings), 1);
+  });
+
+  it('knows the other commands, too', async (t) => {
+    const child = images.spawn(t, image, [...image.entrypoint, 'config'], { PORT: '1234' });
+    assert.match(await text(child.stdout), /^PORT=1234$/m);
+  });
+
+  it('can be given a graph with TypeScript, compiled by the stage that builds', async (t) => {
+    const example = path.join(import.meta.dirname, '../../../examples/auction');
+    const folder = await graphFolder(t, {});
+    await cp(example, folder, { recursive: true });
+    await chmod(folder, 0o755);
+    const own = await images.withGraph(folder);
+    assert.ok(existsSync(own.at('graph/graph.js')));
+    const gateway = await start(t, {}, own);
+    const subscription = 'subscription { bid_placed(auction_id: "a") { amount { formatted } } }';
+    const received = new Received(graphqlClient(t, gateway.graphqlUrl), subscription);
+    await gateway.untilMetric('sluice_subscribers', 1);
+    const body = '{"auctionId":"a","amount":{"value":5,"currency":"EUR"}}';
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${gateway.httpUrl}/events/bids`, { method: 'POST', headers, body });
+    await received.until(1);
+    assert.deepEqual(received.results[0], { data: { bid_placed: { amount: { formatted: '€5' } } } });
+  });
+
+  it('can be given a graph by a mount', async (t) => {
+    const folder = await graphFolder(t, {
+      'schema.graphql': 'type Subscription { tick: Tick @event(topic: "ticks") } type Tick { n: Int }',
+    });
+    await chmod(folder, 0o755);
+    const gateway = await start(t, { GRAPH: folder });
+    const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { tick { n } }');
+    await gateway.untilMetric('sluice_subscribers', 1);
+    await fetch(`${gateway.httpUrl}/events/ticks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"n":1}',
+    });
+    await received.until(1);
+    assert.deepEqual(received.data, [{ tick: { n: 1 } }]);
+  });
+
+  describe('its heap limit', () => {
+    const MIB = 1024 * 1024;
+
+    /** What Node.js was started with. */
+    const nodeArgs = async (t: TestContext, settings: Record<string, string>): Promise<string[]> => {
+      const gateway = await start(t, settings);
+      const words = (await readFile(`/proc/${gateway.child.pid}/cmdline`, 'utf8')).split('\0');
+      assert.equal(words[0], 'node', 'the process that gets the signals');
+      return words.slice(1, words.indexOf('serve'));
+    };
+
+    /** A folder as the kernel shows control groups. */
+    const cgroup = async (files: Record<string, string>): Promise<string> => {
+      const folder = path.join(images.folder, 'cgroup');
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(path.join(folder, 'memory'), { recursive: true });
+      for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
+      return folder;
+    };
+
+    const program = (): string => path.join(image.folder, 'app/dist/src/cli.js');
+
+    it('is half of the memory limit', async (t) => {
+      for (const files of [
+        { 'memory.max': `${600 * MIB}\n` },
+        { 'memory/memory.limit_in_bytes': `${600 * MIB}\n` },
+      ]) {
+        const CGROUP_FOLDER = await cgroup(files);
+        const args = await nodeArgs(t, { CGROUP_FOLDER });
+        assert.deepEqual(args, ['--max-old-space-size=300', '--enable-source-maps', program()]);
+      }
+    });
+
+    it('is V8’s own where there is no memory limit', async (t) => {
+      for (const files of [
+        { 'memory.max': 'max\n' },
+        { 'memory/memory.limit_in_bytes': '9223372036854771712\n' },
+        {},
+      ]) {
+        const args = await nodeArgs(t, { CGROUP_FOLDER: await cgroup(files) });
+        assert.deepEqual(args, ['--enable-source-maps', program()]);
+      }
+    });
+
+    it('is the one in NODE_OPTIONS, if there is one', async (t) => {
+      const CGROUP_FOLDER = await cgroup({ 'memory.max': `${600 * MIB}\n` });
+      for (const option of ['--max-old-space-size=200', '--max_old_space_size=200']) {
+        const args = await nodeArgs(t, { CGROUP_FOLDER, NODE_OPTIONS: option });
+        assert.deepEqual(args, ['--enable-source-maps', program()]);
+      }
+      const args = await nodeArgs(t, { CGROUP_FOLDER, NODE_OPTIONS: '--no-warnings' });
+      assert.equal(args[0], '--max-old-space-size=300');
+    });
+  });
+});
