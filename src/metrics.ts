@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LoopUtilization } from './loop-utilization.ts';
 
@@ -106,6 +107,7 @@ export class Metrics {
     registers: [this.registry],
   });
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
+  readonly heapLimit = heapLimit(this.registry);
 
   /** Adds what prom-client knows of the process: memory, CPU, loop delay, garbage collection. */
   collectProcess(): void {
@@ -134,6 +136,18 @@ function eventLoopUtilization(registry: Registry, utilization: LoopUtilization):
     registers: [registry],
     collect() {
       this.set(utilization.value);
+    },
+  });
+}
+
+/** What prom-client does not tell: without it nobody can see how near the end `nodejs_heap_size_used_bytes` is. */
+function heapLimit(registry: Registry): Gauge {
+  return new Gauge({
+    name: 'sluice_heap_limit_bytes',
+    help: 'Bytes that the heap may grow to before the process ends',
+    registers: [registry],
+    collect() {
+      this.set(getHeapStatistics().heap_size_limit);
     },
   });
 }

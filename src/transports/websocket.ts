@@ -96,6 +96,8 @@ export class WebSocketTransport {
       execute: (args) => this.#execute(args as QueryArgs),
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
+    // At 0 from the start, or the first of its kind would be no increase.
+    for (const { code, label } of Object.values(CLOSINGS)) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
       protocol,
       authenticator,

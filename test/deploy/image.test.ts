@@ -157,6 +157,13 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
       }
     });
 
+    it('holds', async (t) => {
+      const CGROUP_FOLDER = await cgroup({ 'memory.max': `${600 * MIB}\n` });
+      const limit = await (await start(t, { CGROUP_FOLDER })).metric('sluice_heap_limit_bytes');
+      // The young generation is on top.
+      assert.ok(limit >= 300 * MIB && limit < 400 * MIB, `${limit / MIB} MB`);
+    });
+
     it('is V8’s own where there is no memory limit', async (t) => {
       for (const files of [
         { 'memory.max': 'max\n' },
