@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { Received } from '../helpers/graphql-client.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
+import { kafkaBrokers, redisUrl } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const QUERY = 'subscription { item { id mine supplier } }';
+
+const graphFiles = (topic: string): Record<string, string> => ({
+  'schema.graphql': `
+    type Subscription { item: Item @event(topic: "${topic}") }
+    type Item { id: ID! mine: Boolean supplier: String }
+  `,
+  'graph.js': `
+    import { defineGraph } from 'sluice';
+    export default defineGraph({
+      authenticate: ({ id = '0' }) => ({ id }),
+      backends: { suppliers: { url: 'http://127.0.0.1:1', retries: 1 } },
+      resolvers: {
+        Item: {
+          mine: (item, _, ctx) => ctx.viewer.id === item.id,
+          supplier: (_item, _args, ctx) => ctx.backends.suppliers.get('/'),
+        },
+      },
+    });
+  `,
+});
+
+/** What `/metrics` says of a gateway to which everything has happened that has a label. Needs 'kafka' and 'redis'. */
+export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
+  const topic = await createTopic(t);
+  const gateway = await startGateway(t, {
+    GRAPH: await graphFolder(t, graphFiles(topic)),
+    KAFKA_BROKERS: kafkaBrokers(),
+    KAFKA_GROUP_ID: topic,
+    REDIS_URL: redisUrl(),
+    REDIS_PREFIX: `${topic}:`,
+    EVENT_MAX_AGE_SECONDS: '3600',
+  });
+  await gateway.untilReady();
+  const viewers = ['1', '2'].map((id) => {
+    const client = createClient({
+      url: gateway.graphqlUrl,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { id },
+    });
+    t.after(() => client.dispose());
+    return new Received(client, QUERY);
+  });
+  await gateway.untilMetric('sluice_subscribers', viewers.length);
+
+  await publishOfAnotherVersion(`${topic}:${topic}`);
+  await (
+    await connectAndInit(t, gateway.graphqlUrl).then((socket) => (socket.send('?'), socket))
+  ).closed;
+  await produce(topic, [
+    { value: 'not json' },
+    { value: '{"id":"1"}', timestamp: '1000' },
+    { value: '{"id":"1"}' },
+  ]);
+  // By then the execution has been split by what it read of the two, and the back end, which is away, has been asked.
+  await Promise.all(viewers.map((received) => received.until(1)));
+  for (const name of ['stale_events', 'dead_letters', 'skipped_messages', 'unshared_executions']) {
+    await eventually(async () => assert.ok((await gateway.metric(`sluice_${name}_total`)) > 0, name));
+  }
+  return (await fetch(`${gateway.adminUrl}/metrics`)).text();
+}
+
+async function publishOfAnotherVersion(channel: string): Promise<void> {
+  const redis = new Redis(redisUrl());
+  assert.equal(await redis.publish(channel, '{"v":99}'), 1, 'the gateway listens');
+  redis.disconnect();
+}
+
+async function produce(topic: string, messages: { value: string; timestamp?: string }[]): Promise<void> {
+  const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
+  const producer = kafka.producer();
+  await producer.connect();
+  await producer.send({ topic, messages });
+  await producer.disconnect();
+}
