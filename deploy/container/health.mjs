@@ -1,6 +1,6 @@
 /** The image's health check: `node health.mjs /livez`, or `/readyz`. Ends with 1 unless the gateway answers 200. */
 const [path = '/livez'] = process.argv.slice(2);
 const response = await fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 4001}${path}`);
-console.log(await response.text());
+process.stdout.write(await response.text());
 // Not process.exit(): what was written may still be on its way.
 process.exitCode = response.ok ? 0 : 1;

@@ -27,14 +27,15 @@ export class BuiltImages {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-image-'));
     await chmod(folder, 0o755);
     const images = new BuiltImages(folder);
-    await mkdir(images.#bin);
-    await copyFile(deployTool('image-node'), path.join(images.#bin, 'node'));
-    const context = path.join(folder, 'context');
-    for (const name of includedBy(await readFile(path.join(ROOT, '.dockerignore'), 'utf8'))) {
-      await cp(path.join(ROOT, name), path.join(context, name), { recursive: true });
+    try {
+      await mkdir(images.#bin);
+      await copyFile(deployTool('image-node'), path.join(images.#bin, 'node'));
+      await images.#add(path.join(ROOT, 'Dockerfile'), await images.#context());
+      return images;
+    } catch (error) {
+      await images.remove();
+      throw error;
     }
-    await images.#add(path.join(ROOT, 'Dockerfile'), context);
-    return images;
   }
 
   /** Of a stage's name; the last stage of the Dockerfile is the gateway. */
@@ -74,6 +75,15 @@ export class BuiltImages {
 
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** What would be sent to the engine. */
+  async #context(): Promise<string> {
+    const context = path.join(this.folder, 'context');
+    for (const name of includedBy(await readFile(path.join(ROOT, '.dockerignore'), 'utf8'))) {
+      await cp(path.join(ROOT, name), path.join(context, name), { recursive: true });
+    }
+    return context;
   }
 
   async #add(dockerfile: string, context: string): Promise<Image> {

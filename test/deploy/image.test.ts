@@ -13,6 +13,7 @@ import { BuiltImages } from './built-image.ts';
 import { contentOf, type Image } from './image.ts';
 
 const BUILD_TIMEOUT_MS = 200_000;
+const MIB = 1024 * 1024;
 
 describe('the container image', { skip: needs('image-node').skip }, () => {
   let images: BuiltImages;
@@ -36,6 +37,25 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
       images.spawn(t, of, [...of.entrypoint, ...of.cmd], { PORT: '0', ADMIN_PORT: '0', ...settings }),
     );
 
+  /** What Node.js was started with. */
+  const nodeArgs = async (t: TestContext, settings: Record<string, string>): Promise<string[]> => {
+    const gateway = await start(t, settings);
+    const words = (await readFile(`/proc/${gateway.child.pid}/cmdline`, 'utf8')).split('\0');
+    assert.equal(words[0], 'node', 'the process that gets the signals');
+    return words.slice(1, words.indexOf('serve'));
+  };
+
+  /** A folder as the kernel shows control groups. */
+  const cgroup = async (files: Record<string, string>): Promise<string> => {
+    const folder = path.join(images.folder, 'cgroup');
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(path.join(folder, 'memory'), { recursive: true });
+    for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
+    return folder;
+  };
+
+  const program = (): string => path.join(image.folder, 'app/dist/src/cli.js');
+
   it('runs the Dockerfile’s commands as a user who is not root', async (t) => {
     const gateway = await start(t);
     assert.match(image.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
@@ -45,7 +65,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   it('serves the bundled graph and GraphiQL, writes nothing, and ends with 0 on SIGTERM', async (t) => {
-    const before = await contentOf(image.folder);
+    const content = await contentOf(image.folder);
     const gateway = await start(t);
     await gateway.untilReady();
     assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
@@ -57,7 +77,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     const received = await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(2);
     assert.ok(received.results.every(({ errors }) => errors === undefined));
     assert.equal(await gateway.stop('SIGTERM'), 0);
-    assert.deepEqual(await contentOf(image.folder), before);
+    assert.deepEqual(await contentOf(image.folder), content);
   });
 
   it('holds production dependencies only, and no tests', async () => {
@@ -125,27 +145,6 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   describe('its heap limit', () => {
-    const MIB = 1024 * 1024;
-
-    /** What Node.js was started with. */
-    const nodeArgs = async (t: TestContext, settings: Record<string, string>): Promise<string[]> => {
-      const gateway = await start(t, settings);
-      const words = (await readFile(`/proc/${gateway.child.pid}/cmdline`, 'utf8')).split('\0');
-      assert.equal(words[0], 'node', 'the process that gets the signals');
-      return words.slice(1, words.indexOf('serve'));
-    };
-
-    /** A folder as the kernel shows control groups. */
-    const cgroup = async (files: Record<string, string>): Promise<string> => {
-      const folder = path.join(images.folder, 'cgroup');
-      await rm(folder, { recursive: true, force: true });
-      await mkdir(path.join(folder, 'memory'), { recursive: true });
-      for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
-      return folder;
-    };
-
-    const program = (): string => path.join(image.folder, 'app/dist/src/cli.js');
-
     it('is half of the memory limit', async (t) => {
       for (const files of [
         { 'memory.max': `${600 * MIB}\n` },

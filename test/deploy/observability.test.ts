@@ -56,9 +56,9 @@ describe('queries', needs('kafka', 'redis'), () => {
     let queries = 0;
     for (const { title, targets = [] } of panels) {
       for (const { expr, legendFormat } of targets) {
-        const labels = told(title, () => checkQuery(inGrafana(expr), exposition));
+        const found = told(title, () => checkQuery(inGrafana(expr), exposition));
         for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
-          assert.ok(labels.has(label), `${title}: the legend's ${label} is none of ${[...labels]}`);
+          assert.ok(found.has(label), `${title}: the legend's ${label} is none of ${[...found]}`);
         }
         queries += 1;
       }
@@ -76,11 +76,11 @@ describe('queries', needs('kafka', 'redis'), () => {
     const rules = spec.groups.flatMap((group) => group.rules);
     assert.ok(rules.length >= 10, `${rules.length} rules`);
     for (const { alert, expr, annotations } of rules) {
-      const labels = told(alert, () => checkQuery(expr, exposition));
+      const found = told(alert, () => checkQuery(expr, exposition));
       for (const [, label = ''] of Object.values(annotations)
         .join()
         .matchAll(/\$labels\.(\w+)/g)) {
-        assert.ok(labels.has(label), `${alert}: ${label} is none of ${[...labels]}`);
+        assert.ok(found.has(label), `${alert}: ${label} is none of ${[...found]}`);
       }
     }
   });
@@ -104,6 +104,8 @@ describe('queries', needs('kafka', 'redis'), () => {
   });
 });
 
+const labels = (query: string): string[] => [...checkQuery(query, SAMPLE)].toSorted();
+
 describe('the check of queries', () => {
   for (const [query, fault] of Object.entries({
     no_such_total: /there is no series no_such_total/,
@@ -120,7 +122,6 @@ describe('the check of queries', () => {
   }
 
   it('tells the labels of the result', () => {
-    const labels = (query: string): string[] => [...checkQuery(query, SAMPLE)].toSorted();
     assert.deepEqual(labels('sum by (topic, pod) (rate(a_total{topic=~".*"}[5m]))'), ['pod', 'topic']);
     assert.deepEqual(labels('histogram_quantile(0.9, sum by (le, pod) (rate(h_bucket[5m])))'), ['pod']);
     assert.deepEqual(labels('2 * (sum by (pod) (b) > 5) and sum by (pod) (a_total offset 5m)'), ['pod']);
