@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { needs } from '../helpers/services.ts';
+import { Overlay, schemaFaults } from './kubernetes.ts';
+import { monitoringFaults } from './monitoring.ts';
+
+const DEPLOY = path.join(import.meta.dirname, '../../../deploy');
+const LABELS = { 'app.kubernetes.io/name': 'sluice' };
+
+for (const name of ['dev', 'production']) {
+  describe(`the overlay ${name}`, needs('kubectl', 'kubernetes-validate'), () => {
+    let overlay: Overlay;
+    let config: ReturnType<typeof loadConfig>;
+
+    before(async () => {
+      overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays', name));
+      config = loadConfig(overlay.settings);
+    });
+
+    it('fits the schemas of Kubernetes, strictly, and those of the Prometheus operator', async () => {
+      const foreign = overlay.manifests.filter((manifest) => monitoringFaults(manifest) !== undefined);
+      assert.deepEqual(foreign.flatMap(monitoringFaults), []);
+      const unknown = foreign.map(({ kind }) => new RegExp(`^WARN .*find schema for kind ${kind} `));
+      const faults = await schemaFaults(overlay.yaml);
+      assert.deepEqual(
+        faults.filter((line) => !unknown.some((pattern) => pattern.test(line))),
+        [],
+      );
+    });
+
+    it('sets nothing but settings, to values that they can have', () => {
+      const known = Object.keys(config);
+      assert.deepEqual(
+        Object.keys(overlay.settings).filter((setting) => !known.includes(setting)),
+        [],
+      );
+      assert.ok(config.KAFKA_BROKERS.length > 0 && config.REDIS_URL !== undefined);
+    });
+
+    it('probes paths that a gateway answers, on the ports where it does', async (t) => {
+      const gateway = await startGateway(t, {});
+      const { startupProbe, livenessProbe, readinessProbe } = overlay.container;
+      for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+        assert.equal(overlay.portOf(httpGet.port), config.ADMIN_PORT);
+        assert.equal((await fetch(gateway.adminUrl + httpGet.path)).status, 200, httpGet.path);
+      }
+      assert.equal((await fetch(`${gateway.adminUrl}/no-such-path`)).status, 404);
+      assert.equal(overlay.portOf('graphql'), config.PORT);
+    });
+
+    it('gives a pod more time to end than it takes to drain', () => {
+      const drained = config.DRAIN_DELAY_SECONDS + config.DRAIN_SECONDS;
+      assert.ok(overlay.podSpec.terminationGracePeriodSeconds >= drained + 10, `${drained} s to drain`);
+    });
+
+    it('updates without a pod less, and lets nodes take one at a time', () => {
+      const { strategy, replicas } = overlay.get('Deployment').spec;
+      assert.equal(strategy.rollingUpdate.maxUnavailable, 0);
+      assert.ok(strategy.rollingUpdate.maxSurge >= 1);
+      assert.equal(overlay.get('PodDisruptionBudget').spec.maxUnavailable, 1);
+      assert.equal(replicas, undefined, 'the autoscaler’s');
+    });
+
+    it('selects its pods everywhere by the labels that they have', () => {
+      const { selector, template } = overlay.get('Deployment').spec;
+      assert.deepEqual(template.metadata.labels, LABELS);
+      assert.deepEqual(selector.matchLabels, LABELS);
+      assert.deepEqual(overlay.get('Service').spec.selector, LABELS);
+      assert.deepEqual(overlay.get('PodDisruptionBudget').spec.selector.matchLabels, LABELS);
+      assert.deepEqual(overlay.get('NetworkPolicy').spec.podSelector.matchLabels, LABELS);
+      const spread = overlay.podSpec.topologySpreadConstraints;
+      assert.deepEqual(
+        spread.map(({ topologyKey }: { topologyKey: string }) => topologyKey),
+        ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'],
+      );
+      for (const { labelSelector } of spread) assert.deepEqual(labelSelector.matchLabels, LABELS);
+    });
+
+    it('runs without root, privileges, or a file system to write to, within limits', () => {
+      assert.equal(overlay.podSpec.securityContext.runAsNonRoot, true);
+      assert.equal(overlay.podSpec.securityContext.seccompProfile.type, 'RuntimeDefault');
+      assert.equal(overlay.podSpec.automountServiceAccountToken, false);
+      assert.deepEqual(overlay.container.securityContext, {
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'] },
+        readOnlyRootFilesystem: true,
+      });
+      const { requests, limits } = overlay.container.resources;
+      // What is not reserved may be missing when the heap, which goes by the limit, wants it.
+      assert.equal(requests.memory, limits.memory);
+      assert.ok(requests.cpu !== undefined && limits.cpu !== undefined);
+    });
+
+    it('lets through what the settings need, and nothing else', () => {
+      const { policyTypes, ingress, egress } = overlay.get('NetworkPolicy').spec;
+      assert.deepEqual(policyTypes, ['Ingress', 'Egress']);
+      assert.deepEqual(portsOf(ingress), [config.PORT, config.ADMIN_PORT]);
+      assert.ok(
+        [...ingress, ...egress].every(({ from, to }) => (from ?? to).length > 0),
+        'from or to whom',
+      );
+      const brokers = config.KAFKA_BROKERS.map((broker) => Number(broker.split(':').at(-1)));
+      const redis = Number(new URL(config.REDIS_URL ?? '').port || 6379);
+      const names = 53;
+      assert.deepEqual(portsOf(egress), [...new Set([...brokers, redis, names, names])]);
+    });
+
+    it('keeps quiet sockets open through the ingress, which leads to the public port only', () => {
+      const { metadata, spec } = overlay.get('Ingress') as unknown as {
+        metadata: { annotations: Record<string, string> };
+        spec: {
+          rules: { http: { paths: { backend: { service: { name: string; port: { name: string } } } }[] } }[];
+        };
+      };
+      const timeouts = Object.entries(metadata.annotations).filter(([key]) =>
+        /proxy-(read|send)-timeout$/.test(key),
+      );
+      assert.equal(timeouts.length, 4, 'of both controllers');
+      for (const [key, value] of timeouts) {
+        assert.ok(Number.parseInt(value, 10) >= 2 * config.PING_SECONDS, `${key}: ${value}`);
+      }
+      const service = overlay.get('Service');
+      for (const { backend } of spec.rules.flatMap(({ http }) => http.paths)) {
+        assert.equal(backend.service.name, service.metadata.name);
+        const port = service.spec.ports.find(
+          (one: { name: string }) => one.name === backend.service.port.name,
+        );
+        assert.equal(overlay.portOf(port.targetPort), config.PORT);
+      }
+      assert.equal(metadata.annotations['nginx.org/websocket-services'], service.metadata.name);
+    });
+
+    it('lets Prometheus find the metrics', async (t) => {
+      const monitor = overlay.find('ServiceMonitor');
+      if (name === 'dev') return assert.equal(monitor, undefined, 'none in dev');
+      const gateway = await startGateway(t, {});
+      const service = overlay.get('Service');
+      for (const { port, path: route } of monitor?.spec.endpoints ?? []) {
+        const target = service.spec.ports.find((one: { name: string }) => one.name === port);
+        assert.equal(overlay.portOf(target.targetPort), config.ADMIN_PORT);
+        assert.match(await (await fetch(gateway.adminUrl + route)).text(), /^sluice_connections 0$/m);
+      }
+      return undefined;
+    });
+
+    it('scales by metrics that the adapter makes, and down slowly', async () => {
+      const autoscaler = overlay.find('HorizontalPodAutoscaler');
+      if (name === 'dev') return assert.equal(autoscaler, undefined, 'none in dev');
+      const { scaleTargetRef, metrics, behavior, minReplicas } = autoscaler?.spec ?? {};
+      assert.equal(scaleTargetRef.name, overlay.get('Deployment').metadata.name);
+      const { rules } = parse(await readFile(path.join(DEPLOY, 'prometheus/adapter-rules.yaml'), 'utf8')) as {
+        rules: { name: { as: string } }[];
+      };
+      const byPods = metrics.filter(({ type }: { type: string }) => type === 'Pods');
+      assert.deepEqual(
+        byPods.map(({ pods }: { pods: { metric: { name: string } } }) => pods.metric.name),
+        rules.map((rule) => rule.name.as),
+      );
+      assert.ok(metrics.some(({ resource }: { resource?: { name: string } }) => resource?.name === 'memory'));
+      assert.ok(minReplicas >= 2);
+      assert.ok(behavior.scaleDown.stabilizationWindowSeconds >= 600);
+      assert.deepEqual(behavior.scaleDown.policies, [{ type: 'Pods', value: 1, periodSeconds: 300 }]);
+      return undefined;
+    });
+  });
+}
+
+describe('the graph of the overlay dev', needs('kubectl'), () => {
+  it('loads as Kubernetes mounts a ConfigMap: links to files in a folder that changes', async (t) => {
+    const overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
+    const [volume] = overlay.podSpec.volumes;
+    const [mount] = overlay.container.volumeMounts;
+    assert.equal(mount.name, volume.name);
+    assert.equal(mount.mountPath, overlay.settings['GRAPH']);
+    const folder = await graphFolder(t, {});
+    await mkdir(path.join(folder, '..2026_01_01'));
+    await symlink('..2026_01_01', path.join(folder, '..data'));
+    const files = overlay.get('ConfigMap', volume.configMap.name).data ?? {};
+    // Code, too, is looked up where it lies, and must find the gateway's own modules from there.
+    const code = { 'graph.js': "import { defineGraph } from 'sluice'; export default defineGraph({});" };
+    for (const [file, text] of Object.entries({ ...files, ...code })) {
+      await writeFile(path.join(folder, '..data', file), text);
+      await symlink(`..data/${file}`, path.join(folder, file));
+    }
+    const gateway = await startGateway(t, { GRAPH: folder });
+    await gateway.untilReady();
+  });
+});
+
+const monitor = (spec: object) =>
+  monitoringFaults({ kind: 'ServiceMonitor', metadata: { name: 'sluice' }, spec });
+
+describe('the check of the operator’s kinds', () => {
+  const endpoint = { port: 'admin', path: '/metrics', interval: '15s', scrapeTimeout: '10s' };
+  it('refuses what is missing, wrong, or unknown', () => {
+    assert.deepEqual(monitor({ selector: { matchLabels: LABELS }, endpoints: [endpoint] }), []);
+    assert.deepEqual(monitor({ selector: { matchLabels: LABELS } }), [
+      'ServiceMonitor.endpoints: expected a list',
+    ]);
+    assert.deepEqual(
+      monitor({
+        selector: { matchLabels: LABELS },
+        endpoints: [{ ...endpoint, interval: 15, targetport: 1 }],
+      }),
+      [
+        'ServiceMonitor.endpoints[0].targetport: unknown',
+        'ServiceMonitor.endpoints[0].interval: expected /^\\d+(s|m|h)$/, got 15',
+      ],
+    );
+  });
+});
+
+function portsOf(rules: readonly { ports: readonly { port: number }[] }[]): number[] {
+  return [...new Set(rules.flatMap(({ ports }) => ports.map(({ port }) => port)))];
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { deployTool } from '../helpers/services.ts';
+
+/** A Kubernetes object, as loose as YAML is. */
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  // oxlint-disable-next-line typescript/no-explicit-any -- every kind has its own shape, and the schemas check it
+  readonly spec: any;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** What an overlay comes to. Needs 'kubectl'. */
+export class Overlay {
+  readonly yaml: string;
+  readonly manifests: readonly Manifest[];
+
+  private constructor(yaml: string) {
+    this.yaml = yaml;
+    this.manifests = parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
+  }
+
+  static async build(folder: string): Promise<Overlay> {
+    const { stdout } = await promisify(execFile)(deployTool('kubectl'), ['kustomize', folder]);
+    return new Overlay(stdout);
+  }
+
+  find(kind: string): Manifest | undefined {
+    return this.manifests.find((manifest) => manifest.kind === kind);
+  }
+
+  get(kind: string, name?: string): Manifest {
+    const found = this.manifests.filter(
+      (manifest) => manifest.kind === kind && (name === undefined || manifest.metadata.name.startsWith(name)),
+    );
+    if (found.length !== 1 || found[0] === undefined)
+      throw new Error(`Expected one ${kind}, got ${found.length}.`);
+    return found[0];
+  }
+
+  get podSpec() {
+    return this.get('Deployment').spec.template.spec;
+  }
+
+  get container() {
+    return this.podSpec.containers[0];
+  }
+
+  /** The environment of the container, secrets left out. */
+  get settings(): Record<string, string> {
+    const settings: Record<string, string> = {};
+    for (const { configMapRef } of this.container.envFrom) {
+      if (configMapRef !== undefined) Object.assign(settings, this.get('ConfigMap', configMapRef.name).data);
+    }
+    for (const { name, value } of this.container.env ?? []) settings[name] = value;
+    return settings;
+  }
+
+  /** A port of the container by name or number, undefined where it has none such. */
+  portOf(reference: string | number): number | undefined {
+    const ports: { name: string; containerPort: number }[] = this.container.ports;
+    return ports.find(({ name, containerPort }) => reference === name || reference === containerPort)
+      ?.containerPort;
+  }
+}
+
+/** What kubernetes-validate has to say of manifests, strictly; empty where all is well. Needs that. */
+export async function schemaFaults(yaml: string): Promise<string[]> {
+  const child = promisify(execFile)(deployTool('kubernetes-validate'), ['--strict', '--quiet', '-']);
+  child.child.stdin?.end(yaml);
+  const said = await child.catch((error: { stdout: string; stderr: string }) => error);
+  return `${said.stdout}${said.stderr}`.split('\n').filter((line) => line !== '');
+}
