@@ -5,7 +5,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway } from '../helpers/gateway.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { Received } from '../helpers/graphql-client.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
@@ -72,7 +72,18 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   for (const name of ['stale_events', 'dead_letters', 'skipped_messages', 'unshared_executions']) {
     await eventually(async () => assert.ok((await gateway.metric(`sluice_${name}_total`)) > 0, name));
   }
+  await untilGarbageIsCollected(gateway);
   return (await fetch(`${gateway.adminUrl}/metrics`)).text();
+}
+
+/** To make the pages of metrics is garbage enough. */
+async function untilGarbageIsCollected(gateway: GatewayProcess): Promise<void> {
+  await eventually(async () => {
+    for (let page = 0; page < 50; page += 1) {
+      if ((await gateway.metric('nodejs_gc_duration_seconds_count')) > 0) return;
+    }
+    assert.fail('no garbage has been collected');
+  });
 }
 
 async function publishOfAnotherVersion(channel: string): Promise<void> {

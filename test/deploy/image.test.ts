@@ -10,6 +10,7 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { needs } from '../helpers/services.ts';
 import { BuiltImages } from './built-image.ts';
+import { stagesOf } from './dockerfile.ts';
 import { contentOf, type Image } from './image.ts';
 
 const BUILD_TIMEOUT_MS = 200_000;
@@ -74,6 +75,13 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.ok(received.results.every(({ errors }) => errors === undefined));
     assert.equal(await gateway.stop('SIGTERM'), 0);
     assert.deepEqual(await contentOf(image.folder), content);
+  });
+
+  it('is of one release of Node.js 24, which is named to the last digit', async () => {
+    const dockerfile = await readFile(path.join(import.meta.dirname, '../../../Dockerfile'), 'utf8');
+    const bases = stagesOf(dockerfile).map(({ from }) => from);
+    assert.match(bases[0] ?? '', /^node:24\.\d+\.\d+-/);
+    assert.deepEqual(new Set(bases), new Set([bases[0]]));
   });
 
   it('holds production dependencies only, and no tests', async () => {
