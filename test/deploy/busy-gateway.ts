@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka, logLevel, type Message } from 'kafkajs';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
@@ -13,10 +13,14 @@ import { kafkaBrokers, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const QUERY = 'subscription { item { id mine supplier } }';
+const KEYED_QUERY = 'subscription { keyed(id: "1") { id } }';
 
-const graphFiles = (topic: string): Record<string, string> => ({
+const graphFiles = (topic: string, keyed: string): Record<string, string> => ({
   'schema.graphql': `
-    type Subscription { item: Item @event(topic: "${topic}") }
+    type Subscription {
+      item: Item @event(topic: "${topic}")
+      keyed(id: ID!): Item @event(topic: "${keyed}", key: "id", keyFrom: KAFKA_KEY)
+    }
     type Item { id: ID! mine: Boolean supplier: String }
   `,
   'graph.js': `
@@ -36,9 +40,9 @@ const graphFiles = (topic: string): Record<string, string> => ({
 
 /** What `/metrics` says of a gateway to which everything has happened that has a label. Needs 'kafka' and 'redis'. */
 export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
-  const topic = await createTopic(t);
+  const [topic, keyed] = [await createTopic(t), await createTopic(t)];
   const gateway = await startGateway(t, {
-    GRAPH: await graphFolder(t, graphFiles(topic)),
+    GRAPH: await graphFolder(t, graphFiles(topic, keyed)),
     KAFKA_BROKERS: kafkaBrokers(),
     KAFKA_GROUP_ID: topic,
     REDIS_URL: redisUrl(),
@@ -46,7 +50,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
     EVENT_MAX_AGE_SECONDS: '3600',
   });
   await gateway.untilReady();
-  const viewers = ['1', '2'].map((id) => {
+  const subscribe = (id: string, query: string): Received => {
     const client = createClient({
       url: gateway.graphqlUrl,
       webSocketImpl: WebSocket,
@@ -54,9 +58,11 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
       connectionParams: { id },
     });
     t.after(() => client.dispose());
-    return new Received(client, QUERY);
-  });
-  await gateway.untilMetric('sluice_subscribers', viewers.length);
+    return new Received(client, query);
+  };
+  const viewers = [subscribe('1', QUERY), subscribe('2', QUERY)];
+  subscribe('3', KEYED_QUERY);
+  await gateway.untilMetric('sluice_subscribers', 3);
 
   await publishOfAnotherVersion(`${topic}:${topic}`);
   await (
@@ -67,9 +73,20 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
     { value: '{"id":"1"}', timestamp: '1000' },
     { value: '{"id":"1"}' },
   ]);
+  await produce(keyed, [
+    { key: '1', value: '{"id":"2"}' },
+    { key: '9', value: '{"id":"9"}' },
+  ]);
   // By then the execution has been split by what it read of the two, and the back end, which is away, has been asked.
   await Promise.all(viewers.map((received) => received.until(1)));
-  for (const name of ['stale_events', 'dead_letters', 'skipped_messages', 'unshared_executions']) {
+  for (const name of [
+    'dead_letters',
+    'kafka_key_mismatches',
+    'skipped_messages',
+    'stale_events',
+    'unshared_executions',
+    'unsubscribed_events',
+  ]) {
     await eventually(async () => assert.ok((await gateway.metric(`sluice_${name}_total`)) > 0, name));
   }
   await untilGarbageIsCollected(gateway);
@@ -92,7 +109,7 @@ async function publishOfAnotherVersion(channel: string): Promise<void> {
   redis.disconnect();
 }
 
-async function produce(topic: string, messages: { value: string; timestamp?: string }[]): Promise<void> {
+async function produce(topic: string, messages: Message[]): Promise<void> {
   const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
   const producer = kafka.producer();
   await producer.connect();
