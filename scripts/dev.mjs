@@ -6,6 +6,9 @@ import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
 await ensureAll();
 
+// Nobody's connections need to be given up gently here, and whoever edits does not want to wait.
+const AT_ONCE = { DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
+
 // Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them.
 const gateway = spawn(
   process.execPath,
@@ -16,7 +19,7 @@ const gateway = spawn(
     path.join(root, 'dist/src/cli.js'),
     ...process.argv.slice(2),
   ],
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: { ...AT_ONCE, ...process.env } },
 );
 gateway.once('exit', (code) => process.exit(code ?? 0));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => gateway.kill(signal));

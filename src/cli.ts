@@ -80,20 +80,23 @@ function guard(log: Log): void {
 
 function stopOnSignal(gateway: Gateway, log: Log): void {
   let stopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    gateway.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
+  const on = (signal: NodeJS.Signals, stop: () => Promise<void>): void => {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info({ signal }, 'stopping');
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'stopping failed');
+          process.exit(1);
+        },
+      );
+    });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  on('SIGTERM', () => gateway.drain());
+  // Ctrl-C: somebody sits there and waits.
+  on('SIGINT', () => gateway.stop());
 }
 
 function misunderstood(command: string, takesGraph: boolean): number {

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Bus } from './bus/bus.ts';
 import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
@@ -20,12 +19,13 @@ import { KafkaIngest } from './ingest/kafka-ingest.ts';
 import { LocalSource } from './ingest/local-source.ts';
 import { checkKeys } from './ingest/safe-keys.ts';
 import { SnakeCase } from './ingest/snake-case.ts';
-import { Simulator, type SimulatedEvent } from './ingest/simulator.ts';
+import { Simulator } from './ingest/simulator.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { adminRoutes } from './server/admin-routes.ts';
 import { memoryOfProcess } from './server/debug-heap-snapshot.ts';
 import { debugRoutes, type DebugOptions } from './server/debug-routes.ts';
+import { Drain } from './server/drain.ts';
 import { Graphiql } from './server/graphiql.ts';
 import { GRAPHQL_PATH } from './server/graphql-route.ts';
 import { HttpServer } from './server/http-server.ts';
@@ -33,12 +33,14 @@ import { OriginCheck } from './server/origin-check.ts';
 import { publicRoutes } from './server/public-routes.ts';
 import { Router } from './server/router.ts';
 import { Upgrade } from './server/upgrade.ts';
+import { Ages } from './transports/ages.ts';
 import { PostTransport } from './transports/post.ts';
 import { WebSocketTransport } from './transports/websocket.ts';
 
 /** The graph that `GRAPH` names by default. It is compiled with the gateway. */
 const BUNDLED_GRAPH = 'examples/auction';
 const BUNDLED_FOLDER = path.join(import.meta.dirname, '..', BUNDLED_GRAPH);
+const SIMULATOR = path.join(BUNDLED_FOLDER, 'simulator.js');
 
 /** How long requests in hand, and sockets that are asked to close, have when the gateway stops. */
 const STOP_GRACE_MS = 2_000;
@@ -63,10 +65,8 @@ interface Ingest {
   readonly notReady: () => string | undefined;
   /** Takes an event by hand; undefined in modes whose events come from elsewhere. */
   readonly accept: LocalSource['accept'] | undefined;
-}
-
-interface State {
-  stopping: boolean;
+  /** Ends consuming for good where other pods go on with it; undefined where nobody would. */
+  readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
 export interface Ports {
@@ -78,13 +78,13 @@ export interface Ports {
 export class Gateway {
   readonly #parts: readonly Part[];
   readonly #ports: () => Ports;
-  readonly #state: State;
+  readonly #drain: Drain;
   readonly #running: Part[] = [];
 
-  private constructor(parts: readonly Part[], ports: () => Ports, state: State) {
+  private constructor(parts: readonly Part[], ports: () => Ports, drain: Drain) {
     this.#parts = parts;
     this.#ports = ports;
-    this.#state = state;
+    this.#drain = drain;
   }
 
   /** @throws SluiceError BAD_GRAPH or BAD_SETTINGS */
@@ -100,8 +100,10 @@ export class Gateway {
     const backends = createBackends(basics);
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
-    const state: State = { stopping: false };
-    const adminServer = await createAdminServer(basics, bus, ingest, state, inspectable);
+    const { leaveGroup } = ingest;
+    const sockets = webSockets;
+    const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
+    const adminServer = await createAdminServer(basics, bus, ingest, drain, inspectable);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
     const parts: Part[] = [
@@ -118,7 +120,7 @@ export class Gateway {
       },
       ...ingest.parts,
     ];
-    return new Gateway(parts, () => ports, state);
+    return new Gateway(parts, () => ports, drain);
   }
 
   /** @throws SluiceError BAD_SETTINGS if a port is taken; what had started by then is stopped */
@@ -135,9 +137,15 @@ export class Gateway {
     return this.#ports();
   }
 
+  /** Gives up its connections gently, then stops. See `Drain`. */
+  async drain(how?: { alone: boolean }): Promise<void> {
+    await this.#drain.run(how);
+    await this.stop();
+  }
+
   /** @throws AggregateError of whatever parts could not be stopped; the others are stopped all the same */
   async stop(): Promise<void> {
-    this.#state.stopping = true;
+    this.#drain.stopping();
     const errors: unknown[] = [];
     for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) {
       try {
@@ -184,25 +192,20 @@ async function createIngest({ config, graph, metrics, log: parent }: Basics, bus
   if (config.KAFKA_BROKERS.length > 0) {
     const broadcast = config.REDIS_URL === undefined;
     const kafka = new KafkaIngest({ settings: config, topics, publisher: bus, metrics, log, broadcast });
-    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined };
+    const leaveGroup = broadcast ? undefined : () => kafka.stop();
+    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup };
   }
-  if (config.REDIS_URL !== undefined) return { parts: [], notReady: alwaysReady, accept: undefined };
+  const others = { notReady: alwaysReady, leaveGroup: undefined };
+  if (config.REDIS_URL !== undefined) return { parts: [], accept: undefined, ...others };
   const source = new LocalSource({ topics, prefix: config.REDIS_PREFIX, publisher: bus, metrics, log });
   const accept: Ingest['accept'] = (topic, value, key) => source.accept(topic, value, key);
   const simulated = config.SIMULATOR && config.GRAPH === BUNDLED_GRAPH;
-  return { parts: simulated ? [await createSimulator(accept, log)] : [], notReady: alwaysReady, accept };
+  const parts = simulated ? [await Simulator.load(SIMULATOR, { accept, log })] : [];
+  return { parts, accept, ...others };
 }
 
 function alwaysReady(): undefined {
   return undefined;
-}
-
-async function createSimulator(accept: NonNullable<Ingest['accept']>, log: Log): Promise<Simulator> {
-  const file = pathToFileURL(path.join(BUNDLED_FOLDER, 'simulator.js'));
-  const { simulate } = (await import(file.href)) as {
-    simulate: (random: () => number, now: () => number) => Iterator<SimulatedEvent>;
-  };
-  return new Simulator({ events: simulate(Math.random, Date.now), accept, log });
 }
 
 async function createPublicSide(
@@ -248,6 +251,8 @@ async function createPublicSide(
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
     pingSeconds: config.PING_SECONDS,
+    ages: new Ages(config.CONNECTION_MAX_AGE_SECONDS),
+    clock: systemClock,
     maxOperations: config.MAX_OPERATIONS,
   });
   const httpLog = log.child({ part: 'http' });
@@ -278,13 +283,11 @@ async function createAdminServer(
   { config, metrics, log }: Basics,
   bus: Bus,
   ingest: Ingest,
-  state: Readonly<State>,
+  drain: Drain,
   inspectable: DebugOptions['inspectable'],
 ): Promise<HttpServer> {
   const checks = (): string[] =>
-    [state.stopping ? 'stopping' : undefined, bus.notReady(), ingest.notReady()].filter(
-      (reason) => reason !== undefined,
-    );
+    [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
   const httpLog = log.child({ part: 'http' });
   const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
   const routes = [...adminRoutes({ checks, registry: metrics.registry }), ...debug];

@@ -59,6 +59,7 @@ export class KafkaIngest {
   readonly #stopping = new AbortController();
   #startAtEnd: boolean;
   #loop: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
   #notReady: string | undefined = 'joining';
 
   /** @throws SluiceError BAD_SETTINGS */
@@ -112,7 +113,12 @@ export class KafkaIngest {
   }
 
   /** Ends the chunk in hand, commits it and leaves the group. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.#notReady = 'stopped';
     this.#stopping.abort();
     await this.#loop;

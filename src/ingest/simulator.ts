@@ -1,7 +1,8 @@
+import { pathToFileURL } from 'node:url';
 import type { Log } from '../log.ts';
 
 /** One made-up event, as a producer would send it. */
-export interface SimulatedEvent {
+interface SimulatedEvent {
   readonly topic: string;
   readonly key: string;
   readonly value: object;
@@ -23,6 +24,14 @@ export class Simulator {
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
+  }
+
+  /** @param file exports `simulate`, which makes up events */
+  static async load(file: string, options: Omit<SimulatorOptions, 'events'>): Promise<Simulator> {
+    const { simulate } = (await import(pathToFileURL(file).href)) as {
+      simulate: (random: () => number, now: () => number) => SimulatorOptions['events'];
+    };
+    return new Simulator({ ...options, events: simulate(Math.random, Date.now) });
   }
 
   start(): void {

@@ -29,6 +29,9 @@ const TIMEOUTS = {
 /** A socket on which nothing moves, in either direction, for so long is closed: a reader that stopped reading. */
 const IDLE_TIMEOUT_MS = 120_000;
 
+/** Another pod takes the connection right away, where there is one. */
+const RETRY_AFTER = 'Retry-After: 1';
+
 /**
  * A port that is listened on: started once, stopped once. Upgraded sockets belong to whoever took them; stopping
  * neither closes nor awaits them.
@@ -37,7 +40,7 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #inHand = new Set<ServerResponse>();
-  #stopping = false;
+  #leaving = false;
   #finished: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
@@ -62,14 +65,25 @@ export class HttpServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Goes on answering requests, each on a connection that ends with it, and takes no more WebSockets. */
+  refuseUpgrades(): void {
+    this.#leaving = true;
+    this.#server.closeIdleConnections();
+  }
+
+  /** Leaves new connections to other processes on the same port. */
+  stopListening(): void {
+    this.#server.close();
+  }
+
   /**
    * Takes no more connections, closes idle ones at once, finishes the requests in hand.
    *
    * @param deadline when it aborts, what is still in hand is cut off
    */
   async stop(deadline: AbortSignal): Promise<void> {
-    this.#stopping = true;
-    this.#server.close();
+    this.#leaving = true;
+    this.stopListening();
     for (const response of this.#inHand) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }
@@ -90,14 +104,14 @@ export class HttpServer {
       this.#inHand.delete(response);
       if (this.#inHand.size === 0) this.#finished?.();
     });
-    if (this.#stopping) response.setHeader('connection', 'close');
+    if (this.#leaving) response.setHeader('connection', 'close');
     void this.#options.handle(request, response);
   }
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
     // An upgraded socket may be silent for as long as it likes, after whatever requests.
     request.socket.setTimeout(0);
-    if (this.#stopping) refuseUpgrade(socket, 503, 'this pod is stopping');
+    if (this.#leaving) refuseUpgrade(socket, 503, 'this pod is stopping', RETRY_AFTER);
     else this.#options.upgrade?.(request, socket, head);
   };
 }

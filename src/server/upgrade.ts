@@ -57,7 +57,7 @@ export class Upgrade {
 }
 
 /** Answers an upgrade with a whole HTTP response and ends the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, message: string): void {
+export function refuseUpgrade(socket: Duplex, status: number, message: string, header?: string): void {
   socket.on('error', ignore);
   socket.once('finish', destroy);
   const body = `${JSON.stringify({ error: message })}\n`;
@@ -65,6 +65,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string): 
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Connection: close',
+      ...(header === undefined ? [] : [header]),
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       '',

@@ -12,6 +12,7 @@ export interface Closing {
 /** The ends that the gateway itself decides on; those of the protocol come from graphql-ws. */
 export const CLOSINGS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
+  serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
   tooSlow: {
     code: 1013,
     label: 'too_slow',

@@ -50,6 +50,8 @@ const TERMINATE_AFTER_MS = 1_000;
  */
 export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwner {
   readonly outbox: Outbox;
+  /** See `Ages`. */
+  readonly endsAt: number;
   readonly #socket: RawSocket;
   readonly #services: ConnectionServices;
   readonly #closed: (code: number, reason: string) => Promise<void>;
@@ -61,7 +63,14 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   #viewer: Json = null;
   #answered = true;
 
-  constructor(webSocket: WebSocket, stream: Duplex, request: RequestHead, services: ConnectionServices) {
+  constructor(
+    webSocket: WebSocket,
+    stream: Duplex,
+    request: RequestHead,
+    endsAt: number,
+    services: ConnectionServices,
+  ) {
+    this.endsAt = endsAt;
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
@@ -72,6 +81,10 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
 
   get protocol(): string {
     return this.#socket.webSocket.protocol;
+  }
+
+  get open(): boolean {
+    return this.#socket.open;
   }
 
   get schema(): GraphQLSchema {

@@ -15,13 +15,16 @@ import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { Flusher } from '../hub/flush.ts';
 import type { RequestHead } from '../graph/context-types.ts';
+import type { Clock } from '../ingest/clock.ts';
 import type { Hub } from '../hub/hub.ts';
 import { largest } from '../hub/largest.ts';
 import { ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Ages } from './ages.ts';
 import { CLOSINGS } from './close-codes.ts';
 import { Deadlines } from './deadlines.ts';
+import { closeInWaves } from './waves.ts';
 import { Connection, type ConnectionServices } from './websocket-connection.ts';
 import { WebSocketSubscriber } from './websocket-subscriber.ts';
 
@@ -41,6 +44,8 @@ interface WebSocketOptions {
   readonly maxOperations: number;
   /** 0: never. */
   readonly pingSeconds: number;
+  readonly ages: Ages;
+  readonly clock: Clock;
 }
 
 export interface SocketsInspection {
@@ -55,6 +60,8 @@ interface QueryArgs extends ExecutionArgs {
   readonly document: DocumentNode;
 }
 
+const AGES_SWEEP_MS = 1_000;
+
 /** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
 const CONNECTION = Symbol('connection');
 
@@ -68,7 +75,8 @@ export class WebSocketTransport {
   readonly #webSockets: WebSocketServer;
   readonly #services: ConnectionServices;
   readonly #connections = new Set<Connection>();
-  #sweeping: NodeJS.Timeout | undefined;
+  readonly #sweeping: NodeJS.Timeout[] = [];
+  readonly #stopping = new AbortController();
   #whenEmpty: (() => void) | undefined;
 
   constructor(options: WebSocketOptions) {
@@ -115,16 +123,34 @@ export class WebSocketTransport {
   }
 
   start(): void {
-    const { pingSeconds } = this.#options;
-    if (pingSeconds === 0) return;
-    this.#sweeping = setInterval(() => {
-      for (const connection of this.#connections) connection.sweep();
-    }, pingSeconds * 1000).unref();
+    const { pingSeconds, ages } = this.#options;
+    if (pingSeconds > 0) {
+      this.#sweep(pingSeconds * 1000, () => {
+        for (const connection of this.#connections) connection.sweep();
+      });
+    }
+    if (ages.limited) {
+      this.#sweep(AGES_SWEEP_MS, () => {
+        for (const connection of ages.over(this.#connections)) restart(connection);
+      });
+    }
+  }
+
+  /** Asks every connection to close, bit by bit over that time. No more may be let in before. */
+  closeInWaves(overMs: number): Promise<void> {
+    return closeInWaves({
+      open: () => [...this.#connections].filter((connection) => connection.open),
+      close: restart,
+      overMs,
+      clock: this.#options.clock,
+      signal: this.#stopping.signal,
+    });
   }
 
   /** Closes every connection, and resolves when all are gone; those that do not answer are terminated. */
   async stop(graceMs: number): Promise<void> {
-    clearInterval(this.#sweeping);
+    this.#sweeping.forEach(clearInterval);
+    this.#stopping.abort();
     const { code, reason } = CLOSINGS.goingAway;
     for (const connection of this.#connections) connection.close(code, reason);
     if (this.#connections.size === 0) return;
@@ -159,8 +185,12 @@ export class WebSocketTransport {
     };
   }
 
+  #sweep(everyMs: number, sweep: () => void): void {
+    this.#sweeping.push(setInterval(sweep, everyMs).unref());
+  }
+
   #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {
-    const connection = new Connection(webSocket, stream, request, this.#services);
+    const connection = new Connection(webSocket, stream, request, this.#options.ages.end(), this.#services);
     (webSocket as OwnedWebSocket)[CONNECTION] = connection;
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();
@@ -233,6 +263,11 @@ export class WebSocketTransport {
   }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
     return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
   }
+}
+
+/** What has been gathered for it goes out first. Its client connects anew, to whoever takes connections then. */
+function restart(connection: Connection): void {
+  connection.close(CLOSINGS.serviceRestart.code, CLOSINGS.serviceRestart.reason);
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {

@@ -69,19 +69,6 @@ test('a port that is taken stops the start and names the setting', async (t) => 
   assert.match(stderr, new RegExp(`PORT: expected a free port, got ${port}`));
 });
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`on ${signal} connections are closed with 1001 and the process exits 0`, async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-    const gateway = await startGateway(t, { GRAPH: folder });
-    const socket = await connectAndInit(t, gateway.graphqlUrl);
-    socket.subscribe('1', 'subscription { item { id } }');
-    await gateway.untilMetric('sluice_subscribers', 1);
-    const [code, closed] = await Promise.all([gateway.stop(signal), socket.closed]);
-    assert.equal(code, 0);
-    assert.equal(closed.code, 1001);
-  });
-}
-
 test('while it stops, a pod is alive and not ready', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, { GRAPH: folder });

@@ -103,12 +103,15 @@ function metricIn(text: string, name: string): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
+/** Ports that are free, and no waiting at the end for load balancers and clients that are not there. */
+const DEFAULTS = { PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
+
 /** Starts a gateway on free ports and waits until it listens. It is stopped when the test ends. */
 export async function startGateway(
   t: TestContext,
   settings: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  return untilListening(spawnCli(t, ['serve'], { PORT: '0', ADMIN_PORT: '0', ...settings }));
+  return untilListening(spawnCli(t, ['serve'], { ...DEFAULTS, ...settings }));
 }
 
 /** The gateway that a process becomes, however it was started. */

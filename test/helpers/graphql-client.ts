@@ -1,12 +1,12 @@
 import { once, EventEmitter } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import { createClient, type Client } from 'graphql-ws';
+import { createClient, type Client, type ClientOptions } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 /** A graphql-ws client as an application would make one, disposed of when the test ends. */
-export function graphqlClient(t: TestContext, url: string): Client {
-  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true });
+export function graphqlClient(t: TestContext, url: string, options: Partial<ClientOptions> = {}): Client {
+  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true, ...options });
   t.after(() => client.dispose());
   return client;
 }

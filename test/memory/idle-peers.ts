@@ -15,6 +15,8 @@ import { Limiter } from '../../src/hub/limiter.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import { systemClock } from '../../src/ingest/clock.ts';
+import { Ages } from '../../src/transports/ages.ts';
 import { WebSocketTransport } from '../../src/transports/websocket.ts';
 
 const TEXT = 0x81;
@@ -125,6 +127,8 @@ export class Pod {
       initTimeoutMs: 0,
       maxOperations: 10,
       pingSeconds: 0,
+      ages: new Ages(3_600),
+      clock: systemClock,
     });
   }
 

@@ -141,6 +141,39 @@ describe('HttpServer', () => {
     await answered;
   });
 
+  it('can refuse upgrades for good, saying when to come again, and go on answering requests', async (t) => {
+    const { port, server } = await listen(t, { handle: done, upgrade: () => assert.fail('upgraded') });
+    server.refuseUpgrades();
+    const client = connect(port, 'localhost');
+    client.write(UPGRADE);
+    assert.match(
+      await text(client),
+      /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n/,
+    );
+    const { body, headers } = await ask(port, '/', { headers: { connection: 'keep-alive' } });
+    assert.equal(body, 'done');
+    assert.equal(headers.connection, 'close');
+  });
+
+  it('can leave new connections to others and go on with those it has', async (t) => {
+    const started = deferred();
+    const release = deferred();
+    const { port, server } = await listen(t, {
+      handle: async (_request, response) => {
+        started.resolve();
+        await release.promise;
+        response.end('done');
+      },
+    });
+    const answered = ask(port, '/');
+    await started.promise;
+    server.stopListening();
+    await assert.rejects(ask(port, '/'), { code: 'ECONNREFUSED' });
+    release.resolve();
+    assert.equal((await answered).body, 'done');
+    await server.stop(new AbortController().signal);
+  });
+
   it('lets an upgraded socket be silent for as long as it likes', async (t) => {
     const taken = deferred<Duplex>();
     const { port } = await listen(t, { handle: done, upgrade: (_request, socket) => taken.resolve(socket) });

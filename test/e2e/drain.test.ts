@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import test, { type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+
+/** Longer than any test: whoever waits for it to pass does not end. */
+const FOR_EVER = '3600';
+
+async function start(t: TestContext, settings: Record<string, string>): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  return startGateway(t, { GRAPH: folder, ...settings });
+}
+
+/** So many sockets with a subscription each, in the order in which they were opened. */
+async function subscribe(t: TestContext, gateway: GatewayProcess, count: number): Promise<RawSocket[]> {
+  const sockets: RawSocket[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    socket.subscribe('1', 'subscription { item { n tags } }');
+    sockets.push(socket);
+  }
+  await gateway.untilMetric('sluice_subscribers', count);
+  return sockets;
+}
+
+async function post(gateway: GatewayProcess, event: object): Promise<void> {
+  const response = await fetch(`${gateway.httpUrl}/events/items`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(event),
+  });
+  assert.equal(response.status, 202);
+}
+
+/** The answer to an upgrade that is refused. */
+async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
+  const outgoing = request(`${gateway.httpUrl}/graphql`, {
+    headers: { connection: 'upgrade', upgrade: 'websocket' },
+  });
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return response.resume();
+}
+
+test('on SIGTERM every socket is closed with 1012 and the process exits 0', async (t) => {
+  const gateway = await start(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '2' });
+  const sockets = await subscribe(t, gateway, 20);
+  const [code, ...closed] = await Promise.all([gateway.stop(), ...sockets.map((socket) => socket.closed)]);
+  assert.equal(code, 0);
+  assert.deepEqual(
+    closed.map((close) => close.code),
+    Array(20).fill(1012),
+  );
+  // Clients are free to go on elsewhere at once: no `complete` has told them that their subscription is over.
+  assert.ok(sockets.every(({ messages }) => messages.every(({ type }) => type !== 'complete')));
+});
+
+test('while it waits for load balancers to notice, a pod is not ready, alive, and takes new sockets', async (t) => {
+  const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
+  const [before] = await subscribe(t, gateway, 1);
+  gateway.child.kill('SIGTERM');
+  await gateway.untilNotReady(/draining/);
+  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+  const late = await connectAndInit(t, gateway.graphqlUrl);
+  late.subscribe('1', 'subscription { item { n tags } }');
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await post(gateway, { id: 1, n: 7 });
+  for (const socket of [before, late]) await socket?.until(({ type }) => type === 'next');
+});
+
+test('then it refuses new sockets, and those that are still open get what happens meanwhile', async (t) => {
+  const gateway = await start(t, { DRAIN_SECONDS: FOR_EVER });
+  const sockets = await subscribe(t, gateway, 3);
+  gateway.child.kill('SIGTERM');
+  assert.equal((await sockets[0]?.closed)?.code, 1012);
+  const { statusCode, headers } = await refusal(gateway);
+  assert.equal(statusCode, 503);
+  assert.equal(headers['retry-after'], '1');
+  const last = sockets[2];
+  await post(gateway, { id: 1, n: 7 });
+  await last?.until(({ type }) => type === 'next');
+  assert.equal(last?.webSocket.readyState, WebSocket.OPEN);
+});
+
+for (const first of ['SIGTERM', 'SIGINT'] as const) {
+  test(`a second signal after ${first} ends the process at once`, async (t) => {
+    const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
+    const [socket] = await subscribe(t, gateway, 1);
+    socket?.webSocket.pause(); // A client that does not answer a close holds up the end.
+    gateway.child.kill(first);
+    await gateway.untilNotReady(/draining|stopping/);
+    assert.equal(await gateway.stop('SIGTERM'), 1);
+  });
+}
+
+test('on SIGINT nobody waits: sockets are closed with 1001 and the process exits 0', async (t) => {
+  const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER, DRAIN_SECONDS: FOR_EVER });
+  const sockets = await subscribe(t, gateway, 3);
+  const [code, ...closed] = await Promise.all([
+    gateway.stop('SIGINT'),
+    ...sockets.map((socket) => socket.closed),
+  ]);
+  assert.equal(code, 0);
+  assert.deepEqual(
+    closed.map((close) => close.code),
+    [1001, 1001, 1001],
+  );
+});
+
+test('what waits for a socket goes out before it is closed', async (t) => {
+  // More than the system takes off the gateway's hands while the client does not read.
+  const gateway = await start(t, { MAX_PAYLOAD_BYTES: '1000000', SOCKET_BUFFER_BYTES: '64000000' });
+  const [socket] = await subscribe(t, gateway, 1);
+  assert.ok(socket);
+  socket.webSocket.pause();
+  const tags = ['x'.repeat(400_000)];
+  for (let n = 0; n < 40; n += 1) await post(gateway, { id: 1, n, tags });
+  const exit = once(gateway.child, 'exit');
+  gateway.child.kill('SIGTERM');
+  socket.webSocket.resume();
+  assert.equal((await socket.closed).code, 1012);
+  assert.equal(socket.messages.filter(({ type }) => type === 'next').length, 40);
+  assert.deepEqual(await exit, [0, null]);
+});
+
+test('a socket that has grown old is closed with 1012, and a client comes back by itself', async (t) => {
+  const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '2' });
+  const [socket] = await subscribe(t, gateway, 1);
+  const client = graphqlClient(t, gateway.graphqlUrl, {
+    retryAttempts: 5,
+    retryWait: () => Promise.resolve(),
+  });
+  let connections = 0;
+  client.on('connected', () => (connections += 1));
+  const received = new Received<{ item: { n: number } }>(client, 'subscription { item { n } }');
+  assert.equal((await socket?.closed)?.code, 1012);
+  await eventually(() => assert.ok(connections >= 2));
+  // What comes while it is away is not for it, and it is soon away again.
+  await eventually(async () => {
+    await post(gateway, { id: 1, n: 7 });
+    assert.notEqual(received.results.length, 0);
+  });
+  assert.equal(received.end, undefined);
+});
