@@ -6,21 +6,22 @@ import {
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 
-/** Starts a process that ends with the test at the latest. */
+/** Starts a process that ends with the test at the latest, by `killSignal` or else by SIGKILL. */
 export function spawnFor(
   t: TestContext,
   command: string,
   args: readonly string[],
-  options: SpawnOptionsWithoutStdio = {},
+  options: SpawnOptionsWithoutStdio & { readonly killSignal?: NodeJS.Signals } = {},
 ): ChildProcessWithoutNullStreams {
   const child = spawn(command, args, options);
+  const { killSignal = 'SIGKILL' } = options;
   const kill = (): void => {
-    child.kill('SIGKILL');
+    child.kill(killSignal);
   };
   // The hook does not run if the test process exits by itself.
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
-  t.after(() => ended(child, 'SIGKILL'));
+  t.after(() => ended(child, killSignal));
   return child;
 }
 

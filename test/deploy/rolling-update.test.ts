@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { Redis } from 'ioredis';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { startLoadBalancer } from '../helpers/load-balancer.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { Stream } from '../helpers/stream.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const CLIENTS = 300;
+const PODS = 3;
+const PARTITIONS = 6;
+const DRAIN = { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '8' };
+
+/** What Kubernetes would give such a pod before it kills it. */
+const GRACE_MS = 30_000;
+
+const PATIENCE = { withinMs: 45_000 };
+
+/** The clients of one page, and how many of them are without a connection. */
+class Crowd {
+  readonly received: Received<{ item: { n: number } }>[];
+  #away = 0;
+  #mostAway = 0;
+
+  constructor(t: TestContext, url: string) {
+    this.received = Array.from({ length: CLIENTS }, () => {
+      const client = graphqlClient(t, url, { retryAttempts: 20 });
+      let connected = false;
+      client.on('connected', () => {
+        if (connected) this.#away -= 1;
+        connected = true;
+      });
+      client.on('closed', () => this.#left());
+      return new Received(client, 'subscription { item { n } }');
+    });
+  }
+
+  #left(): void {
+    this.#away += 1;
+    this.#mostAway = Math.max(this.#mostAway, this.#away);
+  }
+
+  /** @returns how many were away at once, at most, since the last time */
+  takeMostAway(): number {
+    const most = this.#mostAway;
+    this.#mostAway = this.#away;
+    return most;
+  }
+
+  get away(): number {
+    return this.#away;
+  }
+
+  /** Waits until each of them has got an event as young as this one. */
+  async untilAllReceive(n: number): Promise<void> {
+    await eventually(() => {
+      const behind = this.received.filter(({ results }) => (results.at(-1)?.data?.item.n ?? -1) < n);
+      assert.equal(behind.length, 0, `${behind.length} clients have not got event ${n}`);
+    }, PATIENCE);
+  }
+}
+
+/** Which events have been published on the topic's channel: `n` of each. */
+async function watchChannel(t: TestContext, channel: string): Promise<Set<number>> {
+  const redis = new Redis(redisUrl());
+  t.after(() => redis.disconnect());
+  const published = new Set<number>();
+  redis.on('message', (_channel, text: string) => {
+    published.add((JSON.parse(text) as { event: { n: number } }).event.n);
+  });
+  await redis.subscribe(channel);
+  return published;
+}
+
+/** As Kubernetes ends a pod: it asks, waits for the grace period, and kills. */
+async function endPod(pod: GatewayProcess): Promise<number | null> {
+  const kill = setTimeout(() => pod.child.kill('SIGKILL'), GRACE_MS);
+  const code = await pod.stop('SIGTERM');
+  clearTimeout(kill);
+  return code;
+}
+
+test(
+  'pods are replaced one by one under a stream: clients come back, few are away at once, every event is published',
+  { ...needs('kafka', 'redis', 'nginx'), timeout: 220_000 },
+  async (t) => {
+    const topic = await createTopic(t, { partitions: PARTITIONS });
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+    const start = async (): Promise<GatewayProcess> => {
+      const pod = await startGateway(t, {
+        GRAPH: folder,
+        KAFKA_BROKERS: kafkaBrokers(),
+        KAFKA_GROUP_ID: topic,
+        REDIS_URL: redisUrl(),
+        REDIS_PREFIX: `${topic}:`,
+        ...DRAIN,
+      });
+      await pod.untilReady();
+      return pod;
+    };
+    const published = await watchChannel(t, `${topic}:${topic}`);
+    let pods = await Promise.all(Array.from({ length: PODS }, start));
+    const nginx = await startLoadBalancer(
+      t,
+      pods.map(({ port }) => port),
+    );
+    const crowd = new Crowd(t, `ws://127.0.0.1:${nginx.port}/graphql`);
+    const subscribers = async (): Promise<number> => {
+      const counts = await Promise.all(pods.map((pod) => pod.metric('sluice_subscribers')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    };
+    const allAreBack = (): Promise<void> =>
+      eventually(async () => {
+        assert.equal(await subscribers(), CLIENTS);
+        assert.equal(crowd.away, 0);
+      }, PATIENCE);
+    await allAreBack();
+    const stream = new Stream(topic, PARTITIONS);
+    await stream.start(t);
+
+    for (const old of pods) {
+      const held = await old.metric('sluice_connections');
+      const fresh = await start();
+      pods = [...pods.filter((pod) => pod !== old), fresh];
+      const ended = endPod(old);
+      await old.untilNotReady(/draining/);
+      await nginx.use(pods.map(({ port }) => port));
+      assert.equal(await ended, 0);
+      await allAreBack();
+      const mostAway = crowd.takeMostAway();
+      t.diagnostic(`a pod with ${held} clients went; at most ${mostAway} were away at once`);
+      assert.ok(mostAway <= CLIENTS / 3, `${mostAway} clients were away at once`);
+      await crowd.untilAllReceive(stream.sent);
+    }
+
+    await stream.stop();
+    await eventually(() => {
+      const missing = Array.from({ length: stream.sent }, (_, n) => n).filter((n) => !published.has(n));
+      assert.deepEqual(missing, [], 'events that were not published');
+    }, PATIENCE);
+    assert.ok(crowd.received.every(({ end }) => end === undefined));
+    t.diagnostic(`${stream.sent} events`);
+  },
+);

@@ -1,0 +1,50 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Kafka, logLevel, type Producer } from 'kafkajs';
+import { kafkaBrokers } from './services.ts';
+
+/** The rate, some 20 events a second. */
+const INTERVAL_MS = 50;
+
+/** Numbered events, one partition after the other, until it is stopped. Needs 'kafka'. */
+export class Stream {
+  /** Event `n` is in partition `n` modulo their number. */
+  sent = 0;
+  readonly #topic: string;
+  readonly #partitions: number;
+  readonly #producer: Producer;
+  #running = true;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(topic: string, partitions: number) {
+    this.#topic = topic;
+    this.#partitions = partitions;
+    const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
+    this.#producer = kafka.producer();
+  }
+
+  /** It is stopped when the test ends, at the latest. */
+  async start(t: TestContext): Promise<void> {
+    t.after(() => this.stop());
+    await this.#producer.connect();
+    this.#done = this.#run();
+  }
+
+  /** Resolves when Kafka has acknowledged all of them. */
+  async stop(): Promise<void> {
+    if (!this.#running) return;
+    this.#running = false;
+    await this.#done;
+    await this.#producer.disconnect();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#running) {
+      const n = this.sent;
+      const message = { partition: n % this.#partitions, value: JSON.stringify({ id: n, n }) };
+      await this.#producer.send({ topic: this.#topic, messages: [message] });
+      this.sent += 1;
+      await delay(INTERVAL_MS);
+    }
+  }
+}
