@@ -12,7 +12,8 @@ export interface GroupTiming {
 }
 
 export const GROUP_TIMING: GroupTiming = {
-  sessionTimeoutMs: 15_000,
+  // Kafka's own lower bound. A process that is killed can't leave, and its partitions stand still for so long.
+  sessionTimeoutMs: 6_000,
   heartbeatMs: 1_000,
   rebalanceTimeoutMs: 30_000,
   fetchWaitMs: 500,
