@@ -1,12 +1,16 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { configMarkdown, describeConfig, loadConfig } from './config.ts';
+import { configMarkdown, describeConfig, loadConfig, type Config } from './config.ts';
 import { messageOf, SluiceError } from './errors.ts';
-import { Gateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import { buildGraph } from './graph/build-graph.ts';
 import { checkGraph } from './graph/check.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
 import { createLog, type Log } from './log.ts';
+import type { Workers } from './workers.ts';
+import { WORKER } from './workers/messages.ts';
 
 const USAGE = `sluice [command]
 
@@ -52,9 +56,35 @@ async function serve(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLog(config.LOG_LEVEL);
   guard(log);
-  const gateway = await Gateway.create(config, log);
-  stopOnSignal(gateway, log);
-  const { port, adminPort } = await gateway.start();
+  const workers = config.WORKERS === 'auto' ? availableParallelism() : config.WORKERS;
+  if (cluster.isWorker) await serveAsWorker(config, log);
+  else if (workers > 1) await serveByWorkers(config, workers, log);
+  else {
+    const { Gateway } = await import('./gateway.ts');
+    await run(await Gateway.create(config, log), log);
+  }
+}
+
+async function serveAsWorker(config: Config, log: Log): Promise<void> {
+  const [{ Gateway }, { runWorker }] = await Promise.all([
+    import('./gateway.ts'),
+    import('./workers/worker.ts'),
+  ]);
+  const ours = log.child({ worker: Number(process.env[WORKER]) });
+  await runWorker(await Gateway.create(config, ours, { worker: true }), ours);
+}
+
+/** This process holds neither graph nor connections, and does not load what deals with them. */
+async function serveByWorkers(config: Config, count: number, log: Log): Promise<void> {
+  const { Workers } = await import('./workers.ts');
+  const workers = new Workers(config, count, log);
+  process.on('SIGHUP', () => void workers.replaceAll());
+  await run(workers, log);
+}
+
+async function run(pod: Gateway | Workers, log: Log): Promise<void> {
+  stopOnSignal(pod, log);
+  const { port, adminPort } = await pod.start();
   log.info({ port, adminPort }, 'listening');
   if (process.stdout.isTTY) print(`\n  http://localhost:${port}/ for a browser\n\n`);
 }
@@ -78,7 +108,7 @@ function guard(log: Log): void {
   });
 }
 
-function stopOnSignal(gateway: Gateway, log: Log): void {
+function stopOnSignal(pod: Gateway | Workers, log: Log): void {
   let stopping = false;
   const on = (signal: NodeJS.Signals, stop: () => Promise<void>): void => {
     process.on(signal, () => {
@@ -94,9 +124,9 @@ function stopOnSignal(gateway: Gateway, log: Log): void {
       );
     });
   };
-  on('SIGTERM', () => gateway.drain());
+  on('SIGTERM', () => pod.drain());
   // Ctrl-C: somebody sits there and waits.
-  on('SIGINT', () => gateway.stop());
+  on('SIGINT', () => pod.stop());
 }
 
 function misunderstood(command: string, takesGraph: boolean): number {

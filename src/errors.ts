@@ -2,7 +2,7 @@
  * The ways in which Sluice refuses or fails, as a closed list. The message is for whoever reads the log or the
  * response; what led to it stays in `cause` and never leaves the process.
  */
-export type ErrorCode = 'BAD_SETTINGS' | 'BAD_GRAPH' | 'UNDECODABLE';
+export type ErrorCode = 'BAD_SETTINGS' | 'BAD_GRAPH' | 'UNDECODABLE' | 'WORKER_FAILED';
 
 export class SluiceError extends Error {
   readonly code: ErrorCode;

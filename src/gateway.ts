@@ -1,14 +1,15 @@
 import path from 'node:path';
+import type { Registry } from 'prom-client';
 import type { Bus } from './bus/bus.ts';
 import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
 import { readSettingFile, type Config } from './config.ts';
 import { Authenticator } from './context/authenticator.ts';
+import { backendKeys } from './context/backend-keys.ts';
 import { Backends } from './context/backends.ts';
 import { Contexts } from './context/event-scope.ts';
 import { Executor } from './executor/executor.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
-import type { JsonValue } from './graph/graph.ts';
 import { loadGraph, type LoadedGraph } from './graph/load-graph.ts';
 import { BoundedLabels } from './hub/bounded-labels.ts';
 import { Flusher } from './hub/flush.ts';
@@ -17,8 +18,6 @@ import { Limiter } from './hub/limiter.ts';
 import { systemClock } from './ingest/clock.ts';
 import { KafkaIngest } from './ingest/kafka-ingest.ts';
 import { LocalSource } from './ingest/local-source.ts';
-import { checkKeys } from './ingest/safe-keys.ts';
-import { SnakeCase } from './ingest/snake-case.ts';
 import { Simulator } from './ingest/simulator.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
@@ -28,6 +27,7 @@ import { debugRoutes, type DebugOptions } from './server/debug-routes.ts';
 import { Drain } from './server/drain.ts';
 import { Graphiql } from './server/graphiql.ts';
 import { GRAPHQL_PATH } from './server/graphql-route.ts';
+import type { ReadinessChecks } from './server/health.ts';
 import { HttpServer } from './server/http-server.ts';
 import { OriginCheck } from './server/origin-check.ts';
 import { publicRoutes } from './server/public-routes.ts';
@@ -69,6 +69,14 @@ interface Ingest {
   readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
+interface Inside {
+  readonly parts: readonly Part[];
+  readonly ports: () => Ports;
+  readonly drain: Drain;
+  readonly registry: Registry;
+  readonly notReady: ReadinessChecks;
+}
+
 export interface Ports {
   readonly port: number;
   readonly adminPort: number;
@@ -76,19 +84,18 @@ export interface Ports {
 
 /** One pod: the only place where the parts are put together. They start in order and stop in reverse. */
 export class Gateway {
-  readonly #parts: readonly Part[];
-  readonly #ports: () => Ports;
-  readonly #drain: Drain;
+  readonly #inside: Inside;
   readonly #running: Part[] = [];
 
-  private constructor(parts: readonly Part[], ports: () => Ports, drain: Drain) {
-    this.#parts = parts;
-    this.#ports = ports;
-    this.#drain = drain;
+  private constructor(inside: Inside) {
+    this.#inside = inside;
   }
 
-  /** @throws SluiceError BAD_GRAPH or BAD_SETTINGS */
-  static async create(config: Config, log: Log): Promise<Gateway> {
+  /**
+   * @param worker one of several: another process answers the admin port for all
+   * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
+   */
+  static async create(config: Config, log: Log, { worker = false } = {}): Promise<Gateway> {
     const isBundled = config.GRAPH === BUNDLED_GRAPH;
     const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
     // Those of the bundled graph are ours to know, not to be stumbled over at the first start.
@@ -97,13 +104,20 @@ export class Gateway {
     metrics.collectProcess();
     const basics: Basics = { config, graph, metrics, log };
     const bus = createBus(basics);
-    const backends = createBackends(basics);
+    const backends = new Backends(graph.definition.backends ?? {}, {
+      metrics,
+      log: log.child({ part: 'backends' }),
+      clock: systemClock,
+      transformKeys: backendKeys(),
+    });
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
     const { leaveGroup } = ingest;
     const sockets = webSockets;
     const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
-    const adminServer = await createAdminServer(basics, bus, ingest, drain, inspectable);
+    const notReady = (): string[] =>
+      [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
+    const adminServer = await createAdminServer(basics, notReady, inspectable, worker);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
     const parts: Part[] = [
@@ -120,13 +134,18 @@ export class Gateway {
       },
       ...ingest.parts,
     ];
-    return new Gateway(parts, () => ports, drain);
+    return new Gateway({ parts, ports: () => ports, drain, registry: metrics.registry, notReady });
+  }
+
+  /** What is known of it from outside. */
+  get status(): Pick<Inside, 'registry' | 'notReady'> {
+    return this.#inside;
   }
 
   /** @throws SluiceError BAD_SETTINGS if a port is taken; what had started by then is stopped */
   async start(): Promise<Ports> {
     try {
-      for (const part of this.#parts) {
+      for (const part of this.#inside.parts) {
         this.#running.push(part);
         await part.start();
       }
@@ -134,18 +153,18 @@ export class Gateway {
       await this.stop().catch(() => undefined);
       throw error;
     }
-    return this.#ports();
+    return this.#inside.ports();
   }
 
   /** Gives up its connections gently, then stops. See `Drain`. */
   async drain(how?: { alone: boolean }): Promise<void> {
-    await this.#drain.run(how);
+    await this.#inside.drain.run(how);
     await this.stop();
   }
 
   /** @throws AggregateError of whatever parts could not be stopped; the others are stopped all the same */
   async stop(): Promise<void> {
-    this.#drain.stopping();
+    this.#inside.drain.stopping();
     const errors: unknown[] = [];
     for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) {
       try {
@@ -165,19 +184,6 @@ function createBus({ config, metrics, log }: Basics): Bus {
   return new RedisBus({ ...common, url: config.REDIS_URL, ca, countsSubscribers: config.SKIP_UNSUBSCRIBED });
 }
 
-function createBackends({ graph, metrics, log: parent }: Basics): Backends {
-  const log = parent.child({ part: 'backends' });
-  const snakeCase = new SnakeCase();
-  const transformKeys = {
-    SNAKE: (value: JsonValue) => snakeCase.transform(value),
-    KEEP: (value: JsonValue) => {
-      checkKeys(value);
-      return value;
-    },
-  };
-  return new Backends(graph.definition.backends ?? {}, { metrics, log, clock: systemClock, transformKeys });
-}
-
 /**
  * | Kafka | Redis | events come from |
  * |---|---|---|
@@ -195,17 +201,13 @@ async function createIngest({ config, graph, metrics, log: parent }: Basics, bus
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup };
   }
-  const others = { notReady: alwaysReady, leaveGroup: undefined };
+  const others = { notReady: () => undefined, leaveGroup: undefined };
   if (config.REDIS_URL !== undefined) return { parts: [], accept: undefined, ...others };
   const source = new LocalSource({ topics, prefix: config.REDIS_PREFIX, publisher: bus, metrics, log });
   const accept: Ingest['accept'] = (topic, value, key) => source.accept(topic, value, key);
   const simulated = config.SIMULATOR && config.GRAPH === BUNDLED_GRAPH;
   const parts = simulated ? [await Simulator.load(SIMULATOR, { accept, log })] : [];
   return { parts, accept, ...others };
-}
-
-function alwaysReady(): undefined {
-  return undefined;
 }
 
 async function createPublicSide(
@@ -281,18 +283,16 @@ async function createPublicSide(
 
 async function createAdminServer(
   { config, metrics, log }: Basics,
-  bus: Bus,
-  ingest: Ingest,
-  drain: Drain,
+  checks: ReadinessChecks,
   inspectable: DebugOptions['inspectable'],
+  worker: boolean,
 ): Promise<HttpServer> {
-  const checks = (): string[] =>
-    [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
   const httpLog = log.child({ part: 'http' });
   const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
   const routes = [...adminRoutes({ checks, registry: metrics.registry }), ...debug];
   return new HttpServer({
-    port: config.ADMIN_PORT,
+    port: worker ? 0 : config.ADMIN_PORT,
+    local: worker,
     setting: 'ADMIN_PORT',
     handle: new Router(routes, httpLog).handle,
   });

@@ -75,6 +75,11 @@ export class Metrics {
     'consumer_restarts_total',
     'Kafka consumers started anew after a crash',
   );
+  readonly workers = this.#gauge('workers', 'Worker processes; 0 where one process does everything');
+  readonly workerRestarts = this.#counter(
+    'worker_restarts_total',
+    'Worker processes started in place of one that ended by itself',
+  );
   readonly backendRequests = this.#counter(
     'backend_requests_total',
     'Calls to back ends by what they came to, retries not counted apart',

@@ -5,7 +5,7 @@ import type { Route } from './router.ts';
 
 export interface AdminOptions {
   readonly checks: ReadinessChecks;
-  readonly registry: Registry;
+  readonly registry: Pick<Registry, 'contentType' | 'metrics'>;
 }
 
 /** What `ADMIN_PORT` answers to everybody: Kubernetes and Prometheus. */
@@ -13,7 +13,7 @@ export function adminRoutes({ checks, registry }: AdminOptions): Route[] {
   return [livez, readyz(checks), metrics(registry)];
 }
 
-function metrics(registry: Registry): Route {
+function metrics(registry: AdminOptions['registry']): Route {
   return {
     path: '/metrics',
     methods: {

@@ -9,6 +9,11 @@ export interface HttpServerOptions {
   readonly port: number;
   /** The setting that the port comes from, for the error that says it is taken. */
   readonly setting: string;
+  /**
+   * Only for peers on this machine, and for this process alone: the workers of a pod share the ports that they listen on
+   * otherwise.
+   */
+  readonly local?: boolean;
   /** Must not reject. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Without it, `Upgrade` headers are ignored, as HTTP allows. */
@@ -28,6 +33,8 @@ const TIMEOUTS = {
 
 /** A socket on which nothing moves, in either direction, for so long is closed: a reader that stopped reading. */
 const IDLE_TIMEOUT_MS = 120_000;
+
+const LOOPBACK = '127.0.0.1';
 
 /** Another pod takes the connection right away, where there is one. */
 const RETRY_AFTER = 'Retry-After: 1';
@@ -55,8 +62,8 @@ export class HttpServer {
    * @throws SluiceError BAD_SETTINGS if the port can't be had
    */
   async start(): Promise<number> {
-    const { port, setting } = this.#options;
-    this.#server.listen(port);
+    const { port, setting, local = false } = this.#options;
+    this.#server.listen(local ? { port, host: LOOPBACK, exclusive: true } : { port });
     try {
       await once(this.#server, 'listening');
     } catch (error) {

@@ -148,7 +148,7 @@ export async function runCli(
   return { code, stdout, stderr };
 }
 
-function spawnCli(
+export function spawnCli(
   t: TestContext,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,

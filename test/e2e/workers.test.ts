@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
+import { runCli, spawnCli, startGateway, type GatewayProcess, type LogLine } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { needs, redisUrl } from '../helpers/services.ts';
+
+const WORKERS = 2;
+
+/** Serves what others consume: workers without a consumer group to wait for. */
+async function startEdge(t: TestContext, settings: Record<string, string> = {}): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(t, {
+    GRAPH: folder,
+    REDIS_URL: redisUrl(),
+    WORKERS: String(WORKERS),
+    ...settings,
+  });
+  await gateway.untilReady();
+  return gateway;
+}
+
+const linesOf = (gateway: GatewayProcess, msg: string): LogLine[] =>
+  gateway.lines.filter((line) => line.msg === msg);
+
+/** The value of a metric in each of the workers that have ever listened and are there still. */
+async function inEachWorker(gateway: GatewayProcess, name: string): Promise<number[]> {
+  const ports = linesOf(gateway, 'a worker listens').map((line) => Number(line['adminPort']));
+  const texts = await Promise.all(
+    ports.map((port) =>
+      fetch(`http://127.0.0.1:${port}/metrics`).then(
+        (response) => response.text(),
+        () => undefined,
+      ),
+    ),
+  );
+  return texts
+    .filter((text) => text !== undefined)
+    .map((text) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]));
+}
+
+test(
+  'sockets are spread evenly over the workers, and one port shows all of them',
+  needs('redis'),
+  async (t) => {
+    const gateway = await startEdge(t);
+    const sockets: RawSocket[] = [];
+    // One by one: of those that come together, a worker that is busy gets fewer.
+    while (sockets.length < 20) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
+    await gateway.untilMetric('sluice_connections', sockets.length);
+    assert.deepEqual(await inEachWorker(gateway, 'sluice_connections'), [10, 10]);
+    assert.equal(await gateway.metric('sluice_workers'), WORKERS);
+  },
+);
+
+test('on SIGTERM all are drained at once, and the process exits 0', needs('redis'), async (t) => {
+  const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '1' });
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
+  const ended = gateway.stop('SIGTERM');
+  await gateway.untilNotReady(/draining/);
+  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
+  const closings = await Promise.all(sockets.map((socket) => socket.closed));
+  assert.deepEqual(
+    closings.map(({ code }) => code),
+    Array(10).fill(1012),
+  );
+  assert.equal(await ended, 0);
+});
+
+test(
+  'a signal that a terminal sends to every process ends all of them in order',
+  needs('redis'),
+  async (t) => {
+    const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '3600' });
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    for (const line of linesOf(gateway, 'a worker listens')) process.kill(Number(line['pid']), 'SIGINT');
+    const code = await gateway.stop('SIGINT');
+    assert.equal((await socket.closed).code, 1001);
+    assert.equal(code, 0);
+  },
+);
+
+test('a second signal ends all processes at once', needs('redis'), async (t) => {
+  const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '3600' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  gateway.child.kill('SIGTERM');
+  await gateway.untilNotReady(/draining/);
+  assert.equal(await gateway.stop('SIGTERM'), 1);
+  assert.equal((await socket.closed).code, 1006);
+});
+
+test(
+  'on SIGHUP one worker after the other is replaced: clients come back, nothing that was counted is lost',
+  needs('redis'),
+  async (t) => {
+    const gateway = await startEdge(t, { DRAIN_SECONDS: '1' });
+    const clients = Array.from({ length: 20 }, () =>
+      graphqlClient(t, gateway.graphqlUrl, { retryAttempts: 20 }),
+    );
+    const received = clients.map((client) => new Received(client, 'subscription { item { n } }'));
+    await gateway.untilMetric('sluice_subscribers', 20);
+    await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
+    const before = linesOf(gateway, 'a worker listens').map(({ pid }) => pid);
+
+    gateway.child.kill('SIGHUP');
+    await gateway.untilLog(/all workers have been replaced/);
+    const after = linesOf(gateway, 'a worker listens')
+      .map(({ pid }) => pid)
+      .slice(WORKERS);
+    assert.equal(after.length, WORKERS);
+    assert.ok(after.every((pid) => !before.includes(pid)));
+    assert.deepEqual(
+      linesOf(gateway, 'a worker has ended').map(({ pid, end }) => ({ pid, end })),
+      before.map((pid) => ({ pid, end: 'exit code 0' })),
+    );
+    await gateway.untilMetric('sluice_subscribers', 20);
+    // The second to go may have had some that the first one had had before.
+    assert.ok((await gateway.metric('sluice_closes_total')) >= 20);
+    assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
+    assert.ok(received.every(({ end }) => end === undefined));
+  },
+);
+
+test(
+  'a new worker that can not start ends a rolling restart, and the old ones go on',
+  needs('redis'),
+  async (t) => {
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const gateway = await startEdge(t, { GRAPH: folder });
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    await writeFile(`${folder}/schema.graphql`, 'type Subscription {');
+    gateway.child.kill('SIGHUP');
+    await gateway.untilLog(/a new worker does not serve/);
+    await socket.roundTrip();
+    await gateway.untilReady();
+    assert.equal(await gateway.metric('sluice_workers'), WORKERS);
+    assert.equal(await gateway.stop(), 0);
+  },
+);
+
+test('a port that is taken stops the start, with one message', async (t) => {
+  const taken = createServer().listen(0);
+  t.after(() => taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await runCli(t, ['serve'], {
+    PORT: String(port),
+    ADMIN_PORT: '0',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    WORKERS: '2',
+  });
+  assert.equal(code, 1);
+  assert.equal(stderr.match(/PORT: expected a free port, got/g)?.length, 1, stderr);
+});
+
+test('a signal that comes while the workers start ends them, with 0', async (t) => {
+  const child = spawnCli(t, ['serve'], {
+    PORT: '0',
+    ADMIN_PORT: '0',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    WORKERS: '2',
+    DRAIN_DELAY_SECONDS: '3600',
+    LOG_LEVEL: 'info',
+  });
+  // The first line of the log comes with the first worker that listens; the second has yet to be started then.
+  await once(child.stdout, 'data');
+  const exit = once(child, 'exit');
+  child.kill('SIGINT');
+  assert.deepEqual(await exit, [0, null]);
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Metrics } from '../../../src/metrics.ts';
+import { AddedMetrics, snapshotOf } from '../../../src/workers/added-metrics.ts';
+
+/** The value of each line of the text, by name and labels. */
+async function linesOf(added: AddedMetrics): Promise<Record<string, number>> {
+  const lines = (await added.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+async function process(events: number, connections: number) {
+  const metrics = new Metrics();
+  metrics.collectProcess();
+  metrics.events.inc({ topic: 'bids' }, events);
+  metrics.connections.set(connections);
+  metrics.eventDelay.observe(0.003);
+  return snapshotOf(metrics.registry);
+}
+
+test('counters, histograms and how much there is are added up', async () => {
+  const added = new AddedMetrics();
+  added.update(1, '1', await process(5, 20));
+  added.update(2, '2', await process(7, 30));
+  const lines = await linesOf(added);
+  assert.equal(lines['sluice_events_total{topic="bids"}'], 12);
+  assert.equal(lines['sluice_connections'], 50);
+  assert.equal(lines['sluice_event_delay_seconds_bucket{le="0.005"}'], 2);
+  assert.equal(lines['sluice_event_delay_seconds_bucket{le="+Inf"}'], 2);
+  assert.equal(lines['sluice_event_delay_seconds_count'], 2);
+});
+
+test('what is known of a process is kept apart', async () => {
+  const added = new AddedMetrics();
+  added.update(0, 'primary', await process(0, 0));
+  added.update(1, '1', await process(0, 0));
+  const lines = await linesOf(added);
+  for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']) {
+    assert.ok(Number.isFinite(lines[`${name}{worker="primary"}`]), name);
+    assert.ok(Number.isFinite(lines[`${name}{worker="1"}`]), name);
+    assert.equal(lines[name], undefined);
+  }
+});
+
+test('no counter goes back when processes end, however many; what they had open is gone', async () => {
+  const added = new AddedMetrics();
+  added.update(1, '1', await process(5, 20));
+  added.update(2, '2', await process(7, 30));
+  added.depart(1);
+  assert.equal((await linesOf(added))['sluice_events_total{topic="bids"}'], 12);
+  assert.equal((await linesOf(added))['sluice_connections'], 30);
+  added.update(3, '1', await process(1, 1));
+  added.depart(2);
+  added.depart(3);
+  const lines = await linesOf(added);
+  assert.equal(lines['sluice_events_total{topic="bids"}'], 13);
+  assert.equal(lines['sluice_event_delay_seconds_count'], 3);
+  assert.equal(lines['sluice_connections'], undefined);
+});
+
+const gauge = (value: number) => ({
+  name: 'process_resident_memory_bytes',
+  help: 'bytes',
+  type: 'gauge',
+  aggregator: 'sum',
+  values: [{ value, labels: {} }],
+});
+
+test('while one process takes the place of another, the label names the new one', async () => {
+  const added = new AddedMetrics();
+  added.update(1, '1', [gauge(100)]);
+  added.update(2, '1', [gauge(40)]);
+  added.update(1, '1', [gauge(101)]);
+  assert.deepEqual(await linesOf(added), { 'process_resident_memory_bytes{worker="1"}': 40 });
+  added.depart(2);
+  assert.deepEqual(await linesOf(added), { 'process_resident_memory_bytes{worker="1"}': 101 });
+});
+
+test('a process that ends unheard leaves nothing behind', async () => {
+  const added = new AddedMetrics();
+  added.depart(7);
+  assert.equal((await added.text()).trim(), '');
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { sharedHeap } from '../../../src/workers/heap-share.ts';
+
+const MB = 2 ** 20;
+
+test('a limit on the command line is divided, and other options are kept', () => {
+  const execArgv = ['--enable-source-maps', '--max-old-space-size=1000'];
+  assert.deepEqual(sharedHeap({ execArgv, nodeOptions: '', limitBytes: 9_000 * MB }, 3), [
+    '--enable-source-maps',
+    '--max-old-space-size=333',
+  ]);
+});
+
+test('so is one of NODE_OPTIONS, which the command line overrides', () => {
+  const nodeOptions = '--trace-warnings --max_old_space_size=600';
+  assert.deepEqual(sharedHeap({ execArgv: [], nodeOptions, limitBytes: 9_000 * MB }, 2), [
+    '--max-old-space-size=300',
+  ]);
+  const execArgv = ['--max-old-space-size=800'];
+  assert.deepEqual(sharedHeap({ execArgv, nodeOptions, limitBytes: 9_000 * MB }, 2), [
+    '--max-old-space-size=400',
+  ]);
+});
+
+test('without any, what V8 takes for itself is divided', () => {
+  assert.deepEqual(sharedHeap({ execArgv: [], nodeOptions: '', limitBytes: 4_144 * MB }, 4), [
+    '--max-old-space-size=1036',
+  ]);
+});
