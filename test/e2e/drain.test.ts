@@ -7,7 +7,10 @@ import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kcat } from '../helpers/kcat.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
 
 /** Longer than any test: whoever waits for it to pass does not end. */
 const FOR_EVER = '3600';
@@ -16,6 +19,9 @@ async function start(t: TestContext, settings: Record<string, string>): Promise<
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   return startGateway(t, { GRAPH: folder, ...settings });
 }
+
+/** With an endless drain one is closed each half second: the last of them stays for as long as any test takes. */
+const MANY = 80;
 
 /** So many sockets with a subscription each, in the order in which they were opened. */
 async function subscribe(t: TestContext, gateway: GatewayProcess, count: number): Promise<RawSocket[]> {
@@ -76,13 +82,13 @@ test('while it waits for load balancers to notice, a pod is not ready, alive, an
 
 test('then it refuses new sockets, and those that are still open get what happens meanwhile', async (t) => {
   const gateway = await start(t, { DRAIN_SECONDS: FOR_EVER });
-  const sockets = await subscribe(t, gateway, 3);
+  const sockets = await subscribe(t, gateway, MANY);
   gateway.child.kill('SIGTERM');
   assert.equal((await sockets[0]?.closed)?.code, 1012);
   const { statusCode, headers } = await refusal(gateway);
   assert.equal(statusCode, 503);
   assert.equal(headers['retry-after'], '1');
-  const last = sockets[2];
+  const last = sockets.at(-1);
   await post(gateway, { id: 1, n: 7 });
   await last?.until(({ type }) => type === 'next');
   assert.equal(last?.webSocket.readyState, WebSocket.OPEN);
@@ -148,3 +154,49 @@ test('a socket that has grown old is closed with 1012, and a client comes back b
   });
   assert.equal(received.end, undefined);
 });
+
+test('with Kafka alone, a pod consumes until its sockets are gone', needs('kafka', 'kcat'), async (t) => {
+  const topic = await createTopic(t);
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+  const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
+  const gateway = await startGateway(t, { GRAPH: folder, DRAIN_SECONDS: FOR_EVER, ...kafka });
+  await gateway.untilReady();
+  const sockets = await subscribe(t, gateway, MANY);
+  gateway.child.kill('SIGTERM');
+  assert.equal((await sockets[0]?.closed)?.code, 1012);
+  await kcat(t, topic, [{ value: '{"id":1,"n":7}' }]);
+  await sockets.at(-1)?.until(({ type }) => type === 'next');
+});
+
+test(
+  'where others consume, a pod leaves its group at once, and its sockets get what they consume',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t, { partitions: 6 });
+    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+    const settings = {
+      GRAPH: folder,
+      DRAIN_SECONDS: FOR_EVER,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topic,
+      REDIS_URL: redisUrl(),
+      REDIS_PREFIX: `${topic}:`,
+    };
+    const [leaving, staying] = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
+    await Promise.all([leaving.untilReady(), staying.untilReady()]);
+    const sockets = await subscribe(t, leaving, MANY);
+    leaving.child.kill('SIGTERM');
+    await leaving.untilNotReady(/stopped/);
+    await kcat(
+      t,
+      topic,
+      Array.from({ length: 12 }, (_, n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) })),
+    );
+    const last = sockets.at(-1);
+    await eventually(() => assert.equal(last?.messages.filter(({ type }) => type === 'next').length, 12), {
+      withinMs: 30_000,
+    });
+    assert.equal(await leaving.metric('sluice_events_total'), 0);
+    assert.equal(await staying.metric('sluice_events_total'), 12);
+  },
+);
