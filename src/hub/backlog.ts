@@ -27,7 +27,16 @@ export const UNITS = {
   execution: 128,
   /** After this much the rest waits for the next turn: some 10 ms. */
   turn: 65_536,
+  /** However few messages that was: some 50 ms. */
+  longestTurn: 524_288,
 };
+
+/**
+ * Taken in a turn even if that makes it longer: who has very many sockets would gather so few results for each write
+ * that the writes, which are what costs, come to four times as much (19,000 sockets: 4.5 µs of CPU per delivery with 3
+ * events a write, 1.6 with 13).
+ */
+const LEAST_MESSAGES = 16;
 
 /** Beyond either the source is asked to wait; it goes on when half is left. */
 const MAX_MESSAGES = 8_192;
@@ -53,6 +62,8 @@ export class Backlog<Channel> {
   /** The first that waits. */
   #next = 0;
   #bytes = 0;
+  /** Messages in this turn. */
+  #taken = 0;
   #paused = false;
   #scheduled = false;
 
@@ -72,6 +83,7 @@ export class Backlog<Channel> {
   add(channel: Channel, payload: Buffer | string): void {
     this.#schedule();
     if (this.#count === 0 && this.#mayTake) {
+      this.#taken += 1;
       this.#take(channel, payload);
       return;
     }
@@ -89,7 +101,8 @@ export class Backlog<Channel> {
   }
 
   get #mayTake(): boolean {
-    return !this.#turn.writing && this.#turn.spent < UNITS.turn;
+    const { writing, spent } = this.#turn;
+    return !writing && spent < (this.#taken < LEAST_MESSAGES ? UNITS.longestTurn : UNITS.turn);
   }
 
   #schedule(): void {
@@ -101,6 +114,7 @@ export class Backlog<Channel> {
   #begin(): void {
     this.#scheduled = false;
     this.#turn.renew();
+    this.#taken = 0;
     while (this.#count > 0 && this.#mayTake) this.#takeNext();
     this.#size.set(this.#count);
     if (this.#count > 0) this.#schedule();
@@ -116,6 +130,7 @@ export class Backlog<Channel> {
     this.#next += 1;
     if (first === undefined) return;
     this.#bytes -= first.payload.length;
+    this.#taken += 1;
     this.#take(first.channel, first.payload);
   }
 

@@ -47,7 +47,7 @@ function setUp(units: number) {
 }
 
 test('a message is taken at once while a turn has units left', () => {
-  const { taken, backlog } = setUp(UNITS.turn / 2);
+  const { taken, backlog } = setUp(UNITS.longestTurn / 2);
   backlog.add('a', '1');
   assert.deepEqual(taken, ['a1']);
   backlog.add('b', '2');
@@ -57,7 +57,7 @@ test('a message is taken at once while a turn has units left', () => {
 });
 
 test('what one turn does not take waits for the next ones, in order, and is counted', async () => {
-  const { taken, turn, backlog, waiting } = setUp(UNITS.turn / 8);
+  const { taken, turn, backlog, waiting } = setUp(UNITS.longestTurn / 8);
   const sent = Array.from({ length: 64 }, (_, index) => `${index}`);
   for (const n of sent) backlog.add('', n);
   assert.equal(taken.length, 8);
@@ -70,8 +70,19 @@ test('what one turn does not take waits for the next ones, in order, and is coun
   assert.equal(await waiting(), 0);
 });
 
+test('a turn takes 16 messages even if each is for very many, and no more than its units of lesser ones', () => {
+  const large = setUp(UNITS.turn / 4);
+  const small = setUp(UNITS.turn / 64);
+  for (let n = 0; n < 100; n += 1) {
+    large.backlog.add('', `${n}`);
+    small.backlog.add('', `${n}`);
+  }
+  assert.equal(large.taken.length, 16);
+  assert.equal(small.taken.length, 64);
+});
+
 test('a message that comes while others wait goes behind them', async () => {
-  const { taken, backlog } = setUp(UNITS.turn);
+  const { taken, backlog } = setUp(UNITS.longestTurn);
   for (const n of ['1', '2', '3']) backlog.add('', n);
   await setImmediate();
   backlog.add('', '4');
@@ -103,7 +114,7 @@ test('a backlog of too many messages pauses its source, until half of it is take
 });
 
 test('a backlog of too many bytes pauses its source too', async () => {
-  const { source, taken, backlog } = setUp(UNITS.turn);
+  const { source, taken, backlog } = setUp(UNITS.longestTurn);
   const megabyte = 'x'.repeat(1024 * 1024);
   for (let n = 0; n < 17; n += 1) backlog.add('', megabyte);
   assert.equal(source.paused, false);
@@ -116,7 +127,7 @@ test('a backlog of too many bytes pauses its source too', async () => {
 });
 
 test('a source that goes on all the same is paused again', () => {
-  const { source, backlog } = setUp(UNITS.turn);
+  const { source, backlog } = setUp(UNITS.longestTurn);
   for (let n = 0; n < 8_200; n += 1) backlog.add('', '');
   source.paused = false;
   backlog.add('', '');
