@@ -40,7 +40,7 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
   }
   await writeFile(schemaFile, schema.replaceAll(TOPIC_PLACE, JSON.stringify(id)));
   return {
-    wiring: { brokers, redisUrl, topic: id, graph, id },
+    wiring: { brokers, redisUrl, topic: id, graph, id, workers: load.workers ?? 1 },
     undo: async () => {
       await rm(graph, { recursive: true, force: true });
       await admin.deleteTopics({ topics: [id] }).catch(() => undefined);

@@ -39,7 +39,8 @@ const OPTIONS = {
     default: '0',
     help: 'share of the sockets that stop reading in the flood, 0 to 1',
   },
-  pods: { type: 'string', default: '1', help: 'processes of the server' },
+  pods: { type: 'string', default: '1', help: 'processes of the server, each with a port of its own' },
+  workers: { type: 'string', default: '1', help: 'processes that share one port (Sluice: WORKERS)' },
   graph: {
     type: 'string',
     default: 'flat',
@@ -86,6 +87,7 @@ export function parseOptions(args: readonly string[], targets: readonly string[]
       stalled: within('stalled', values.stalled, 0, 0.9, Number.isFinite),
       socketBufferBytes: loadConfig({}).SOCKET_BUFFER_BYTES,
       pods: integer('pods', 1, 8),
+      workers: integer('workers', 1, 8),
       graph: values.graph,
     },
     against: values.against === undefined ? [] : [choice('against', targets)],

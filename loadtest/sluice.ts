@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../src/cli.js'), 'serve'],
-  environment: ({ brokers, redisUrl, graph, id }) => ({
+  environment: ({ brokers, redisUrl, graph, id, workers = 1 }) => ({
     GRAPH: graph,
     PORT: '0',
     ADMIN_PORT: '0',
@@ -15,5 +15,6 @@ export const sluice: Target = {
     KAFKA_GROUP_ID: id,
     REDIS_URL: redisUrl,
     REDIS_PREFIX: `${id}:`,
+    WORKERS: String(workers),
   }),
 };

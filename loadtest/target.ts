@@ -6,6 +6,8 @@ export interface Wiring {
   readonly topic: string;
   /** Folder with `schema.graphql`, and `graph.ts` if the graph has code. */
   readonly graph: string;
+  /** Processes that share its port, where it knows how to do that; absent: 1. */
+  readonly workers?: number;
   /** A name that nobody else uses: for consumer groups and prefixes. */
   readonly id: string;
 }

@@ -18,7 +18,7 @@ export function growth(before: Summary, after: Summary, sockets: number): Growth
       name,
       count: ((after.get(name)?.count ?? 0) - (before.get(name)?.count ?? 0)) / sockets,
       bytes: ((after.get(name)?.bytes ?? 0) - (before.get(name)?.bytes ?? 0)) / sockets,
-      why: EXPLANATIONS.find(([beginning]) => name.startsWith(beginning))?.[1] ?? '',
+      why: EXPLANATIONS[name] ?? '',
     }))
     .filter(({ bytes, count }) => bytes !== 0 || count !== 0)
     .toSorted((one, other) => other.bytes - one.bytes);

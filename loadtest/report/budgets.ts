@@ -56,23 +56,29 @@ export const BUDGETS: readonly Budget[] = [
   {
     ...atMost(FIGURES.heapPerSocket, 5.5),
     name: `${FIGURES.heapPerSocket.name}, same variables`,
-    unfit: (load) => toAll(load) ?? (load.variables === 'same' ? undefined : 'needs the same variables'),
+    unfit: (load) =>
+      toAll(load) ??
+      inOneProcess(load) ??
+      (load.variables === 'same' ? undefined : 'needs the same variables'),
   },
   {
     ...atMost(FIGURES.heapPerSocket, 7),
     name: `${FIGURES.heapPerSocket.name}, variables all different`,
     unfit: (load) =>
-      toAll(load) ?? (load.variables === 'unique' ? undefined : 'needs variables all different'),
+      toAll(load) ??
+      inOneProcess(load) ??
+      (load.variables === 'unique' ? undefined : 'needs variables all different'),
   },
-  { ...atMost(FIGURES.residentPerSocket, 12), unfit: toAll },
+  { ...atMost(FIGURES.residentPerSocket, 12), unfit: (load) => toAll(load) ?? inOneProcess(load) },
   {
     ...atMost(FIGURES.promisesPerDelivery, NO_PROMISE),
-    unfit: (load) => toAll(load) ?? (load.sockets >= 500 ? undefined : 'needs 500 sockets or more'),
+    unfit: (load) =>
+      toAll(load) ?? inOneProcess(load) ?? (load.sockets >= 500 ? undefined : 'needs 500 sockets or more'),
   },
   {
     ...atMost(FIGURES.executionsPerEvent, 1),
     name: `${FIGURES.executionsPerEvent.name}, identical subscribers`,
-    limit: ({ load }) => load.pods,
+    limit: ({ load }) => load.pods * (load.workers ?? 1),
     unfit: (load) => toAll(load) ?? (load.variables === 'same' ? undefined : 'needs the same variables'),
   },
   {
@@ -146,6 +152,11 @@ const stalledSockets = ({ sockets, stalled }: Load): number => Math.round(socket
 
 function toAll({ channels }: Load): string | undefined {
   return channels === 0 ? undefined : 'needs events that go to all sockets';
+}
+
+/** What is asked from within is asked of the primary alone. */
+function inOneProcess({ workers = 1 }: Load): string | undefined {
+  return workers === 1 ? undefined : 'needs one worker';
 }
 
 function ofItsOwn({ channels, sockets }: Load): string | undefined {

@@ -29,6 +29,7 @@ export function details(load: Load): string {
   return [
     `graph ${load.graph}`,
     load.pods === 1 ? 'one pod' : `${load.pods} pods`,
+    ...((load.workers ?? 1) > 1 ? [`${load.workers} workers each`] : []),
     load.ids === 'same' ? 'one subscription id for all' : 'subscription ids all different',
     load.variables === 'same' ? 'the same variables' : 'variables all different',
     `results of ${count(load.payloadBytes)} bytes`,

@@ -42,6 +42,8 @@ export interface Load {
   /** What the server lets wait for one socket; absent: it has no such bound. */
   readonly socketBufferBytes?: number;
   readonly pods: number;
+  /** Processes of one pod that share its port; more than one is for Sluice alone. */
+  readonly workers?: number;
   /** Folder of the graph, as it was given; or `flat`, the load test's own. */
   readonly graph: string;
 }
