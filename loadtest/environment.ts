@@ -31,6 +31,8 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
   await admin.connect();
   const numPartitions = load.channels === 0 ? 1 : KEYED_PARTITIONS;
   await admin.createTopics({ topics: [{ topic: id, numPartitions }], waitForLeaders: true });
+  // A busy broker tells of leaders before they lead: this asks them, again and again.
+  await admin.fetchTopicOffsets(id);
   const graph = await mkdtemp(path.join(tmpdir(), 'sluice-loadtest-'));
   await cp(load.graph.includes('/') ? load.graph : path.join(GRAPHS, load.graph), graph, { recursive: true });
   const schemaFile = path.join(graph, 'schema.graphql');
