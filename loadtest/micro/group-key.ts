@@ -19,6 +19,14 @@ const SETS: Readonly<Record<string, readonly Variables[]>> = {
       property_type: ['HOUSE', 'LOFT', 'APARTMENT'],
     },
   })),
+  'deep variables, keys not in order': numbers.map((n) => ({
+    where: {
+      property_type: ['HOUSE', 'LOFT', 'APARTMENT'],
+      price: { lte: 900_000, gte: 200_000 },
+      area: { radius_km: 25, center: { longitude: 4.9, latitude: 52.37 + n } },
+    },
+    first: 20,
+  })),
 };
 
 function variant(name: string, set: readonly Variables[], keyOf: (variables: Variables) => string): Variant {
@@ -40,7 +48,7 @@ function variant(name: string, set: readonly Variables[], keyOf: (variables: Var
 
 /**
  * A group's key and its look-up, for variables whose keys always come in the same order. JSON.stringify needs that, and
- * takes NaN for null: it is the floor, not a choice.
+ * takes Infinity for null: it is the floor, not a choice.
  */
 export const cases: readonly Case[] = Object.entries(SETS).map(([name, set]) => ({
   name,

@@ -21,12 +21,30 @@ export function declaredVariables(
   );
 }
 
-/** JSON with the keys of objects in order. */
+/** JSON with the keys of objects in order: by JSON.stringify if it makes the same, as for most clients it does. */
 function canonicalJson(value: unknown): string {
+  return isCanonical(value) ? JSON.stringify(value) : sortedJson(value);
+}
+
+/** Whether all keys in it are in order, and JSON has all its numbers. */
+function isCanonical(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isCanonical);
+  let before = '';
+  for (const key in value) {
+    if (key < before || !isCanonical((value as Readonly<Record<string, unknown>>)[key])) return false;
+    before = key;
+  }
+  return true;
+}
+
+function sortedJson(value: unknown): string {
   // JSON.stringify takes numbers past the largest for null, and -0 for 0.
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  const object = value as Readonly<Record<string, unknown>>;
+  const members = Object.keys(object).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${sortedJson(object[key])}`).join(',')}}`;
 }

@@ -9,6 +9,19 @@ test('the order of keys, at any depth, and undeclared variables make no differen
   assert.equal(key({ b: 1, a: 2 }), key({ a: 2, b: 1, other: 3 }));
 });
 
+test('a value has one text, whether its neighbours are in order or not', () => {
+  const inOrder = { '1': 'a “b”\n', p: [{ '': null, q: 0.1 }], x: { y: 1e21 } };
+  const sorted = key({ a: inOrder });
+  assert.equal(sorted, `a:${JSON.stringify(inOrder)},`);
+  assert.equal(key({ a: { z: inOrder, b: 1 } }), key({ a: { b: 1, z: inOrder } }));
+  assert.ok(key({ a: { z: inOrder, b: 1 } }).includes(JSON.stringify(inOrder)));
+});
+
+test('keys that look like indices, which objects keep in an order of their own, are told apart', () => {
+  assert.equal(key({ a: { 9: 1, 10: 2 } }), key({ a: { 10: 2, 9: 1 } }));
+  assert.notEqual(key({ a: { 9: 1, 10: 2 } }), key({ a: { 9: 2, 10: 1 } }));
+});
+
 test('whatever differs as JSON, or in being there, has a key of its own', () => {
   const different: Record<string, unknown>[] = [
     {},
@@ -33,6 +46,13 @@ test('whatever differs as JSON, or in being there, has a key of its own', () => 
     { a: 'Infinity' },
     { a: 0 },
     { a: -0 },
+    { a: { x: -0 } },
+    { a: { x: 0 } },
+    { a: { x: Infinity, y: 1 } },
+    { a: { x: null, y: 1 } },
+    { a: [null] },
+    { a: [-0] },
+    { a: [0] },
   ];
   assert.equal(new Set(different.map(key)).size, different.length);
 });
