@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Audience } from './audience.ts';
+import { flood, reachEverybody } from './flood.ts';
 import { percentiles } from './percentiles.ts';
 import { Producer } from './producer.ts';
 import type {
@@ -29,8 +30,6 @@ const COUNTED_EVENTS = 10;
 const WARM_UP_EVENTS = 30;
 
 const VISIT_EVERY_MS = 100;
-const WARM_UP_TRIES = 3;
-const TRY_MS = 5_000;
 
 /** Told while a run is under way. */
 export interface Watcher {
@@ -105,7 +104,7 @@ class LoadRun {
       const single = await this.#inPhase('single', () => this.#singles(audience));
       const executed = (await this.#executions()) - executions;
       const promisesPerDelivery = await this.#countPromises(audience);
-      const flood = await this.#inPhase('flood', () => this.#flood(audience));
+      const flooded = await this.#inPhase('flood', () => this.#flood(audience));
       await this.#watcher.moment?.('flood', this.#servers);
       return {
         target: this.#target.name,
@@ -116,7 +115,7 @@ class LoadRun {
         single,
         promisesPerDelivery,
         executionsPerEvent: Number.isNaN(executed) || single.events === 0 ? null : executed / single.events,
-        ...flood,
+        ...flooded,
         faults: this.#faults,
       };
     } finally {
@@ -147,21 +146,8 @@ class LoadRun {
     return memory;
   }
 
-  /** A subscription may be on its way when its socket has sent it: events go out until one has reached everybody. */
   async #warmUp(audience: Audience): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const seq = await this.#traffic.sendRound();
-      const reached = await Promise.race([
-        audience.reached(seq).then(() => true),
-        delay(TRY_MS, false, { ref: false }),
-      ]);
-      if (reached) break;
-      if (attempt === WARM_UP_TRIES) {
-        const { faults } = await audience.report();
-        throw new Error(['some subscriptions get no events', ...faults].join('\n'));
-      }
-    }
-    this.#traffic.settle(audience.deliveries);
+    await reachEverybody(this.#traffic, audience);
     for (let event = 0; event < WARM_UP_EVENTS; event += 1) {
       await this.#traffic.send(1);
       await this.#drained(audience);
@@ -198,10 +184,10 @@ class LoadRun {
     }
     audience.visit(VISIT_EVERY_MS);
     let handshakes: readonly number[] = [];
-    const flood = await this.#measured(
+    const figures = await this.#measured(
       audience,
       async () => {
-        await this.#keepFull(audience);
+        await flood(this.#load, this.#traffic, audience, this.#watcher.signal);
         audience.stopVisiting();
         await this.#drained(audience);
       },
@@ -216,28 +202,10 @@ class LoadRun {
     const stalled = wanted - reading;
     const open = stalled - Object.values(endings).reduce((sum, count) => sum + count, 0);
     return {
-      flood,
+      flood: figures,
       handshake: percentiles(handshakes),
       stalled: { sockets: stalled, endings: { ...endings, ...(open > 0 && { open }) } },
     };
-  }
-
-  /** Sends events so that the window is full, or at the rate that was asked for, for the time of the flood. */
-  async #keepFull(audience: Audience): Promise<void> {
-    const { window, rate, floodSeconds } = this.#load;
-    const until = this.#sampler.now + floodSeconds * 1000;
-    const from = this.#sampler.now;
-    const first = this.#traffic.events;
-    const perEvent = this.#load.sockets / this.#traffic.channels;
-    while (this.#sampler.now < until) {
-      const underWay = (this.#traffic.expected - audience.deliveries) / perEvent;
-      const due =
-        rate === 0 ? Infinity : ((this.#sampler.now - from) / 1000) * rate - (this.#traffic.events - first);
-      const room = Math.floor(Math.min(due, window - underWay));
-      // In bursts of a quarter of the window: kcat starts anew for each.
-      if (room >= (rate === 0 ? window / 4 : 1)) await this.#traffic.send(room);
-      else await delay(2);
-    }
   }
 
   async #measured(

@@ -14,7 +14,7 @@ const PROBE = pathToFileURL(path.join(import.meta.dirname, 'probe.js')).href;
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_OPTIONS'];
 
 const START_MS = 60_000;
-const STOP_MS = 10_000;
+const ENDING = { signal: 'SIGTERM', withinMs: 10_000 } as const;
 const POLL_MS = 100;
 const KEPT_LINES = 20;
 
@@ -33,6 +33,7 @@ interface Listening {
 export class Server {
   readonly #child: ChildProcess;
   readonly #name: string;
+  readonly #ends: NonNullable<Target['ending']>;
   readonly #lastLines: string[] = [];
   readonly #waiting = new Map<number, Waiting>();
   /** Rejects when it ends. */
@@ -40,9 +41,10 @@ export class Server {
   #listening: Listening | undefined;
   #number = 0;
 
-  private constructor(child: ChildProcess, name: string) {
+  private constructor(child: ChildProcess, { name, ending = ENDING }: Target) {
     this.#child = child;
     this.#name = name;
+    this.#ends = ending;
     child.on('message', (message: { answer: number }) => {
       this.#waiting.get(message.answer)?.resolve(message);
       this.#waiting.delete(message.answer);
@@ -63,7 +65,7 @@ export class Server {
       env: { ...inherited, NODE_ENV: 'production', ...target.environment(wiring) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    const server = new Server(child, target.name);
+    const server = new Server(child, target);
     try {
       await server.#started();
     } catch (error) {
@@ -113,8 +115,8 @@ export class Server {
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exit = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
-    const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+    this.#child.kill(this.#ends.signal);
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), this.#ends.withinMs);
     await exit;
     clearTimeout(killing);
   }
