@@ -44,7 +44,7 @@ const OPTIONS = {
   graph: {
     type: 'string',
     default: 'flat',
-    help: "folder of a graph that answers the load test's query; flat: its own",
+    help: "folder of a graph that answers the load test's query; flat, company: its own",
   },
   against: { type: 'string', help: 'another server under the same load: stock' },
   out: { type: 'string', help: 'folder for report.json, report.html and plots' },

@@ -1,6 +1,6 @@
 import type { Backend } from '../../src/graph/backend.ts';
 import type { SharedContext } from '../../src/graph/context-types.ts';
-import { BACKENDS, company, loader, LOADERS, primer, PRIMERS } from '../micro/company.ts';
+import { BACKENDS, company, loader, LOADERS, primer, PRIMERS } from '../graphs/company/company.ts';
 
 /** Makes what resolvers get as their context: one for each subscription, and one for each of its events. */
 export type MakeContext = () => object;

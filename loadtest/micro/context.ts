@@ -3,7 +3,7 @@ import type { GraphContext } from '../../src/graph/context-types.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { ReadSet } from '../../src/lazy/reads.ts';
 import type { Case, Variant } from './bench.ts';
-import { BACKENDS, company, LOADERS, PRIMERS } from './company.ts';
+import { BACKENDS, company, LOADERS, PRIMERS } from '../graphs/company/company.ts';
 import { contextsOver } from './contexts.ts';
 import { eagerContext, numbers } from './eager-context.ts';
 import type { HeapCase } from './heap-case.ts';

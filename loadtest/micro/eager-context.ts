@@ -1,5 +1,5 @@
 import type { Backend, RequestOptions } from '../../src/graph/backend.ts';
-import { BACKENDS, loader, LOADERS, primer, PRIMERS } from './company.ts';
+import { BACKENDS, loader, LOADERS, primer, PRIMERS } from '../graphs/company/company.ts';
 
 /** As many servers do it: whatever a resolver might want is made for each context. */
 export function eagerContext(viewer: object) {

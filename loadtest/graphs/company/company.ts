@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Loader, Primer, SharedContext } from '../../src/graph/context-types.ts';
-import type { GraphDefinition } from '../../src/graph/define-graph.ts';
+import type { GraphDefinition, Primer, SharedContext } from 'sluice';
 
 type Backends = SharedContext['backends'];
 
@@ -13,10 +12,10 @@ export function loader(backends: Backends): DataLoader<string, unknown> {
 }
 
 export function primer(loaders: SharedContext['loaders'], name: string): Primer {
-  return (event) => (loaders[name] as Loader<string>).prime('id', event);
+  return (event) => (loaders[name] as DataLoader<string, unknown>).prime('id', event);
 }
 
-/** The code of a graph of some size. Proxy.lazy takes literals, so every name is written out. */
+/** Loaders and primers of a graph of some size. Proxy.lazy takes literals, so every name is written out. */
 export const company: Required<Pick<GraphDefinition, 'loaders' | 'primers'>> = {
   loaders: ({ backends }) =>
     Proxy.lazy({
