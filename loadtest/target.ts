@@ -24,6 +24,6 @@ export interface Target {
   /** Path of the program, and its arguments. */
   readonly program: readonly [string, ...string[]];
   environment(wiring: Wiring): Readonly<Record<string, string>>;
-  /** How it is told to end, and how long that may take; if left out, SIGTERM and 10 seconds. */
-  readonly ending?: { readonly signal: NodeJS.Signals; readonly withinMs: number };
+  /** The program starts the server as its last child, and has this much time to end after it; if left out, it is the server. */
+  readonly wrapper?: { readonly endsWithinMs: number };
 }

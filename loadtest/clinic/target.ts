@@ -16,7 +16,6 @@ export function underClinic(clinic: string, tool: Tool, folder: string): Target 
       // It asks whether it may report its use; without a terminal to ask, it would do nothing and end with 0.
       NO_INSIGHT: '1',
     }),
-    // Handed on to the gateway. Clinic ends when its report is written.
-    ending: { signal: 'SIGINT', withinMs: REPORT_MS },
+    wrapper: { endsWithinMs: REPORT_MS },
   };
 }

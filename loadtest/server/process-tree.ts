@@ -22,6 +22,11 @@ export function usageOf(pid: number): Usage {
     }));
 }
 
+/** The child of its child, and so on; the process itself if it has none. */
+export function lastChildOf(pid: number): number {
+  return treeOf(pid).at(-1) ?? pid;
+}
+
 function treeOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))];

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Target, Wiring } from '../target.ts';
-import { usageOf, type Usage } from './process-tree.ts';
+import { lastChildOf, usageOf, type Usage } from './process-tree.ts';
 import type { Answers, Question } from './questions.ts';
 
 const PROBE = pathToFileURL(path.join(import.meta.dirname, 'probe.js')).href;
@@ -14,7 +14,7 @@ const PROBE = pathToFileURL(path.join(import.meta.dirname, 'probe.js')).href;
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_OPTIONS'];
 
 const START_MS = 60_000;
-const ENDING = { signal: 'SIGTERM', withinMs: 10_000 } as const;
+const STOP_MS = 10_000;
 const POLL_MS = 100;
 const KEPT_LINES = 20;
 
@@ -33,7 +33,7 @@ interface Listening {
 export class Server {
   readonly #child: ChildProcess;
   readonly #name: string;
-  readonly #ends: NonNullable<Target['ending']>;
+  readonly #wrapper: Target['wrapper'];
   readonly #lastLines: string[] = [];
   readonly #waiting = new Map<number, Waiting>();
   /** Rejects when it ends. */
@@ -41,10 +41,10 @@ export class Server {
   #listening: Listening | undefined;
   #number = 0;
 
-  private constructor(child: ChildProcess, { name, ending = ENDING }: Target) {
+  private constructor(child: ChildProcess, { name, wrapper }: Target) {
     this.#child = child;
     this.#name = name;
-    this.#ends = ending;
+    this.#wrapper = wrapper;
     child.on('message', (message: { answer: number }) => {
       this.#waiting.get(message.answer)?.resolve(message);
       this.#waiting.delete(message.answer);
@@ -113,10 +113,12 @@ export class Server {
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const { pid } = this.#child;
+    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exit = once(this.#child, 'exit');
-    this.#child.kill(this.#ends.signal);
-    const killing = setTimeout(() => this.#child.kill('SIGKILL'), this.#ends.withinMs);
+    const withinMs = this.#wrapper?.endsWithinMs ?? STOP_MS;
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), withinMs);
+    process.kill(this.#wrapper === undefined ? pid : lastChildOf(pid), 'SIGTERM');
     await exit;
     clearTimeout(killing);
   }
