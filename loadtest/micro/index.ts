@@ -1,16 +1,20 @@
 /** `yarn bench` and `yarn bench:<name>`: parts of the gateway beside other ways to do the same. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/errors.ts';
 import { measure, type Case, type Effort } from './bench.ts';
 import { measureHeap, type HeapCase } from './heap-case.ts';
-import { format, type Result } from './table.ts';
+import { format, tableOf, type Result } from './table.ts';
 
 interface Benchmark {
   readonly cases: readonly Case[];
   readonly heapCases?: readonly HeapCase[];
 }
+
+type Tell = (result: Result) => void;
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   hub: () => import('./hub.ts'),
@@ -27,12 +31,14 @@ const HELP = `yarn bench [<name> …]    of ${Object.keys(BENCHMARKS).join(', ')
   --cases <text>         only cases whose names contain it
   --rounds <n>           in each of which all variants take turns (11)
   --turn-ms <n>          how long one variant's turn should take (50); 0: one operation
-  --json                 the figures, in ns and bytes, as one line of JSON for each case`;
+  --json                 the figures, in ns and bytes, as one line of JSON for each case
+  --out <file>           writes them as tables too, for yarn loadtest:results`;
 
 interface Options extends Effort {
   readonly names: readonly string[];
   readonly cases: string;
   readonly json: boolean;
+  readonly out: string | undefined;
 }
 
 function readOptions(args: string[]): Options | undefined {
@@ -44,6 +50,7 @@ function readOptions(args: string[]): Options | undefined {
       rounds: { type: 'string', default: '11' },
       'turn-ms': { type: 'string', default: '50' },
       json: { type: 'boolean', default: false },
+      out: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -58,6 +65,7 @@ function readOptions(args: string[]): Options | undefined {
     rounds: integer('--rounds', values.rounds, 1),
     turnMs: integer('--turn-ms', values['turn-ms'], 0),
     json: values.json,
+    out: values.out,
   };
 }
 
@@ -68,10 +76,9 @@ function integer(option: string, text: string, least: number): number {
 }
 
 /** Ends with the first case whose variants do not do the same. */
-async function run(benchmark: string, { cases: contain, json, ...effort }: Options): Promise<void> {
+async function run(benchmark: string, { cases: contain, ...effort }: Options, tell: Tell): Promise<void> {
   const { cases, heapCases = [] } = (await BENCHMARKS[benchmark]?.()) ?? { cases: [] };
   const wanted = ({ name }: Case | HeapCase): boolean => name.includes(contain);
-  const tell = (result: Result): void => console.log(json ? JSON.stringify(result) : format(result));
   for (const one of cases.filter(wanted)) {
     tell({ benchmark, name: one.name, unit: one.unit, variants: await measure(one, effort) });
   }
@@ -85,24 +92,43 @@ async function run(benchmark: string, { cases: contain, json, ...effort }: Optio
   }
 }
 
-/** Each in a process of its own: V8 compiles shared code for what it has met, which would be another benchmark. */
-async function runApart(names: readonly string[], args: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const child = spawn(process.execPath, [import.meta.filename, name, ...args], { stdio: 'inherit' });
-    const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) process.exitCode = 1;
+/** In a process of its own: V8 compiles shared code for what it has met, which would be another benchmark. */
+async function runApart(name: string, { cases, rounds, turnMs }: Options, tell: Tell): Promise<void> {
+  const options = ['--json', `--cases=${cases}`, `--rounds=${rounds}`, `--turn-ms=${turnMs}`];
+  const child = spawn(process.execPath, [import.meta.filename, name, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  for await (const line of createInterface(child.stdout)) tell(JSON.parse(line) as Result);
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) process.exitCode = 1;
+}
+
+async function main(args: string[]): Promise<void> {
+  const options = readOptions(args);
+  if (options === undefined) {
+    console.log(HELP);
+    return;
   }
+  const { names, json, out } = options;
+  const results: Result[] = [];
+  const tell: Tell = (result) => {
+    results.push(result);
+    console.log(json ? JSON.stringify(result) : format(result));
+  };
+  const [first, ...more] = names;
+  if (first !== undefined && more.length === 0) await run(first, options, tell);
+  else for (const name of names) await runApart(name, options, tell);
+  if (out === undefined || process.exitCode === 1) return;
+  // Whatever it brings along is loaded when nothing is measured any more.
+  const { origin } = await import('../environment.ts');
+  const made = await origin(['yarn bench', ...args].join(' '));
+  const tables = results.map(tableOf);
+  await writeFile(out, `${JSON.stringify({ kind: 'micro', ...made, tables }, null, 2)}\n`);
 }
 
 try {
-  const options = readOptions(process.argv.slice(2));
-  if (options === undefined) console.log(HELP);
-  else {
-    const { names } = options;
-    const flags = process.argv.slice(2).filter((arg) => !names.includes(arg));
-    if (names.length === 1 && names[0] !== undefined) await run(names[0], options);
-    else await runApart(names, flags);
-  }
+  await main(process.argv.slice(2));
 } catch (error) {
   console.error(messageOf(error));
   process.exitCode = 1;

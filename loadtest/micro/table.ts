@@ -1,3 +1,4 @@
+import type { Table } from '../report/comparison.ts';
 import type { Measurement } from './bench.ts';
 import type { HeapMeasurement } from './heap-case.ts';
 
@@ -10,13 +11,20 @@ export interface Result {
 }
 
 /** For the terminal. */
-export function format({ benchmark, name, unit, variants }: Result): string {
-  const [first, ...rest] = variants.map((variant) =>
+export function format(result: Result): string {
+  const { title, columns, rows } = tableOf(result);
+  return [title, ...lines([columns, ...rows]), ''].join('\n');
+}
+
+export function tableOf({ benchmark, name, unit, variants }: Result): Table & { readonly title: string } {
+  const cells = variants.map((variant) =>
     'cpuNs' in variant ? timeCells(variant, unit) : heapCells(variant, unit),
   );
-  const rows =
-    first === undefined ? [] : [Object.keys(first), Object.values(first), ...rest.map(Object.values)];
-  return [`${benchmark}: ${name}`, ...lines(rows as string[][]), ''].join('\n');
+  return {
+    title: `${benchmark}: ${name}`,
+    columns: Object.keys(cells[0] ?? {}),
+    rows: cells.map((one): string[] => Object.values(one)),
+  };
 }
 
 function timeCells({ name, cpuNs, cpuSpread, wallNs, ratio, bytes }: Measurement, unit: string) {

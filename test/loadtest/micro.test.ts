@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { measure, type Case, type Variant } from '../../loadtest/micro/bench.ts';
+import { readResults } from '../../loadtest/report/result-file.ts';
+import { tablesSection } from '../../loadtest/report/sections/tables.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const INDEX = path.join(import.meta.dirname, '../../loadtest/micro/index.js');
 
@@ -48,6 +52,30 @@ for (const [name, cases] of RUNS) {
     }
   });
 }
+
+test('the figures of several benchmarks become a section of RESULTS.md', async (t) => {
+  const out = path.join(await temporaryFolder(t), 'micro.json');
+  const shown = await bench('lazy', 'group-key', '--rounds', '1', '--turn-ms', '0', '--out', out);
+  const { micro } = readResults([{ name: 'micro.json', content: readFileSync(out, 'utf8') }]);
+  assert.equal(micro.length, 1);
+  const [first] = micro;
+  assert.ok(first);
+  assert.equal(first.commandLine, `yarn bench lazy group-key --rounds 1 --turn-ms 0 --out ${out}`);
+  const titles = shown.split('\n').filter((line) => /^(lazy|group-key): /.test(line));
+  assert.deepEqual(
+    first.tables.map(({ title }) => title),
+    titles,
+  );
+  const section = tablesSection(first);
+  assert.match(section, /^### group-key: two variables$/m);
+  assert.match(section, /^\| variablesKey \| \d.* (n|µ)s \|/m);
+});
+
+test('nothing is written where one of the names is of no benchmark', async (t) => {
+  const out = path.join(await temporaryFolder(t), 'micro.json');
+  await assert.rejects(bench('lazy', 'nothing', '--out', out));
+  assert.ok(!existsSync(out));
+});
 
 test('a benchmark that does not exist is refused', async () => {
   await assert.rejects(bench('hubs'), ({ code, stderr }: { code: number; stderr: string }) => {
