@@ -45,6 +45,6 @@ function sortedJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   const object = value as Readonly<Record<string, unknown>>;
-  const members = Object.keys(object).sort();
+  const members = Object.keys(object).toSorted();
   return `{${members.map((key) => `${JSON.stringify(key)}:${sortedJson(object[key])}`).join(',')}}`;
 }
