@@ -164,7 +164,7 @@ async function microseconds(way: Way): Promise<number> {
 
 /** A part of the names of the rows wanted, to profile one alone. */
 const [, , wanted = ''] = process.argv;
-const url = process.env['REDIS_URL'];
+const url = process.env['REDIS_URL'] || undefined;
 const graph = await flatGraph();
 console.log(`${CHANNELS} channels, ${url === undefined ? 'memory bus' : 'Redis'}, Node ${process.version}`);
 console.log(
