@@ -92,6 +92,7 @@ export class Outbox {
       this.#queue = new Queue();
       this.#services.enlist(this);
     }
+    if (this.#draining) payload.keep();
     this.#queue.add(payload, id);
     if (!this.#isTooMuch()) return;
     // A burst within one turn is no slowness: what counts is what the socket does not get rid of.
@@ -142,6 +143,7 @@ export class Outbox {
 
   #await(queue: Queue): void {
     queue.cut();
+    for (const payload of queue.payloads) if (typeof payload !== 'string') payload.keep();
     this.#draining = true;
     this.#wire.onceDrained(() => {
       this.#draining = false;

@@ -2,11 +2,27 @@ import type { ExecutionResult } from 'graphql';
 
 /** One event's result for all who share it, serialised once. */
 export class Payload {
-  /** The execution result as JSON: shared by all transports and subscribers, so nobody may write to it. */
-  readonly json: Buffer;
+  #json: Buffer;
 
   constructor(result: ExecutionResult) {
-    this.json = Buffer.from(serialise(result));
+    this.#json = Buffer.from(serialise(result));
+  }
+
+  /** The execution result as JSON: shared by all transports and subscribers, so nobody may write to it. */
+  get json(): Buffer {
+    return this.#json;
+  }
+
+  /**
+   * To be called where it may have to wait. Node makes small buffers from pieces of 8 KiB: whoever keeps one result
+   * would keep some forty others too, which everybody else has been sent.
+   */
+  keep(): void {
+    const { buffer, length } = this.#json;
+    if (buffer.byteLength === length) return;
+    const own = Buffer.allocUnsafeSlow(length);
+    this.#json.copy(own);
+    this.#json = own;
   }
 }
 

@@ -124,6 +124,21 @@ test('while a socket is full its results wait, and leave together once it has dr
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1', 'd→1']);
 });
 
+test('a result that waits for a socket keeps no others in memory, though all are made side by side', async () => {
+  const { wire, outbox } = setUp();
+  const [first, second, third] = [saying('a'), saying('b'), saying('c')];
+  wire.slowFrom = 1;
+  outbox.add(first, '1');
+  await setImmediate();
+  outbox.add(second, '1');
+  await setImmediate();
+  outbox.add(third, '1');
+  for (const { json } of [second, third]) assert.equal(json.buffer.byteLength, json.length);
+  wire.slowFrom = Infinity;
+  wire.drain();
+  assert.deepEqual(wire.said, ['a→1', 'b→1 c→1']);
+});
+
 test('a socket that drains is written to no more than it takes', async () => {
   const { wire, outbox } = setUp(10_000_000);
   wire.slowFrom = 1;
