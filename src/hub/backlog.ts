@@ -25,6 +25,8 @@ interface Waiting<Channel> {
 export const UNITS = {
   message: 64,
   execution: 128,
+  /** For each byte of a message, and again for each of a result: to parse one, and to write the other. */
+  byte: 1 / 32,
   /** After this much the rest waits for the next turn: some 10 ms. */
   turn: 65_536,
   /** However few messages that was: some 50 ms. */

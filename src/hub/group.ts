@@ -241,7 +241,7 @@ export class Group {
     this.#sequencer.settle(progress, members, payload);
     const delivered = this.#delivered;
     metrics.deliveries.inc(delivered);
-    flusher.spend(delivered);
+    flusher.spend(delivered + payload.json.length * UNITS.byte);
     this.#delivered = 0;
     if (delivered > 0) flusher.timed(consumedAt);
   }

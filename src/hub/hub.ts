@@ -184,8 +184,10 @@ export class Hub {
 
   /** Nobody is left on a channel that has been closed while its messages waited. */
   #take(channel: HubChannel, payload: Buffer | string): void {
-    this.#options.flusher.spend(UNITS.message);
+    const { flusher } = this.#options;
+    flusher.spend(UNITS.message);
     if (channel.groups.size === 0) return;
+    flusher.spend(payload.length * UNITS.byte);
     try {
       this.#receive(channel, payload);
     } catch (error) {

@@ -189,6 +189,23 @@ test('a burst for thousands is taken over several turns, in order, and nobody ge
   assert.deepEqual(amounts(other.results), all.slice(atOnce));
 });
 
+const LONG = 'x'.repeat(100_000);
+
+for (const [what, event, result] of [
+  ['messages', { amount: 1, text: LONG }, { amount: 1 }],
+  ['results', { amount: 1 }, { amount: 1, text: LONG }],
+] as const) {
+  test(`large ${what} are taken over several turns, though each is for one only`, async () => {
+    const { bus, join } = setUp({ execute: () => ({ data: result }) });
+    const { member } = join(operation(), { id: 7 });
+    await bus.acknowledge('bids:id=7');
+    for (let o = 1; o <= 100; o += 1) bus.carry('bids:id=7', o, event);
+    const atOnce = member.results.length;
+    assert.ok(atOnce > 0 && atOnce < 50, `${atOnce} at once`);
+    while (member.results.length < 100) await settled();
+  });
+}
+
 test('messages that wait for a channel which nobody listens to any more are dropped', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
