@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord } from './record.ts';
 
-/** One message in so many is parsed although its key would do, to find out whether the key can be believed. */
+/** One message in so many of a topic is parsed although its key would do: can the key be believed? */
 const PROBED = 100;
 
 interface Options {
@@ -23,7 +23,8 @@ interface Options {
 export class KafkaKeys {
   readonly #options: Options;
   readonly #disbelieved = new Set<string>();
-  #seen = 0;
+  /** Messages with a key, by topic. */
+  readonly #seen = new Map<string, number>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -32,7 +33,9 @@ export class KafkaKeys {
   /** @returns undefined where the event itself has to be looked at */
   channels({ key }: KafkaRecord, { name, kafkaKey }: Topic): readonly string[] | undefined {
     if (kafkaKey === undefined || key === null || this.#disbelieved.has(name)) return undefined;
-    if (this.#seen++ % PROBED === 0 || !isUtf8(key)) return undefined;
+    const seen = this.#seen.get(name) ?? 0;
+    this.#seen.set(name, seen + 1);
+    if (seen % PROBED === 0 || !isUtf8(key)) return undefined;
     const { prefix } = this.#options;
     return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
   }
