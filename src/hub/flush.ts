@@ -8,7 +8,10 @@ const SOCKETS_PER_TURN = 1_024;
 /** Likewise for bytes, where results are large. */
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
-/** Outboxes that something was put into in one turn, or in one while the last one's were still being written. */
+/**
+ * Outboxes that something was put into in one turn, or whose sockets have drained in it; of more turns, if the last
+ * one's were still being written.
+ */
 class Batch {
   readonly outboxes: Outbox[] = [];
   readonly consumedAt: number[] = [];

@@ -28,7 +28,7 @@ export interface OutboxOwner {
 /** What all outboxes of a process have in common. */
 export interface OutboxServices {
   readonly runs: Runs;
-  /** Sees to it that the outbox is flushed when the turn ends. */
+  /** Sees to it that the outbox is flushed when the turn ends, or in one of the next if there are many. */
   enlist(outbox: Outbox): void;
 }
 
@@ -147,7 +147,8 @@ export class Outbox {
     this.#draining = true;
     this.#wire.onceDrained(() => {
       this.#draining = false;
-      this.flush();
+      // Not at once: many may have drained in this turn.
+      if (this.#queue !== undefined) this.#services.enlist(this);
     });
   }
 

@@ -49,6 +49,20 @@ test('many sockets are written to in several turns, each once, and the delay is 
   assert.deepEqual(delays, [1]);
 });
 
+test('sockets that drain at once are written to in several turns too', async () => {
+  const { pairs, written } = setUp(3_000);
+  for (const { wire, outbox } of pairs) {
+    wire.full = true;
+    outbox.add(RESULT, '1');
+  }
+  for (let turns = 0; turns < 4; turns += 1) await setImmediate();
+  for (const { wire } of pairs) wire.drain();
+  for (const expected of [0, 1_024, 2_048, 3_000]) {
+    assert.equal(written(), expected);
+    await setImmediate();
+  }
+});
+
 test('large results are written to fewer sockets a turn', async () => {
   const { pairs, written } = setUp(10);
   const large = new Payload({ data: { text: 'x'.repeat(5 * 1024 * 1024) } });

@@ -118,6 +118,7 @@ test('while a socket is full its results wait, and leave together once it has dr
   assert.deepEqual(wire.said, ['a→1']);
   wire.slowFrom = Infinity;
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1']);
   outbox.add(saying('d'), '1');
   await setImmediate();
@@ -136,6 +137,7 @@ test('a result that waits for a socket keeps no others in memory, though all are
   for (const { json } of [second, third]) assert.equal(json.buffer.byteLength, json.length);
   wire.slowFrom = Infinity;
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1']);
 });
 
@@ -147,6 +149,8 @@ test('a socket that drains is written to no more than it takes', async () => {
   for (let round = 1; round <= 3; round += 1) {
     assert.equal(wire.writes.length, round);
     wire.drain();
+    await setImmediate();
+  await setImmediate();
   }
 });
 
@@ -162,19 +166,21 @@ test('messages of the protocol stay behind the results that wait, and before tho
   assert.deepEqual(wire.said, ['a→1']);
   wire.slowFrom = Infinity;
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.said, ['a→1', '<first>', 'b→1', '<second>', 'c→1']);
 });
 
-test('a message of the protocol to a socket that is full waits even if nothing else does', () => {
+test('a message of the protocol to a socket that is full waits even if nothing else does', async () => {
   const { wire, outbox } = setUp();
   wire.full = true;
   outbox.send('pong');
   assert.deepEqual(wire.writes, []);
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.said, ['<pong>']);
 });
 
-test('a socket that is closed in order gets what has been added before, full or not', () => {
+test('a socket that is closed in order gets what has been added before, full or not', async () => {
   const { wire, outbox } = setUp();
   wire.slowFrom = 1;
   outbox.add(saying('a'), '1');
@@ -183,6 +189,7 @@ test('a socket that is closed in order gets what has been added before, full or 
   outbox.finish();
   assert.deepEqual(wire.said, ['a→1', 'b→1']);
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1']);
 });
 
@@ -198,6 +205,7 @@ test('up to the bound bytes may wait, what the socket holds included; one more a
   assert.equal(wire.overflows, 1);
   wire.open = true;
   wire.drain();
+  await setImmediate();
   assert.deepEqual(wire.writes, []);
 });
 
@@ -211,6 +219,8 @@ test('bytes that have been written count no more', async () => {
     await setImmediate();
     wire.slowFrom = Infinity;
     wire.drain();
+    await setImmediate();
+  await setImmediate();
   }
   assert.equal(wire.overflows, 0);
   assert.equal(wire.writes.length, 100);
