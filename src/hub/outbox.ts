@@ -71,8 +71,10 @@ export class Outbox {
   readonly #maxBytes: number;
   #queue: Queue | undefined;
   #draining = false;
+  /** Of what waits, the largest message that is more than may wait: beside it no less may wait than otherwise. */
+  #large = 0;
 
-  /** @param maxBytes that may wait for the socket, here and in its own buffer */
+  /** @param maxBytes that may wait for the socket, here and in its own buffer, beside one message that is larger */
   constructor(wire: Wire, owner: OutboxOwner, services: OutboxServices, maxBytes: number) {
     this.#wire = wire;
     this.#owner = owner;
@@ -85,6 +87,14 @@ export class Outbox {
     return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes;
   }
 
+  /** @param more bytes that are about to be written, or added */
+  isTooMuch(more: number): boolean {
+    const bytes = this.waitingBytes + more;
+    if (bytes > this.#maxBytes) return bytes > this.#maxBytes + this.#large;
+    this.#large = 0;
+    return false;
+  }
+
   /** @param id as `idText` makes it */
   add(payload: Payload, id: string): void {
     if (!this.#wire.open) return;
@@ -94,17 +104,19 @@ export class Outbox {
     }
     if (this.#draining) payload.keep();
     this.#queue.add(payload, id);
-    if (!this.#isTooMuch()) return;
+    if (!this.isTooMuch(0)) return;
     // A burst within one turn is no slowness: what counts is what the socket does not get rid of.
     this.flush();
-    if (this.#isTooMuch()) this.#overflow();
+    this.#noteLarge(frameLength(payload.json.length, id.length));
+    if (this.isTooMuch(0)) this.#overflow();
   }
 
-  /** Sends a message of the protocol behind all that has been added. Never bounded by its own size: it may be read. */
+  /** Sends a message of the protocol behind all that has been added. */
   send(text: string): void {
     this.flush();
     if (!this.#wire.open) return;
-    if (this.#isTooMuch()) this.#overflow();
+    this.#noteLarge(text.length);
+    if (this.isTooMuch(text.length)) this.#overflow();
     else if (this.#queue === undefined && !this.#wire.full) this.#wire.send(text);
     else {
       this.#queue ??= new Queue();
@@ -174,8 +186,8 @@ export class Outbox {
     });
   }
 
-  #isTooMuch(): boolean {
-    return this.waitingBytes > this.#maxBytes;
+  #noteLarge(bytes: number): void {
+    if (bytes > this.#maxBytes) this.#large = Math.max(this.#large, bytes);
   }
 
   #overflow(): void {

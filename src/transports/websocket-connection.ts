@@ -159,7 +159,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
 
   /** Answers a ping. ws would do it by itself, with a function for each socket. */
   pong(data: Buffer): void {
-    if (this.#socket.waitingBytes > this.#services.bufferBytes) this.overflow();
+    if (this.outbox.isTooMuch(data.length)) this.overflow();
     else if (this.#socket.open) this.#socket.webSocket.pong(data);
   }
 

@@ -150,7 +150,7 @@ test('a socket that drains is written to no more than it takes', async () => {
     assert.equal(wire.writes.length, round);
     wire.drain();
     await setImmediate();
-  await setImmediate();
+    await setImmediate();
   }
 });
 
@@ -209,6 +209,42 @@ test('up to the bound bytes may wait, what the socket holds included; one more a
   assert.deepEqual(wire.writes, []);
 });
 
+for (const kind of ['result', 'message of the protocol']) {
+  for (const size of [2_000, 100_000]) {
+    test(`one ${kind} of ${size} bytes, larger than the bound, is no slowness; so much more behind it is`, async () => {
+      const { wire, outbox } = setUp(1_000);
+      wire.slowFrom = 1;
+      const add = (): void =>
+        kind === 'result' ? outbox.add(saying('x'.repeat(size)), '1') : outbox.send('x'.repeat(size));
+      for (let round = 1; round <= 3; round += 1) {
+        add();
+        outbox.send('complete');
+        await setImmediate();
+        assert.equal(wire.writes.length, round * 2 - 1);
+        wire.drain();
+        await setImmediate();
+        wire.drain();
+      }
+      add();
+      for (let n = 0; n < 10; n += 1) outbox.send('x'.repeat(95));
+      assert.equal(wire.overflows, 0);
+      outbox.send('x'.repeat(95));
+      assert.equal(wire.overflows, 1);
+    });
+  }
+}
+
+test('a message larger than the bound that has gone out leaves no more room than before', async () => {
+  const { wire, outbox } = setUp(1_000);
+  wire.slowFrom = 1;
+  outbox.send('x'.repeat(5_000));
+  wire.drain();
+  for (let n = 0; n < 10; n += 1) outbox.send('x'.repeat(95));
+  assert.equal(wire.overflows, 0);
+  outbox.send('x'.repeat(95));
+  assert.equal(wire.overflows, 1);
+});
+
 test('bytes that have been written count no more', async () => {
   const { wire, outbox } = setUp(bytesOf(10) * 2);
   for (let index = 0; index < 50; index += 1) {
@@ -220,7 +256,7 @@ test('bytes that have been written count no more', async () => {
     wire.slowFrom = Infinity;
     wire.drain();
     await setImmediate();
-  await setImmediate();
+    await setImmediate();
   }
   assert.equal(wire.overflows, 0);
   assert.equal(wire.writes.length, 100);
@@ -231,13 +267,6 @@ test('messages of the protocol overflow a socket too that takes none of them', (
   wire.full = true;
   for (let index = 0; index < 20; index += 1) outbox.send('x'.repeat(10));
   assert.equal(wire.overflows, 1);
-});
-
-test('one message of the protocol larger than the bound is no slowness', () => {
-  const { wire, outbox } = setUp(100);
-  outbox.send('x'.repeat(1_000));
-  assert.equal(wire.overflows, 0);
-  assert.equal(wire.writes.length, 1);
 });
 
 test('a burst larger than the bound is no slowness: a socket that takes it goes on', async () => {
