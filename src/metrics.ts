@@ -38,6 +38,10 @@ export class Metrics {
     'Messages from the bus that were skipped',
     ['reason'],
   );
+  readonly busOutages = this.#counter(
+    'bus_outages_total',
+    'Times that this pod stopped hearing Redis: events that other pods published meanwhile were missed here',
+  );
   readonly staleEvents = this.#counter(
     'stale_events_total',
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',

@@ -66,7 +66,7 @@ export class RedisBus implements Bus {
     this.#watch(this.#subscriber, log.child({ connection: 'subscriber' }));
     this.#publisher.on('ready', () => void this.#reached.add(this.#publisher));
     this.#subscriber.on('ready', () => void this.#hear());
-    this.#subscriber.on('close', () => (this.#hears = false));
+    this.#subscriber.on('close', () => this.#deafen());
     this.#channels = new Channels(this.#source(log), lingerMs, metrics.channels, log);
   }
 
@@ -77,6 +77,7 @@ export class RedisBus implements Bus {
   }
 
   async stop(): Promise<void> {
+    this.#hears = false;
     this.#channels.clear();
     this.#publisher.disconnect();
     this.#subscriber.disconnect();
@@ -157,6 +158,14 @@ export class RedisBus implements Bus {
         if (id !== undefined) pubSub.unsubscribe(id);
       },
     };
+  }
+
+  /** What other pods publish until the channels are joined again does not reach this one's subscribers. */
+  #deafen(): void {
+    if (!this.#hears) return;
+    this.#hears = false;
+    this.#metrics.busOutages.inc();
+    this.#log.warn('Redis is not heard any more; what other pods publish meanwhile is missed here');
   }
 
   /** ioredis has just sent the SUBSCRIBEs of an earlier connection again; Redis answers in order. */

@@ -74,9 +74,13 @@ export class Flusher implements OutboxServices, Turn {
     const batch = this.#written ?? this.#gathered;
     if (batch === this.#gathered) this.#gathered = new Batch();
     this.#written = batch;
-    this.#write(batch);
-    if (batch.next === batch.outboxes.length) this.#finish(batch);
-    if (this.#written !== undefined || this.#gathered.outboxes.length > 0) this.#schedule();
+    try {
+      this.#write(batch);
+    } finally {
+      // A socket that throws is not asked again, and the others get theirs.
+      if (batch.next === batch.outboxes.length) this.#finish(batch);
+      if (this.#written !== undefined || this.#gathered.outboxes.length > 0) this.#schedule();
+    }
   }
 
   #write(batch: Batch): void {
@@ -84,8 +88,9 @@ export class Flusher implements OutboxServices, Turn {
     const end = Math.min(outboxes.length, batch.next + SOCKETS_PER_TURN);
     let bytes = 0;
     while (batch.next < end && bytes < BYTES_PER_TURN) {
-      bytes += outboxes[batch.next]?.flush() ?? 0;
+      const outbox = outboxes[batch.next];
       batch.next += 1;
+      bytes += outbox?.flush() ?? 0;
     }
   }
 

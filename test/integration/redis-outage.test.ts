@@ -58,6 +58,8 @@ test(
     await passes(OUTAGE_MS); // The outage itself: that nothing happens in it is what is tested.
     assert.equal(await committed(), before);
     assert.equal(received.results.length, 100);
+    await gateway.untilMetric('sluice_bus_outages_total', 1);
+    await gateway.untilLog(/Redis is not heard any more/);
     assert.equal((await fetch(`${gateway.adminUrl}/readyz`)).status, 200);
 
     await redis.start();
