@@ -17,6 +17,11 @@ type MaybePromise<T> = T | Promise<T>;
  */
 const COMPILE_AFTER_RUNS = 10;
 
+interface Coerced {
+  readonly operation: Operation;
+  readonly variables: Variables;
+}
+
 /**
  * Runs operations on graphql-js at first, as compiled code when they turn out to be frequent.
  *
@@ -30,6 +35,8 @@ export class AdaptiveJit {
   readonly #log: Log;
   readonly #compiler: Compiler;
   readonly #programs = new WeakMap<Operation, Program>();
+  /** A group's variables are the same object with each of its events. */
+  readonly #coerced = new WeakMap<Variables, Coerced>();
   /** Code that was not used for longest leaves first, and has to earn its compilation again. */
   readonly #compiled: LRUCache<Form, CompiledOperation>;
 
@@ -99,8 +106,14 @@ export class AdaptiveJit {
 
   /** @returns undefined where graphql-js has to say what is wrong with them */
   #coerce(operation: Operation, raw: Variables): Variables | undefined {
+    const known = this.#coerced.get(raw);
+    if (known?.operation === operation) return known.variables;
     try {
-      return coerceVariables(this.#schema, operation, raw).coerced;
+      const variables = coerceVariables(this.#schema, operation, raw).coerced;
+      if (variables !== undefined && isLasting(raw, variables)) {
+        this.#coerced.set(raw, { operation, variables: Object.freeze(variables) });
+      }
+      return variables;
     } catch {
       return undefined;
     }
@@ -123,4 +136,9 @@ export class AdaptiveJit {
       return undefined;
     }
   }
+}
+
+/** Neither can change: objects among the values are a resolver's to write to, so each run gets its own. */
+function isLasting(raw: Variables, coerced: Variables): boolean {
+  return Object.isFrozen(raw) && Object.values(coerced).every((value) => Object(value) !== value);
 }

@@ -28,6 +28,12 @@ interface Options {
   readonly onJoin: (assignment: IMemberAssignment) => void;
 }
 
+/**
+ * kafkajs makes objects of all that a fetch brings at once, and they outlive young generations while chunk after chunk
+ * is taken: with its standard of 1 MiB an event takes 15 % more CPU. A single message may be larger.
+ */
+const FETCHED_BYTES = 256 * 1024;
+
 /** One life of a member of a consumer group: from connecting to a crash or a stop. It is not used again after either. */
 export class GroupConsumer {
   readonly #options: Options;
@@ -45,6 +51,7 @@ export class GroupConsumer {
       heartbeatInterval: timing.heartbeatMs,
       rebalanceTimeout: timing.rebalanceTimeoutMs,
       maxWaitTimeInMs: timing.fetchWaitMs,
+      maxBytesPerPartition: FETCHED_BYTES,
       // Whatever the error, a crashed consumer is replaced in one place: by whoever made this one.
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
     });
