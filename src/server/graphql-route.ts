@@ -45,7 +45,7 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       OPTIONS: guarded((_request, response) => {
         response.writeHead(204, {
           'access-control-allow-methods': 'POST',
-          'access-control-allow-headers': 'content-type',
+          'access-control-allow-headers': 'authorization, content-type',
           'access-control-max-age': '600',
         });
         response.end();

@@ -84,13 +84,13 @@ describe('/graphql', () => {
     assert.equal((await ask(port, '/graphql', { method: 'OPTIONS', headers })).status, 403);
   });
 
-  it('lets a listed page send JSON and read the answer', async (t) => {
+  it('lets a listed page send JSON and a token, and read the answer', async (t) => {
     const port = await serveGraphql(t, ['https://app.example']);
     const headers = { origin: 'https://app.example' };
     const preflight = await ask(port, '/graphql', { method: 'OPTIONS', headers });
     assert.equal(preflight.status, 204);
     assert.equal(preflight.headers['access-control-allow-origin'], 'https://app.example');
-    assert.equal(preflight.headers['access-control-allow-headers'], 'content-type');
+    assert.equal(preflight.headers['access-control-allow-headers'], 'authorization, content-type');
     assert.equal(preflight.headers['access-control-allow-methods'], 'POST');
     assert.equal(preflight.headers.vary, 'Origin');
     const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
