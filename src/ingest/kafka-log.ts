@@ -4,6 +4,9 @@ import type { Log } from '../log.ts';
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
 const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
 
+/** What brokers answer to every heartbeat while pods come and go: nothing is wrong, and the consumer joins anew. */
+const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
+
 /**
  * Sends kafkajs's log through ours. What it calls information is about its own doings: debug here. The consumer logs
  * what matters of it itself.
@@ -11,7 +14,8 @@ const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 
 export function kafkaLogCreator(log: Log): logCreator {
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    if (entry.level === kafkajs.logLevel.ERROR) log.error(fields, entry.log.message);
+    if (fields['error'] === REBALANCING) log.debug(fields, entry.log.message);
+    else if (entry.level === kafkajs.logLevel.ERROR) log.error(fields, entry.log.message);
     else if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, entry.log.message);
     else log.debug(fields, entry.log.message);
   };

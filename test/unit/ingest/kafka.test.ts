@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
 import { isRetriable } from '../../../src/ingest/group-consumer.ts';
@@ -7,6 +8,12 @@ import { kafkaLogCreator } from '../../../src/ingest/kafka-log.ts';
 import { kafkaFactory } from '../../../src/ingest/kafka.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+
+/** Brokers' own errors, by their code in the protocol. */
+const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error') as {
+  createErrorFromCode(code: number): Error;
+};
+const REBALANCE_IN_PROGRESS = 27;
 
 const settings: IngestSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
@@ -73,6 +80,20 @@ test("kafkajs's lines come through our log, without whatever else they carry", (
     [50, 40, 20].map((level) => [level, 'hello', 'b:1', 'kafkajs Connection']),
   );
   assert.doesNotMatch(JSON.stringify(lines), /secret|stack/);
+});
+
+test('a rebalance of the consumer group is no error in the log', () => {
+  const { log, lines } = readableLog();
+  const write = kafkaLogCreator(log)(kafkajs.logLevel.INFO);
+  const { message: error } = kafkajsErrors.createErrorFromCode(REBALANCE_IN_PROGRESS);
+  for (const level of [kafkajs.logLevel.ERROR, kafkajs.logLevel.WARN]) {
+    const line = entry(level);
+    write({ ...line, log: { ...line.log, error } });
+  }
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    [20, 20],
+  );
 });
 
 test('errors that a later attempt may not have are told from those that it will', () => {
