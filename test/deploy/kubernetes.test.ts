@@ -171,7 +171,13 @@ for (const name of ['dev', 'production']) {
   });
 }
 
-describe('the graph of the overlay dev', needs('kubectl'), () => {
+describe('the overlay dev by itself', needs('kubectl'), () => {
+  it('runs in an image that somebody has just built and loaded into the node', async () => {
+    const { container } = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
+    assert.equal(container.image, 'sluice');
+    assert.equal(container.imagePullPolicy, 'IfNotPresent');
+  });
+
   it('loads as Kubernetes mounts a ConfigMap: links to files in a folder that changes', async (t) => {
     const overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
     const [volume] = overlay.podSpec.volumes;
