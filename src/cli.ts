@@ -56,13 +56,18 @@ async function serve(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLog(config.LOG_LEVEL);
   guard(log);
+  if (cluster.isWorker) return serveAsWorker(config, log);
+  let pod: Gateway | Workers | undefined;
+  stopOnSignal(() => pod, log);
   const workers = config.WORKERS === 'auto' ? availableParallelism() : config.WORKERS;
-  if (cluster.isWorker) await serveAsWorker(config, log);
-  else if (workers > 1) await serveByWorkers(config, workers, log);
+  if (workers > 1) pod = await createWorkers(config, workers, log);
   else {
     const { Gateway } = await import('./gateway.ts');
-    await run(await Gateway.create(config, log), log);
+    pod = await Gateway.create(config, log);
   }
+  const { port, adminPort } = await pod.start();
+  log.info({ port, adminPort }, 'listening');
+  if (process.stdout.isTTY) print(`\n  http://localhost:${port}/ for a browser\n\n`);
 }
 
 async function serveAsWorker(config: Config, log: Log): Promise<void> {
@@ -75,18 +80,11 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
 }
 
 /** This process holds neither graph nor connections, and does not load what deals with them. */
-async function serveByWorkers(config: Config, count: number, log: Log): Promise<void> {
+async function createWorkers(config: Config, count: number, log: Log): Promise<Workers> {
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, count, log);
   process.on('SIGHUP', () => void workers.replaceAll());
-  await run(workers, log);
-}
-
-async function run(pod: Gateway | Workers, log: Log): Promise<void> {
-  stopOnSignal(pod, log);
-  const { port, adminPort } = await pod.start();
-  log.info({ port, adminPort }, 'listening');
-  if (process.stdout.isTTY) print(`\n  http://localhost:${port}/ for a browser\n\n`);
+  return workers;
 }
 
 async function check(folder: string): Promise<number> {
@@ -108,14 +106,20 @@ function guard(log: Log): void {
   });
 }
 
-function stopOnSignal(pod: Gateway | Workers, log: Log): void {
+/**
+ * From the beginning, when there is no pod yet: the first process of a container has no default for signals, and one
+ * that comes while the graph is loaded would be lost.
+ */
+function stopOnSignal(current: () => Gateway | Workers | undefined, log: Log): void {
   let stopping = false;
-  const on = (signal: NodeJS.Signals, stop: () => Promise<void>): void => {
+  const on = (signal: NodeJS.Signals, stop: (pod: Gateway | Workers) => Promise<void>): void => {
     process.on(signal, () => {
       if (stopping) process.exit(1);
+      const pod = current();
+      if (pod === undefined) process.exit(0);
       stopping = true;
       log.info({ signal }, 'stopping');
-      stop().then(
+      stop(pod).then(
         () => process.exit(0),
         (error: unknown) => {
           log.error({ err: error }, 'stopping failed');
@@ -124,9 +128,9 @@ function stopOnSignal(pod: Gateway | Workers, log: Log): void {
       );
     });
   };
-  on('SIGTERM', () => pod.drain());
+  on('SIGTERM', (pod) => pod.drain());
   // Ctrl-C: somebody sits there and waits.
-  on('SIGINT', () => pod.stop());
+  on('SIGINT', (pod) => pod.stop());
 }
 
 function misunderstood(command: string, takesGraph: boolean): number {

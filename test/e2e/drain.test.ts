@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { spawnCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
@@ -200,3 +200,18 @@ test(
     assert.equal(await staying.metric('sluice_events_total'), 12);
   },
 );
+
+// The first process of a container has no default for signals: without a handler it would stay until it is killed.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} while the graph is being loaded ends the process with 0`, async (t) => {
+    const folder = await graphFolder(t, {
+      'schema.graphql': itemSchema('items'),
+      'graph.js': "process.stdout.write('loading'); setInterval(() => {}, 1e6); await new Promise(() => {});",
+    });
+    const child = spawnCli(t, ['serve'], { PORT: '0', ADMIN_PORT: '0', GRAPH: folder });
+    await once(child.stdout, 'data');
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    assert.deepEqual(await exit, [0, null]);
+  });
+}
