@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
+import { messageOf } from '../errors.ts';
 import { WORKER, type MetricSnapshot, type Order, type Report } from './messages.ts';
 
 interface Events {
@@ -25,14 +26,8 @@ export class WorkerProcess extends EventEmitter<Events> {
     super();
     this.place = place;
     this.#worker = cluster.fork({ [WORKER]: String(place) });
-    // What it has sent before its end has been heard once the channel is closed, too.
-    const ends = Promise.all([once(this.#worker, 'exit'), once(this.#worker, 'disconnect')]);
-    this.exited = ends.then(([[code, signal]]) =>
-      typeof signal === 'string' ? signal : `exit code ${String(code)}`,
-    );
+    this.exited = endOf(this.#worker);
     this.#worker.on('message', (report: Report) => this.#take(report));
-    // A channel that breaks is followed by the exit.
-    this.#worker.on('error', () => undefined);
   }
 
   /** Counts up, over all places. */
@@ -103,4 +98,19 @@ export class WorkerProcess extends EventEmitter<Events> {
         break;
     }
   }
+}
+
+/** Resolves with what ended it, also if it never began. Not by `once` of events, which an error of the channel ends. */
+function endOf(worker: Worker): Promise<string> {
+  return new Promise((resolve) => {
+    // What it has sent before its end has been heard once the channel is closed, too.
+    const disconnected = new Promise((gone) => worker.once('disconnect', gone));
+    worker.once('exit', (code, signal) => {
+      void disconnected.then(() => resolve(signal ?? `exit code ${code}`));
+    });
+    worker.on('error', (error) => {
+      // A channel that breaks, as when a connection is handed to a process that has just died, is followed by the exit.
+      if (worker.process.pid === undefined) resolve(messageOf(error));
+    });
+  });
 }
