@@ -149,11 +149,15 @@ function eventLoopUtilization(registry: Registry, utilization: LoopUtilization):
   });
 }
 
-/** What prom-client does not tell: without it nobody can see how near the end `nodejs_heap_size_used_bytes` is. */
+/**
+ * What prom-client does not tell: without it nobody can see how near the end `nodejs_heap_size_used_bytes` is. Of several
+ * processes each has its own, as of what it uses: a sum would hide the one that is full.
+ */
 function heapLimit(registry: Registry): Gauge {
   return new Gauge({
     name: 'sluice_heap_limit_bytes',
     help: 'Bytes that the heap may grow to before the process ends',
+    aggregator: 'max',
     registers: [registry],
     collect() {
       this.set(getHeapStatistics().heap_size_limit);

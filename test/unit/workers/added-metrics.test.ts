@@ -83,3 +83,13 @@ test('a process that ends unheard leaves nothing behind', async () => {
   added.depart(7);
   assert.equal((await added.text()).trim(), '');
 });
+
+test('each process has a heap limit of its own: the sum of them would hide the one that is full', async () => {
+  const added = new AddedMetrics();
+  added.update(1, '1', await process(0, 0));
+  added.update(2, '2', await process(0, 0));
+  const lines = await linesOf(added);
+  assert.ok((lines['sluice_heap_limit_bytes{worker="1"}'] ?? 0) > 0);
+  assert.ok((lines['sluice_heap_limit_bytes{worker="2"}'] ?? 0) > 0);
+  assert.equal(lines['sluice_heap_limit_bytes'], undefined);
+});
