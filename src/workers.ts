@@ -104,16 +104,24 @@ export class Workers {
     return this.#end('stopping', { type: 'stop' });
   }
 
-  /** A rolling restart: one after the other is drained, each once another one serves in its place. */
+  /**
+   * A rolling restart: one after the other is drained, each once another one serves in its place. Asked for during one,
+   * another one follows: some of the new workers may have started before what has changed since.
+   */
   async replaceAll(): Promise<void> {
+    this.#replaceAgain = true;
     if (this.#replacing) return;
     this.#replacing = true;
-    try {
-      for (const place of this.#numbers()) if (!(await this.#replace(place))) return;
-      this.#log.info('all workers have been replaced');
-    } finally {
-      this.#replacing = false;
+    while (this.#replaceAgain) {
+      this.#replaceAgain = false;
+      if (await this.#replaceEach()) this.#log.info('all workers have been replaced');
     }
+    this.#replacing = false;
+  }
+
+  async #replaceEach(): Promise<boolean> {
+    for (const place of this.#numbers()) if (!(await this.#replace(place))) return false;
+    return true;
   }
 
   #launch(place: number): WorkerProcess {
