@@ -11,6 +11,7 @@ import { adminRoutes } from './server/admin-routes.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Router } from './server/router.ts';
 import { AddedMetrics, snapshotOf } from './workers/added-metrics.ts';
+import { debugForward } from './workers/debug-forward.ts';
 import { sharedHeap } from './workers/heap-share.ts';
 import type { MetricSnapshot, Order } from './workers/messages.ts';
 import { WorkerProcess } from './workers/worker-process.ts';
@@ -55,6 +56,7 @@ export class Workers {
   #keeping: Promise<unknown> = Promise.resolve();
   #looking: NodeJS.Timeout | undefined;
   #replacing = false;
+  #replaceAgain = false;
   #allWereReady = false;
 
   constructor(config: Config, count: number, log: Log) {
@@ -63,7 +65,10 @@ export class Workers {
     this.#log = log;
     this.#metrics.collectProcess();
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
-    const routes = adminRoutes({ checks: () => this.#notReady(), registry });
+    const routes = [
+      ...adminRoutes({ checks: () => this.#notReady(), registry }),
+      debugForward({ workers: count, adminPort: (place) => this.#places.get(place)?.adminPort }),
+    ];
     this.#admin = new HttpServer({
       port: config.ADMIN_PORT,
       setting: 'ADMIN_PORT',

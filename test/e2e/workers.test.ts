@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
@@ -57,6 +58,78 @@ test(
     assert.equal(await gateway.metric('sluice_workers'), WORKERS);
   },
 );
+
+test(
+  'the port that is known shows the inside of each worker, to this machine only',
+  needs('redis'),
+  async (t) => {
+    const gateway = await startEdge(t);
+    const sockets = [1, 2, 3].map(() => connectAndInit(t, gateway.graphqlUrl));
+    for (const socket of await Promise.all(sockets)) socket.subscribe('1', 'subscription { item { n } }');
+    await gateway.untilMetric('sluice_subscribers', sockets.length);
+    const inside = async (query: string): Promise<number> => {
+      const response = await fetch(`${gateway.adminUrl}/debug/hub${query}`);
+      const { groups } = (await response.json()) as { groups: { subscribers: number } };
+      return groups.subscribers;
+    };
+    assert.equal(await inside(''), await inside('?worker=1'));
+    const each = [await inside('?worker=1'), await inside('?worker=2')];
+    assert.deepEqual(each.toSorted(), [1, 2]);
+
+    const page = await fetch(`${gateway.adminUrl}/debug/`);
+    assert.match(await page.text(), /debug-page\.js/);
+    const profile = await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1&worker=2`);
+    assert.ok('nodes' in ((await profile.json()) as object));
+
+    const status = async (
+      path: string,
+      headers: Record<string, string> = {},
+    ): Promise<number | undefined> => {
+      const asked = request(`${gateway.adminUrl}${path}`, { headers }).end();
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    assert.equal(await status('/debug/hub?worker=3'), 400);
+    assert.equal(await status('/debug/hub', { host: 'example.com' }), 404);
+    assert.equal(await status('/debug/hub', { 'x-forwarded-for': '10.0.0.1' }), 404);
+    assert.equal(await status('/debug/hub', { 'sec-fetch-site': 'cross-site' }), 403);
+  },
+);
+
+test('a recording in a worker ends when the client leaves', needs('redis'), async (t) => {
+  const gateway = await startEdge(t);
+  const leaving = new AbortController();
+  const profile = (seconds: number, signal: AbortSignal | null = null): Promise<Response> =>
+    fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=${seconds}`, { signal });
+  // Of two only one is admitted; the other one's answer tells that the recording is under way.
+  const two = [profile(60, leaving.signal), profile(60, leaving.signal)];
+  assert.equal((await Promise.any(two)).status, 409);
+  leaving.abort();
+  await Promise.allSettled(two);
+  await eventually(async () => assert.equal((await profile(1)).status, 200));
+});
+
+test('a client that leaves in the middle of a snapshot hurts nobody', needs('redis'), async (t) => {
+  const gateway = await startEdge(t);
+  const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
+  assert.equal(snapshot.status, 200);
+  await snapshot.body?.cancel();
+  await eventually(async () => {
+    assert.equal((await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1`)).status, 200);
+  });
+  assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
+});
+
+test('workers do not outlive the process that looks after them', needs('redis'), async (t) => {
+  const gateway = await startEdge(t);
+  await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
+  const ports = linesOf(gateway, 'a worker listens').map((line) => Number(line['adminPort']));
+  assert.equal(await gateway.stop('SIGKILL'), null);
+  for (const port of ports) {
+    await eventually(() => assert.rejects(fetch(`http://127.0.0.1:${port}/livez`)));
+  }
+});
 
 test('on SIGTERM all are drained at once, and the process exits 0', needs('redis'), async (t) => {
   const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '1' });
@@ -125,6 +198,18 @@ test(
     assert.ok(received.every(({ end }) => end === undefined));
   },
 );
+
+test('a SIGHUP during a rolling restart is followed by another one', needs('redis'), async (t) => {
+  const gateway = await startEdge(t);
+  await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
+  gateway.child.kill('SIGHUP');
+  await gateway.untilMetric('sluice_workers', WORKERS + 1);
+  gateway.child.kill('SIGHUP');
+  await eventually(() => assert.equal(linesOf(gateway, 'all workers have been replaced').length, 2), {
+    withinMs: 30_000,
+  });
+  assert.equal(linesOf(gateway, 'a worker listens').length, 3 * WORKERS);
+});
 
 test(
   'a new worker that can not start ends a rolling restart, and the old ones go on',
