@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from './config.ts';
 import { messageOf, SluiceError } from './errors.ts';
@@ -171,8 +172,8 @@ export class Workers {
     for (;;) {
       const worker = this.#places.get(place) ?? this.#launch(place);
       this.#places.set(place, worker);
-      const end = await worker.exited;
-      if (this.#places.get(place) !== worker) continue;
+      const end = await Promise.race([worker.exited, once(worker, 'relieved').then(() => undefined)]);
+      if (end === undefined || this.#places.get(place) !== worker) continue;
       this.#places.delete(place);
       return new Error(end);
     }
@@ -195,6 +196,7 @@ export class Workers {
     }
     const old = this.#places.get(place);
     this.#places.set(place, fresh);
+    old?.emit('relieved');
     if (old !== undefined) await this.#ended(old, { type: 'drain', alone: true });
     return true;
   }

@@ -6,6 +6,8 @@ import { WORKER, type MetricSnapshot, type Order, type Report } from './messages
 interface Events {
   /** It listens now, or is ready, or is not so any more. */
   change: [];
+  /** Another one has taken its place. */
+  relieved: [];
   metrics: [metrics: readonly MetricSnapshot[]];
 }
 

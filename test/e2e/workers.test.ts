@@ -212,6 +212,28 @@ test('a SIGHUP during a rolling restart is followed by another one', needs('redi
 });
 
 test(
+  'a new worker that dies while the old one is still being drained is replaced at once',
+  needs('redis'),
+  async (t) => {
+    // With an endless drain one socket is closed each half second.
+    const gateway = await startEdge(t, { DRAIN_SECONDS: '3600' });
+    await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
+    await Promise.all(Array.from({ length: 80 }, () => connectAndInit(t, gateway.graphqlUrl)));
+    gateway.child.kill('SIGHUP');
+    await gateway.untilLog(/draining/);
+    process.kill(Number(linesOf(gateway, 'a worker listens')[WORKERS]?.['pid']), 'SIGKILL');
+    await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS + 2));
+    assert.deepEqual(
+      linesOf(gateway, 'a worker has ended').map(({ end }) => end),
+      ['SIGKILL'],
+    );
+    gateway.child.kill('SIGTERM');
+    await gateway.untilNotReady(/draining/);
+    assert.equal(await gateway.stop('SIGTERM'), 1);
+  },
+);
+
+test(
   'a new worker that can not start ends a rolling restart, and the old ones go on',
   needs('redis'),
   async (t) => {
