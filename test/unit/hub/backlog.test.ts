@@ -70,15 +70,15 @@ test('what one turn does not take waits for the next ones, in order, and is coun
   assert.equal(await waiting(), 0);
 });
 
-test('a turn takes 16 messages even if each is for very many, and no more than its units of lesser ones', () => {
-  const large = setUp(UNITS.turn / 4);
-  const small = setUp(UNITS.turn / 64);
-  for (let n = 0; n < 100; n += 1) {
+test('a turn takes 64 messages even if each is for many, and no more than its units of lesser ones', () => {
+  const large = setUp(UNITS.turn / 16);
+  const small = setUp(UNITS.turn / 128);
+  for (let n = 0; n < 200; n += 1) {
     large.backlog.add('', `${n}`);
     small.backlog.add('', `${n}`);
   }
-  assert.equal(large.taken.length, 16);
-  assert.equal(small.taken.length, 64);
+  assert.equal(large.taken.length, 64);
+  assert.equal(small.taken.length, 128);
 });
 
 test('a message that comes while others wait goes behind them', async () => {
