@@ -1,5 +1,5 @@
 /** A process of clients. It gets its assignment as an argument and its orders over IPC, and tells what arrives. */
-import type { Assignment, Order, Told } from './messages.ts';
+import { REFUSED, type Assignment, type Order, type Told } from './messages.ts';
 import { Subscriber, type Tally } from './subscriber.ts';
 import { visit } from './visitor.ts';
 
@@ -81,7 +81,7 @@ function stalling(): Subscriber[] {
 async function admitVisitor(): Promise<void> {
   const [endpoint] = assignment.endpoints;
   const ms = endpoint && (await visit(endpoint));
-  if (ms === undefined) tally.fault('a socket that came in the flood was refused');
+  if (ms === undefined) tally.fault(REFUSED);
   else handshakes.push(ms);
 }
 

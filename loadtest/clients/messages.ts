@@ -52,3 +52,6 @@ export interface ClientReport {
 }
 
 export type Told = Progress | Reached | ClientReport;
+
+/** The fault of a server that is too busy to acknowledge a visitor in time. */
+export const REFUSED = 'a socket that came in the flood was refused';

@@ -58,6 +58,7 @@ export const BUDGETS: readonly Budget[] = [
     name: `${FIGURES.heapPerSocket.name}, same variables`,
     unfit: (load) =>
       toAll(load) ??
+      many(load) ??
       inOneProcess(load) ??
       (load.variables === 'same' ? undefined : 'needs the same variables'),
   },
@@ -66,10 +67,14 @@ export const BUDGETS: readonly Budget[] = [
     name: `${FIGURES.heapPerSocket.name}, variables all different`,
     unfit: (load) =>
       toAll(load) ??
+      many(load) ??
       inOneProcess(load) ??
       (load.variables === 'unique' ? undefined : 'needs variables all different'),
   },
-  { ...atMost(FIGURES.residentPerSocket, 12), unfit: (load) => toAll(load) ?? inOneProcess(load) },
+  {
+    ...atMost(FIGURES.residentPerSocket, 12),
+    unfit: (load) => toAll(load) ?? many(load) ?? inOneProcess(load),
+  },
   {
     ...atMost(FIGURES.promisesPerDelivery, NO_PROMISE),
     unfit: (load) =>
