@@ -12,7 +12,7 @@ export const PHASES: Readonly<Record<PhaseName, string>> = {
 export const count = (value: number): string => value.toLocaleString('en');
 
 /** In words, as a title: what all servers of a report had to bear. */
-export function title({ sockets, channels, stalled, variables }: Load): string {
+export function title({ sockets, channels, stalled, variables, workers = 1 }: Load): string {
   const whom =
     channels === 0
       ? 'every event to all'
@@ -21,7 +21,8 @@ export function title({ sockets, channels, stalled, variables }: Load): string {
         : `${count(channels)} channels`;
   const stuck = stalled > 0 ? `, ${percent(stalled)} of them stop reading` : '';
   const variety = variables === 'unique' ? ', variables all different' : '';
-  return `${count(sockets)} sockets, ${whom}${variety}${stuck}`;
+  const processes = workers > 1 ? `, ${workers} workers` : '';
+  return `${count(sockets)} sockets, ${whom}${variety}${stuck}${processes}`;
 }
 
 /** The rest of what they had to bear. */
