@@ -34,16 +34,23 @@ export interface OutboxServices {
 
 /** Held by an outbox only while something is in it. */
 class Queue implements Queued {
-  payloads: (Payload | string)[] = [];
-  ids: string[] = [];
-  bytes = 0;
+  payloads: (Payload | string)[];
+  ids: string[];
+  bytes: number;
   /** Where the first is that has not been written. */
   next = 0;
 
-  add(payload: Payload | string, id: string): void {
+  /** With its first: an empty array that is pushed to makes room for seventeen. */
+  constructor(payload: Payload | string, id: string, bytes: number) {
+    this.payloads = [payload];
+    this.ids = [id];
+    this.bytes = bytes;
+  }
+
+  add(payload: Payload | string, id: string, bytes: number): void {
     this.payloads.push(payload);
     this.ids.push(id);
-    this.bytes += typeof payload === 'string' ? payload.length : frameLength(payload.json.length, id.length);
+    this.bytes += bytes;
   }
 
   /** Lets go of what has been written. */
@@ -97,18 +104,20 @@ export class Outbox {
 
   /** @param id as `idText` makes it */
   add(payload: Payload, id: string): void {
-    if (!this.#wire.open) return;
-    if (this.#queue === undefined) {
-      this.#queue = new Queue();
-      this.#services.enlist(this);
+    if (this.#draining) {
+      if (!this.#wire.open) return;
+      payload.keep();
     }
-    if (this.#draining) payload.keep();
-    this.#queue.add(payload, id);
-    if (!this.isTooMuch(0)) return;
-    // A burst within one turn is no slowness: what counts is what the socket does not get rid of.
-    this.flush();
-    this.#noteLarge(frameLength(payload.json.length, id.length));
-    if (this.isTooMuch(0)) this.#overflow();
+    const bytes = frameLength(payload.json.length, id.length);
+    this.#noteLarge(bytes);
+    if (this.#queue === undefined) {
+      this.#queue = new Queue(payload, id, bytes);
+      this.#services.enlist(this);
+    } else {
+      this.#queue.add(payload, id, bytes);
+    }
+    // Whether what the socket holds is too much is seen when it is to be written to: it would cost a look at each.
+    if (this.#draining || this.#queue.bytes > this.#maxBytes) this.#bound();
   }
 
   /** Sends a message of the protocol behind all that has been added. */
@@ -117,10 +126,10 @@ export class Outbox {
     if (!this.#wire.open) return;
     this.#noteLarge(text.length);
     if (this.isTooMuch(text.length)) this.#overflow();
-    else if (this.#queue === undefined && !this.#wire.full) this.#wire.send(text);
+    else if (this.#queue !== undefined) this.#queue.add(text, '', text.length);
+    else if (!this.#wire.full) this.#wire.send(text);
     else {
-      this.#queue ??= new Queue();
-      this.#queue.add(text, '');
+      this.#queue = new Queue(text, '', text.length);
       this.flush();
     }
   }
@@ -142,6 +151,7 @@ export class Outbox {
       this.#writeSome(queue);
     }
     this.#queue = undefined;
+    if (this.#large > 0 && !this.#wire.full) this.#large = 0;
     return bytes - queue.bytes;
   }
 
@@ -162,6 +172,14 @@ export class Outbox {
       // Not at once: many may have drained in this turn.
       if (this.#queue !== undefined) this.#services.enlist(this);
     });
+    this.#bound();
+  }
+
+  /** A burst within one turn is no slowness: what counts is what the socket does not get rid of. */
+  #bound(): void {
+    if (!this.isTooMuch(0)) return;
+    this.flush();
+    if (this.#wire.open && this.isTooMuch(0)) this.#overflow();
   }
 
   #writeSome(queue: Queue): void {
