@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Socket, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -58,6 +61,50 @@ const numberIn = (message: string): string => /"n":(\d+)/.exec(message)?.[1] ?? 
 test('this version of ws lets frames be written past it', async (t) => {
   const { server } = await pair(t);
   assert.equal(server.isDirect, true);
+});
+
+/** Fails if the stream is written to. */
+function forbidWrites(t: TestContext, stream: Duplex): void {
+  t.mock.method(stream, 'write', () => assert.fail('expected nothing to be written to the stream'));
+}
+
+test('this version of Node.js lets frames be written past the stream', async (t) => {
+  const { server, stream, client } = await pair(t);
+  forbidWrites(t, stream);
+  const message = once(client, 'message');
+  assert.equal(server.write(frameOf(1)), true);
+  assert.match(String(await message), /"n":1/);
+});
+
+test('on a stream of another class, as TLS has, frames are written to the stream', async (t) => {
+  const { server, stream, heard, closed } = await pair(t);
+  Object.setPrototypeOf(stream, Object.create(Socket.prototype) as object);
+  const other = new RawSocket(server.webSocket, stream);
+  const write = t.mock.method(stream, 'write');
+  other.write(frameOf(1));
+  assert.equal(write.mock.callCount(), 1);
+  server.webSocket.close(4000);
+  await closed;
+  assert.deepEqual(heard.map(numberIn), ['1', 'close 4000']);
+});
+
+test('frames for a connection that is closed never reach the one that has its descriptor now', async (t) => {
+  const { server, stream, closed } = await pair(t);
+  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
+  const { fd } = handle;
+  stream.destroy();
+  await closed;
+  const file = path.join(tmpdir(), `sluice-descriptor-${process.pid}`);
+  const opened: number[] = [];
+  t.after(() => {
+    for (const one of opened) closeSync(one);
+    rmSync(file);
+  });
+  // The lowest that is free is given out first.
+  while (opened.at(-1) !== fd && opened.length < 1_000) opened.push(openSync(file, 'w'));
+  assert.equal(opened.at(-1), fd);
+  server.write(frameOf(1));
+  assert.equal(readFileSync(file, 'utf8'), '');
 });
 
 test('frames written past ws and what ws sends reach the client in the order in which they were written', async (t) => {
