@@ -110,10 +110,7 @@ export class SharedFrames {
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
     const runs = new Runs();
     const payloads = [this.#payload];
-    const write = (frame: Buffer): boolean => {
-      take(frame);
-      return true;
-    };
+    const write = (bytes: Buffer, length: number): void => take(bytes.subarray(0, length));
     for (const id of ids) runs.write({ payloads, ids: [id] }, 0, write);
   }
 
@@ -148,7 +145,11 @@ function wireTo(sink: Sink): Wire {
       return sink.waitingBytes;
     },
     onceDrained: refuse,
-    write: (bytes) => sink.write(bytes),
+    write: (bytes, length) => {
+      // An outbox's bytes may change at once; sinks are sent no more than they take at once.
+      if (!sink.write(bytes.subarray(0, length)))
+        throw new Error('expected a sink to take all, but some waits');
+    },
     writePieces: (pieces) => void sink.write(Buffer.concat(pieces)),
     send: refuse,
   };

@@ -12,8 +12,8 @@ export interface Wire {
   readonly full: boolean;
   /** Calls back once, when it is no longer full. Not if it closes before. */
   onceDrained(drained: () => void): void;
-  /** Whole frames. @returns true if the bytes are done with: they may be changed at once */
-  write(bytes: Buffer): boolean;
+  /** The first `length` bytes: whole frames. They may be changed as soon as this returns. */
+  write(bytes: Buffer, length: number): void;
   /** One frame in pieces, that nobody changes. */
   writePieces(pieces: readonly Buffer[]): void;
   /** One message that is no frame yet. */
@@ -198,9 +198,9 @@ export class Outbox {
       this.#wire.writePieces(framePieces(payload.json, id));
       return;
     }
-    queue.next = this.#services.runs.write(queue, from, (bytes) => {
-      queue.bytes -= bytes.length;
-      return this.#wire.write(bytes);
+    queue.next = this.#services.runs.write(queue, from, (bytes, length) => {
+      queue.bytes -= length;
+      this.#wire.write(bytes, length);
     });
   }
 

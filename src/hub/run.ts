@@ -14,8 +14,14 @@ export interface Queued {
  */
 export const LARGEST_RUN = 64 * 1024;
 
+/** A single result up to that size, under an id of ordinary length, fits too. */
+const SCRATCH_BYTES = LARGEST_RUN + 1_024;
+
 /** Runs that are kept to be used again. */
 const MAX_RUNS = 16;
+
+/** Takes what the first `length` of these bytes are at the moment. */
+type Write = (bytes: Buffer, length: number) => void;
 
 /**
  * Frames that follow each other, in one buffer. Sockets of one group are sent the same results in a turn, to ids of
@@ -27,9 +33,7 @@ class Run {
   readonly #payloads: readonly Payload[];
   readonly #idLengths: readonly number[];
   readonly #idsAt: number[] = [];
-  #bytes: Buffer;
-  /** Whether a socket still holds the bytes. */
-  #held = false;
+  readonly #bytes: Buffer;
 
   constructor(payloads: readonly Payload[], idLengths: readonly number[], length: number) {
     this.#payloads = payloads;
@@ -55,34 +59,40 @@ class Run {
 
   /** The bytes for these ids, until it is asked for others. */
   bytesFor(ids: readonly string[], from: number): Buffer {
-    if (this.#held) this.#bytes = Buffer.from(this.#bytes);
-    this.#held = false;
     for (let index = 0; index < this.#idsAt.length; index += 1) {
       writeId(this.#bytes, this.#idsAt[index] ?? 0, ids[from + index] ?? '');
     }
     return this.#bytes;
   }
-
-  hold(): void {
-    this.#held = true;
-  }
 }
 
-/** The runs of frames that one turn writes, so that sockets which are sent the same share the work. */
+/**
+ * The runs of frames that one turn writes, so that sockets which are sent the same share the work. One that is sent
+ * what nobody else is, costs no more than its bytes: a run is kept from its second socket on.
+ */
 export class Runs {
   readonly #runs = new Map<Payload, Run[]>();
+  readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   #size = 0;
+  /** What the last run began with that was not kept. */
+  #last: Payload | undefined;
 
   /**
    * Writes the frames from one place on: as many as make up one write, at least one.
    *
-   * @param write returns whether the bytes are done with; otherwise they are not touched again
    * @returns where the next frame is
    */
-  write(queued: Queued, from: number, write: (bytes: Buffer) => boolean): number {
+  write(queued: Queued, from: number, write: Write): number {
     const { to, length } = extent(queued, from);
-    const run = this.#find(queued, from, to) ?? this.#make(queued, from, to, length);
-    if (!write(run.bytesFor(queued.ids, from))) run.hold();
+    const first = queued.payloads[from] as Payload;
+    if (first !== this.#last && length <= SCRATCH_BYTES && !this.#runs.has(first)) {
+      this.#last = first;
+      this.#write(queued, from, to);
+      write(this.#scratch, length);
+    } else {
+      const run = this.#find(queued, from, to) ?? this.#make(queued, from, to, length);
+      write(run.bytesFor(queued.ids, from), length);
+    }
     return to;
   }
 
@@ -90,6 +100,17 @@ export class Runs {
   clear(): void {
     this.#runs.clear();
     this.#size = 0;
+    this.#last = undefined;
+  }
+
+  #write({ payloads, ids }: Queued, from: number, to: number): void {
+    let at = 0;
+    for (let index = from; index < to; index += 1) {
+      const { json } = payloads[index] as Payload;
+      const id = ids[index] ?? '';
+      writeId(this.#scratch, writeFrame(this.#scratch, at, json, id.length), id);
+      at += frameLength(json.length, id.length);
+    }
   }
 
   #find(queued: Queued, from: number, to: number): Run | undefined {

@@ -74,24 +74,20 @@ export class RawSocket implements Wire {
     this.#stream.once('drain', drained);
   }
 
-  /** @returns true if no part of the bytes is held any more */
-  write(frames: Buffer): boolean {
-    if (!this.isDirect) {
-      // What ws can't send at once it keeps, and the caller may change the bytes.
-      for (const message of messagesIn(Buffer.from(frames))) this.webSocket.send(message, BYTES);
-      return true;
-    }
-    const written = this.#writeAtOnce(frames);
-    if (written === frames.length) return true;
-    this.#stream.write(written === 0 ? frames : Buffer.from(frames.subarray(written)));
-    // A stream of another kind may be done with a chunk that whoever reads it still holds.
-    return written > 0 || (this.#stream.writableLength === 0 && this.#stream instanceof Socket);
+  write(frames: Buffer, length: number): void {
+    const written = this.#writeAtOnce(frames, length);
+    if (written === length) return;
+    // Whatever is not sent at once is held until it is, and the caller may change the bytes.
+    const rest = Buffer.from(frames.subarray(written, length));
+    if (this.isDirect) this.#stream.write(rest);
+    else for (const message of messagesIn(rest)) this.webSocket.send(message, BYTES);
   }
 
   /** One frame in pieces. */
   writePieces(pieces: readonly Buffer[]): void {
     if (!this.isDirect) {
-      this.write(Buffer.concat(pieces));
+      const frame = Buffer.concat(pieces);
+      this.write(frame, frame.length);
       return;
     }
     this.#stream.cork();
@@ -110,12 +106,13 @@ export class RawSocket implements Wire {
    *
    * @returns how many it has taken. What is wrong if it takes none, the stream finds out, and tells
    */
-  #writeAtOnce(bytes: Buffer): number {
+  #writeAtOnce(bytes: Buffer, length: number): number {
     const { _handle: handle } = this.#stream as Connected;
     // Another connection may have the descriptor as soon as this one is closed.
-    if (this.#descriptor < 0 || handle !== this.#handle || this.#stream.writableLength > 0) return 0;
+    if (this.#descriptor < 0 || handle !== this.#handle) return 0;
+    if (this.#stream.writableLength > 0 || !this.isDirect) return 0;
     try {
-      return writeSync(this.#descriptor, bytes, 0, bytes.length);
+      return writeSync(this.#descriptor, bytes, 0, length);
     } catch {
       return 0;
     }

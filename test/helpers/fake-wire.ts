@@ -16,13 +16,13 @@ export class FakeWire implements Wire {
     this.#drained = drained;
   }
 
-  write(bytes: Buffer): boolean {
-    this.#take(bytes.length, bytes.toString());
-    return this.waitingBytes === 0;
+  write(bytes: Buffer, length: number): void {
+    this.#take(length, bytes.toString('utf8', 0, length));
   }
 
   writePieces(pieces: readonly Buffer[]): void {
-    this.write(Buffer.concat(pieces));
+    const frame = Buffer.concat(pieces);
+    this.write(frame, frame.length);
   }
 
   send(text: string): void {

@@ -30,9 +30,8 @@ class FakeWire implements Wire {
   readonly waitingBytes = 0;
   frames = 0;
 
-  write(bytes: Buffer): boolean {
-    this.frames += bytes.toString().split('"type":"next"}').length - 1;
-    return true;
+  write(bytes: Buffer, length: number): void {
+    this.frames += bytes.toString('utf8', 0, length).split('"type":"next"}').length - 1;
   }
 
   writePieces(): void {
