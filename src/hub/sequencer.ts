@@ -7,7 +7,7 @@ type Deliver = (member: Member, payload: Payload) => void;
 export interface Progress {
   readonly sequence: number;
   /** Results of members that still wait for an earlier event; undefined: this event is not for them. */
-  readonly held: Map<Member, Payload | undefined>;
+  held: Map<Member, Payload | undefined> | undefined;
   /** Who has been served while this was the only event under way. */
   readonly direct: Iterable<Member>[];
   detached: boolean;
@@ -51,14 +51,14 @@ export class Sequencer {
 
   left(member: Member): void {
     this.#next.delete(member);
-    for (const { held } of this.#underWay) held.delete(member);
+    for (const { held } of this.#underWay) held?.delete(member);
   }
 
   begin(): Progress {
     const sequence = this.#first + this.#underWay.length;
     const progress: Progress = {
       sequence,
-      held: new Map(),
+      held: undefined,
       direct: [],
       detached: sequence > this.#first,
       done: false,
@@ -106,8 +106,9 @@ export class Sequencer {
   #settleOne(progress: Progress, member: Member, payload: Payload | undefined): void {
     let next = this.#next.get(member) ?? this.#first;
     if (progress.sequence < next || !this.#members.has(member)) return;
+    progress.held ??= new Map();
     progress.held.set(member, payload);
-    for (let at = this.#underWay[next - this.#first]; at?.held.has(member) === true;) {
+    for (let at = this.#underWay[next - this.#first]; at?.held?.has(member) === true;) {
       const result = at.held.get(member);
       at.held.delete(member);
       next += 1;

@@ -16,6 +16,8 @@ export interface Read {
 /** Stands for a place with nothing in it. No JSON text reads like it, so absent is not null. */
 const ABSENT = '-';
 
+const NONE: ReadonlyMap<string, Read> = new Map();
+
 /**
  * A set of reads, each once. It only grows.
  *
@@ -23,7 +25,8 @@ const ABSENT = '-';
  * else of a viewer can't tell them apart.
  */
 export class ReadSet {
-  readonly #reads = new Map<string, Read>();
+  /** Most executions read nothing: they need no map of their own. */
+  #reads = NONE;
 
   get size(): number {
     return this.#reads.size;
@@ -31,13 +34,15 @@ export class ReadSet {
 
   add(aspect: Aspect, path: readonly string[]): void {
     const key = keyOf(aspect, path);
-    if (!this.#reads.has(key)) this.#reads.set(key, { aspect, path });
+    if (this.#reads.has(key)) return;
+    if (this.#reads === NONE) this.#reads = new Map();
+    (this.#reads as Map<string, Read>).set(key, { aspect, path });
   }
 
   /** A copy that does not grow with this one. */
   snapshot(): ReadSet {
     const copy = new ReadSet();
-    for (const [key, read] of this.#reads) copy.#reads.set(key, read);
+    if (this.#reads.size > 0) copy.#reads = new Map(this.#reads);
     return copy;
   }
 
