@@ -23,6 +23,7 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
 } from 'graphql';
+import { eventItself } from '../graph/event-field.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
 
@@ -127,7 +128,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
   const lists = listsOf(field.type);
   const resolve = field.resolve ?? (root || lists > 0 ? defaultFieldResolver : undefined);
   if (resolve === undefined) return undefined;
-  const hasArguments = field.args.length > 0;
+  const hasArguments = field.args.length > 0 && resolve !== eventItself;
   return (source, _, run, info) => {
     const [node] = info.fieldNodes;
     const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};

@@ -29,6 +29,11 @@ export interface EventField {
   placeOfArgument(name: string): Place;
 }
 
+/** What resolves a subscription field for which a graph has no resolver: it looks at nothing but the event. */
+export function eventItself(event: unknown): unknown {
+  return event;
+}
+
 /** Names that Kafka allows. It also keeps `:` out of them, which parts topic and key in a channel's name. */
 const TOPIC = /^[\w.-]{1,249}$/;
 

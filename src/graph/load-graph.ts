@@ -5,6 +5,7 @@ import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from './bindings.ts';
 import type { GraphDefinition } from './define-graph.ts';
 import { Findings, formatDiagnostic, type Diagnostic } from './diagnostic.ts';
+import { eventItself } from './event-field.ts';
 import type { Graph } from './graph.ts';
 import { readGraph, type GraphParts } from './read-graph.ts';
 
@@ -44,7 +45,7 @@ export async function loadGraph(folder: string): Promise<LoadedGraph> {
 
 /** What the gateway resolves itself, unless the graph does: a subscription field to its event, and its own version. */
 async function resolveRoots({ schema, fields }: GraphParts): Promise<void> {
-  for (const { field } of fields) field.resolve ??= (event: unknown) => event;
+  for (const { field } of fields) field.resolve ??= eventItself;
   const version = schema.getQueryType()?.getFields()['sluice'];
   if (version === undefined || version.astNode?.loc?.source.name !== 'sluice') return;
   const manifest = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
