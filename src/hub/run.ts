@@ -74,8 +74,8 @@ export class Runs {
   readonly #runs = new Map<Payload, Run[]>();
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   #size = 0;
-  /** What the last run began with that was not kept. */
-  #last: Payload | undefined;
+  /** What runs began with that were not kept. */
+  readonly #seen = new Set<Payload>();
 
   /**
    * Writes the frames from one place on: as many as make up one write, at least one.
@@ -85,8 +85,9 @@ export class Runs {
   write(queued: Queued, from: number, write: Write): number {
     const { to, length } = extent(queued, from);
     const first = queued.payloads[from] as Payload;
-    if (first !== this.#last && length <= SCRATCH_BYTES && !this.#runs.has(first)) {
-      this.#last = first;
+    if (!this.#seen.has(first) && length <= SCRATCH_BYTES) {
+      if (this.#seen.size === MAX_RUNS) this.#seen.clear();
+      this.#seen.add(first);
       this.#write(queued, from, to);
       write(this.#scratch, length);
     } else {
@@ -100,7 +101,7 @@ export class Runs {
   clear(): void {
     this.#runs.clear();
     this.#size = 0;
-    this.#last = undefined;
+    this.#seen.clear();
   }
 
   #write({ payloads, ids }: Queued, from: number, to: number): void {
