@@ -94,20 +94,21 @@ export class Outbox {
     return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes;
   }
 
-  /** @param more bytes that are about to be written, or added */
+  /**
+   * Does more wait than may, though all has been written that the socket takes? A burst within one turn is no slowness.
+   *
+   * @param more bytes that are about to be written, or added
+   */
   isTooMuch(more: number): boolean {
-    const bytes = this.waitingBytes + more;
-    if (bytes > this.#maxBytes) return bytes > this.#maxBytes + this.#large;
-    this.#large = 0;
-    return false;
+    if (!this.#exceeds(more)) return false;
+    this.flush();
+    return this.#exceeds(more);
   }
 
   /** @param id as `idText` makes it */
   add(payload: Payload, id: string): void {
-    if (this.#draining) {
-      if (!this.#wire.open) return;
-      payload.keep();
-    }
+    if ((this.#draining || this.#queue === undefined) && !this.#wire.open) return;
+    if (this.#draining) payload.keep();
     const bytes = frameLength(payload.json.length, id.length);
     this.#noteLarge(bytes);
     if (this.#queue === undefined) {
@@ -117,7 +118,7 @@ export class Outbox {
       this.#queue.add(payload, id, bytes);
     }
     // Whether what the socket holds is too much is seen when it is to be written to: it would cost a look at each.
-    if (this.#draining || this.#queue.bytes > this.#maxBytes) this.#bound();
+    if ((this.#draining || this.#queue.bytes > this.#maxBytes) && this.isTooMuch(0)) this.#overflow();
   }
 
   /** Sends a message of the protocol behind all that has been added. */
@@ -151,7 +152,6 @@ export class Outbox {
       this.#writeSome(queue);
     }
     this.#queue = undefined;
-    if (this.#large > 0 && !this.#wire.full) this.#large = 0;
     return bytes - queue.bytes;
   }
 
@@ -172,14 +172,7 @@ export class Outbox {
       // Not at once: many may have drained in this turn.
       if (this.#queue !== undefined) this.#services.enlist(this);
     });
-    this.#bound();
-  }
-
-  /** A burst within one turn is no slowness: what counts is what the socket does not get rid of. */
-  #bound(): void {
-    if (!this.isTooMuch(0)) return;
-    this.flush();
-    if (this.#wire.open && this.isTooMuch(0)) this.#overflow();
+    if (this.#exceeds(0)) this.#overflow();
   }
 
   #writeSome(queue: Queue): void {
@@ -204,11 +197,20 @@ export class Outbox {
     });
   }
 
+  #exceeds(more: number): boolean {
+    const bytes = this.waitingBytes + more;
+    if (bytes > this.#maxBytes) return bytes > this.#maxBytes + this.#large;
+    this.#large = 0;
+    return false;
+  }
+
   #noteLarge(bytes: number): void {
+    if (this.#large > 0) this.#exceeds(0);
     if (bytes > this.#maxBytes) this.#large = Math.max(this.#large, bytes);
   }
 
   #overflow(): void {
+    if (!this.#wire.open) return;
     this.#queue = undefined;
     this.#owner.overflow();
   }

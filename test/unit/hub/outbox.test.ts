@@ -224,6 +224,30 @@ test('a message larger than the bound that has gone out leaves no more room than
   assert.equal(wire.overflows, 1);
 });
 
+test('a result larger than the bound that has gone out leaves no more room than before', async () => {
+  const { wire, outbox } = setUp(1_000);
+  wire.slowFrom = 1;
+  outbox.add(saying('x'.repeat(5_000)), '1');
+  await setImmediate();
+  wire.drain();
+  // Nothing has asked what waits since then.
+  outbox.add(saying('x'), '1');
+  outbox.flush();
+  for (let n = 0; n < 10; n += 1) outbox.add(saying('x'.repeat(100)), '1');
+  await setImmediate();
+  assert.equal(wire.overflows, 1);
+});
+
+test('what a socket holds counts with what waits for it when the turn is over', async () => {
+  const { wire, outbox } = setUp(1_000);
+  wire.full = true;
+  wire.waitingBytes = 900;
+  outbox.add(saying('x'.repeat(100)), '1');
+  assert.equal(wire.overflows, 0);
+  await setImmediate();
+  assert.equal(wire.overflows, 1);
+});
+
 test('bytes that have been written count no more', async () => {
   const { wire, outbox } = setUp(bytesOf(10) * 2);
   for (let index = 0; index < 50; index += 1) {
