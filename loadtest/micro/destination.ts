@@ -3,12 +3,15 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
+import type { WebSocket } from 'ws';
+import { RawSocket } from '../../src/transports/raw-socket.ts';
 import type { Sink } from './hub-parts.ts';
 import type { Answer, Question } from './receiver.ts';
 
 /** Where one subscriber's frames go, in one piece or more. */
 export interface Pieces extends Sink {
-  write(...pieces: readonly Buffer[]): boolean;
+  /** Bytes that nobody changes. */
+  write(...pieces: readonly Buffer[]): void;
 }
 
 export interface Destination {
@@ -35,13 +38,15 @@ export class NullDestination implements Destination {
     this.sinks = Array.from({ length: count }, (_, index) => ({
       waitingBytes: 0,
       write: (...pieces: readonly Buffer[]) => {
-        for (const piece of pieces) {
-          this.#bytes += piece.length;
-          if (this.#kept !== undefined) (this.#kept[index] ??= []).push(Buffer.from(piece));
-        }
-        return true;
+        for (const piece of pieces) this.#take(index, piece, piece.length);
       },
+      take: (bytes, length) => this.#take(index, bytes, length),
     }));
+  }
+
+  #take(index: number, bytes: Buffer, length: number): void {
+    this.#bytes += length;
+    if (this.#kept !== undefined) (this.#kept[index] ??= []).push(Buffer.from(bytes.subarray(0, length)));
   }
 
   async received(expected: number): Promise<number> {
@@ -74,18 +79,24 @@ export class SocketDestination implements Destination {
   private constructor(sockets: readonly Socket[], receiver: ChildProcess) {
     this.#sockets = sockets;
     this.#receiver = receiver;
-    this.sinks = sockets.map((socket) => ({
-      get waitingBytes() {
-        return socket.writableLength;
-      },
-      write: (...pieces: readonly Buffer[]) => {
-        for (const { length } of pieces) this.#written += length;
-        const [only] = pieces;
-        if (pieces.length === 1 && only !== undefined) socket.write(only);
-        else writeCorked(socket, pieces);
-        return socket.writableLength === 0;
-      },
-    }));
+    this.sinks = sockets.map((socket) => {
+      const raw = rawSocketOf(socket);
+      return {
+        get waitingBytes() {
+          return socket.writableLength;
+        },
+        write: (...pieces: readonly Buffer[]) => {
+          for (const { length } of pieces) this.#written += length;
+          const [only] = pieces;
+          if (pieces.length === 1 && only !== undefined) socket.write(only);
+          else writeCorked(socket, pieces);
+        },
+        take: (bytes: Buffer, length: number) => {
+          this.#written += length;
+          raw.write(bytes, length);
+        },
+      };
+    });
   }
 
   static async open(count: number): Promise<SocketDestination> {
@@ -136,6 +147,14 @@ async function untilWritten(written: () => number, expected: number): Promise<vo
   for (let turn = 0; turn < PATIENCE && written() < expected; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** As the gateway writes: to it this is a WebSocket that has nothing to say by itself. */
+function rawSocketOf(socket: Socket): RawSocket {
+  const idle = { _socket: socket, _sender: { _state: 0 } };
+  const raw = new RawSocket(idle as unknown as WebSocket, socket);
+  if (!raw.isDirect) throw new Error('expected frames to be written past ws');
+  return raw;
 }
 
 /** As ws writes header and payload. */
