@@ -29,7 +29,9 @@ export class LoopUtilization {
   get value(): number {
     const end = this.#read();
     const active = end.active - this.#start.active;
-    const windowMs = active + end.idle - this.#start.idle;
+    // The difference first: the sum would be rounded, and the share come to more than 1.
+    const idle = end.idle - this.#start.idle;
+    const windowMs = active + idle;
     const value = windowMs > 0 ? active / windowMs : 0;
     // In the first window there is no better answer than what there is of it.
     if (windowMs < SHORTEST_WINDOW_MS) return this.#value ?? value;

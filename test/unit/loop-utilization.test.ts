@@ -40,6 +40,12 @@ describe('event-loop utilisation', () => {
     assert.equal(loop.pass({ active: 2_470, idle: 2_490 }), 0.5);
   });
 
+  it('is never more than 1', () => {
+    const loop = new Loop();
+    loop.pass({ idle: 7_073.124456767555, active: 6_081.339780690948 });
+    assert.equal(loop.pass({ active: 6_004.665114015882 }), 1);
+  });
+
   it('stands among the metrics, and is that of this process', async () => {
     const text = await new Metrics().registry.metrics();
     const value = Number(/^sluice_event_loop_utilization (.+)$/m.exec(text)?.[1]);
