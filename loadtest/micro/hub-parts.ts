@@ -110,8 +110,8 @@ export class SharedFrames {
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
     const runs = new Runs();
     const payloads = [this.#payload];
-    const write = (bytes: Buffer, length: number): void => take(bytes.subarray(0, length));
-    for (const id of ids) runs.write({ payloads, ids: [id] }, 0, write);
+    const taker = { write: (bytes: Buffer, length: number) => take(bytes.subarray(0, length)) };
+    for (const id of ids) runs.write({ payloads, ids: [id], next: 0, written: () => undefined }, taker);
   }
 
   addTo(outbox: Outbox, id: string): void {

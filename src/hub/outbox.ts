@@ -53,6 +53,11 @@ class Queue implements Queued {
     this.bytes += bytes;
   }
 
+  written(next: number, bytes: number): void {
+    this.next = next;
+    this.bytes -= bytes;
+  }
+
   /** Lets go of what has been written. */
   cut(): void {
     this.payloads.splice(0, this.next);
@@ -176,25 +181,18 @@ export class Outbox {
   }
 
   #writeSome(queue: Queue): void {
-    const from = queue.next;
-    const payload = queue.payloads[from];
-    const id = queue.ids[from] ?? '';
+    const { next } = queue;
+    const payload = queue.payloads[next];
     if (typeof payload === 'string') {
-      queue.next += 1;
-      queue.bytes -= payload.length;
+      queue.written(next + 1, payload.length);
       this.#wire.send(payload);
-      return;
-    }
-    if (payload !== undefined && payload.json.length > LARGEST_RUN) {
-      queue.next += 1;
-      queue.bytes -= frameLength(payload.json.length, id.length);
+    } else if (payload !== undefined && payload.json.length > LARGEST_RUN) {
+      const id = queue.ids[next] ?? '';
+      queue.written(next + 1, frameLength(payload.json.length, id.length));
       this.#wire.writePieces(framePieces(payload.json, id));
-      return;
+    } else {
+      this.#services.runs.write(queue, this.#wire);
     }
-    queue.next = this.#services.runs.write(queue, from, (bytes, length) => {
-      queue.bytes -= length;
-      this.#wire.write(bytes, length);
-    });
   }
 
   #exceeds(more: number): boolean {

@@ -3,9 +3,13 @@ import type { Payload } from './payload.ts';
 
 /** Results on their way to one socket, in order, with the ids they go to. A message in ready text stands among them. */
 export interface Queued {
+  /** Where the first is that has not been written. */
+  readonly next: number;
   readonly payloads: readonly (Payload | string)[];
   /** As `idText` makes them; nothing that counts beside a text. */
   readonly ids: readonly string[];
+  /** So many bytes are being written: all before the next one. */
+  written(next: number, bytes: number): void;
 }
 
 /**
@@ -20,8 +24,10 @@ const SCRATCH_BYTES = LARGEST_RUN + 1_024;
 /** Runs that are kept to be used again. */
 const MAX_RUNS = 16;
 
-/** Takes what the first `length` of these bytes are at the moment. */
-type Write = (bytes: Buffer, length: number) => void;
+interface Taker {
+  /** Takes what the first `length` of these bytes are at the moment. */
+  write(bytes: Buffer, length: number): void;
+}
 
 /**
  * Frames that follow each other, in one buffer. Sockets of one group are sent the same results in a turn, to ids of
@@ -77,24 +83,21 @@ export class Runs {
   /** What runs began with that were not kept. */
   readonly #seen = new Set<Payload>();
 
-  /**
-   * Writes the frames from one place on: as many as make up one write, at least one.
-   *
-   * @returns where the next frame is
-   */
-  write(queued: Queued, from: number, write: Write): number {
+  /** Writes what is next: as many frames as make up one write, at least one. */
+  write(queued: Queued, taker: Taker): void {
+    const from = queued.next;
     const { to, length } = extent(queued, from);
     const first = queued.payloads[from] as Payload;
+    queued.written(to, length);
     if (!this.#seen.has(first) && length <= SCRATCH_BYTES) {
       if (this.#seen.size === MAX_RUNS) this.#seen.clear();
       this.#seen.add(first);
       this.#write(queued, from, to);
-      write(this.#scratch, length);
+      taker.write(this.#scratch, length);
     } else {
       const run = this.#find(queued, from, to) ?? this.#make(queued, from, to, length);
-      write(run.bytesFor(queued.ids, from), length);
+      taker.write(run.bytesFor(queued.ids, from), length);
     }
-    return to;
   }
 
   /** Forgets all. To be called when a turn's writes are over: results must not stay in memory for it. */
