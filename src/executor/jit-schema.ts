@@ -39,8 +39,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /**
  * A copy of a schema for graphql-jit, in which it has no room to differ from graphql-js: fields have no arguments, they
  * are evaluated by graphql-js when a resolver is called that may look at them; promises are guarded; and whatever
- * graphql-jit would read wrongly (a method, a promise or a primitive where an object should be) makes an error. An error is all it takes:
- * graphql-js then runs the operation again.
+ * graphql-jit would read wrongly (a method, a promise or a primitive where an object should be) makes an error. An
+ * error is all it takes: graphql-js then runs the operation again.
  */
 export class JitSchema {
   readonly schema: GraphQLSchema;

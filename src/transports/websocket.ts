@@ -267,7 +267,7 @@ export class WebSocketTransport {
 
 /** What has been gathered for it goes out first. Its client connects anew, to whoever takes connections then. */
 function restart(connection: Connection): void {
-  connection.close(CLOSINGS.serviceRestart.code, CLOSINGS.serviceRestart.reason);
+  connection.end(CLOSINGS.serviceRestart);
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
