@@ -9,7 +9,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { Received } from '../helpers/graphql-client.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
-import { kafkaBrokers, redisUrl } from '../helpers/services.ts';
+import { kafkaBrokers, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const QUERY = 'subscription { item { id mine supplier } }';
@@ -43,10 +43,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   const [topic, keyed] = [await createTopic(t), await createTopic(t)];
   const gateway = await startGateway(t, {
     GRAPH: await graphFolder(t, graphFiles(topic, keyed)),
-    KAFKA_BROKERS: kafkaBrokers(),
-    KAFKA_GROUP_ID: topic,
-    REDIS_URL: redisUrl(),
-    REDIS_PREFIX: `${topic}:`,
+    ...podSettings(topic),
     EVENT_MAX_AGE_SECONDS: '3600',
   });
   await gateway.untilReady();

@@ -6,7 +6,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startLoadBalancer } from '../helpers/load-balancer.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { Stream } from '../helpers/stream.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -93,10 +93,7 @@ test(
     const start = async (): Promise<GatewayProcess> => {
       const pod = await startGateway(t, {
         GRAPH: folder,
-        KAFKA_BROKERS: kafkaBrokers(),
-        KAFKA_GROUP_ID: topic,
-        REDIS_URL: redisUrl(),
-        REDIS_PREFIX: `${topic}:`,
+        ...podSettings(topic),
         ...DRAIN,
       });
       await pod.untilReady();

@@ -7,7 +7,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const SUBSCRIBERS = 100;
@@ -102,10 +102,7 @@ test(
     const topic = await createTopic(t);
     const gateway = await startGateway(t, {
       GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
-      KAFKA_BROKERS: kafkaBrokers(),
-      KAFKA_GROUP_ID: topic,
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${topic}:`,
+      ...podSettings(topic),
     });
     await gateway.untilReady();
     const sockets = await subscribed(t, gateway, 10);

@@ -9,7 +9,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 /** Longer than any test: whoever waits for it to pass does not end. */
@@ -177,10 +177,7 @@ test(
     const settings = {
       GRAPH: folder,
       DRAIN_SECONDS: FOR_EVER,
-      KAFKA_BROKERS: kafkaBrokers(),
-      KAFKA_GROUP_ID: topic,
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${topic}:`,
+      ...podSettings(topic),
     };
     const [leaving, staying] = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
     await Promise.all([leaving.untilReady(), staying.untilReady()]);

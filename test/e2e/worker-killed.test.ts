@@ -5,7 +5,7 @@ import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { CounterWatch } from '../helpers/counter-watch.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { Stream } from '../helpers/stream.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -25,10 +25,7 @@ test(
     const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
     const gateway = await startGateway(t, {
       GRAPH: folder,
-      KAFKA_BROKERS: kafkaBrokers(),
-      KAFKA_GROUP_ID: topic,
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${topic}:`,
+      ...podSettings(topic),
       WORKERS: '2',
     });
     await gateway.untilReady();

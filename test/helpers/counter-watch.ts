@@ -1,6 +1,9 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** A pace, nothing is waited for: the more looks, the less can go back unseen. Each makes all workers count. */
+const LOOK_MS = 100;
+
 /** Looks at a `/metrics` again and again, as Prometheus does but more often, and notes each counter that goes back. */
 export class CounterWatch {
   readonly wentBack: string[] = [];
@@ -31,7 +34,7 @@ export class CounterWatch {
   async #run(): Promise<void> {
     while (this.#running) {
       this.#look(await (await fetch(this.#url)).text());
-      await delay(100);
+      await delay(LOOK_MS);
     }
   }
 

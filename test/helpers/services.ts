@@ -36,6 +36,16 @@ export const kafkaBrokers = (): string => given('kafka');
 /** @returns a `redis://` or `rediss://` URL; throws unless the test says `needs('redis')` */
 export const redisUrl = (): string => given('redis');
 
+/** What pods that consume a topic together, and meet in Redis, are set to. For `needs('kafka', 'redis')`. */
+export function podSettings(topic: string) {
+  return {
+    KAFKA_BROKERS: kafkaBrokers(),
+    KAFKA_GROUP_ID: topic,
+    REDIS_URL: redisUrl(),
+    REDIS_PREFIX: `${topic}:`,
+  };
+}
+
 /** @returns the folder with the broker's code; throws unless the test says `needs('kafka-jars')` */
 export const kafkaJars = (): string => given('kafka-jars');
 

@@ -7,7 +7,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat, type Line } from '../helpers/kcat.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { kafkaBrokers, needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 interface ItemData {
@@ -22,10 +22,7 @@ async function startPods(t: TestContext, topic: string, count: number, schema = 
     Array.from({ length: count }, () =>
       startGateway(t, {
         GRAPH: folder,
-        KAFKA_BROKERS: kafkaBrokers(),
-        KAFKA_GROUP_ID: topic,
-        REDIS_URL: redisUrl(),
-        REDIS_PREFIX: `${topic}:`,
+        ...podSettings(topic),
         CHANNEL_LINGER_MS: '0',
       }),
     ),

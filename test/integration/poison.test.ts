@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const POISON: Record<string, Buffer | string | null> = {
@@ -30,10 +30,7 @@ test(
     const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
     const gateway = await startGateway(t, {
       GRAPH: folder,
-      KAFKA_BROKERS: kafkaBrokers(),
-      KAFKA_GROUP_ID: topic,
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${topic}:`,
+      ...podSettings(topic),
       DEAD_LETTER_TOPIC: deadLetters,
     });
     await gateway.untilReady();

@@ -4,7 +4,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat, type Line } from '../helpers/kcat.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const KEYS = 50;
@@ -22,10 +22,7 @@ async function startPods(t: TestContext, topic: string, settings: Record<string,
   const start = (): Promise<GatewayProcess> =>
     startGateway(t, {
       GRAPH: folder,
-      KAFKA_BROKERS: kafkaBrokers(),
-      KAFKA_GROUP_ID: topic,
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${topic}:`,
+      ...podSettings(topic),
       ...settings,
     });
   const pods: [GatewayProcess, GatewayProcess] = await Promise.all([start(), start()]);

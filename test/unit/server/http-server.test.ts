@@ -4,7 +4,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { readBody } from '../../../src/server/body.ts';
 import { HttpServer } from '../../../src/server/http-server.ts';
 import type { Route } from '../../../src/server/router.ts';
@@ -12,6 +12,20 @@ import { ask, deferred, done, listen, serve } from './serve.ts';
 
 const UPGRADE =
   'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+
+/** A server that answers each request when it is released, and says when one has come. */
+async function listenAndHold(t: TestContext) {
+  const started = deferred();
+  const release = deferred();
+  const listening = await listen(t, {
+    handle: async (_request, response) => {
+      started.resolve();
+      await release.promise;
+      response.end('done');
+    },
+  });
+  return { ...listening, started, release };
+}
 
 describe('HttpServer', () => {
   it('names the setting and the port when another process has the port', async (t) => {
@@ -86,15 +100,7 @@ describe('HttpServer', () => {
   });
 
   it('finishes the request in hand before it has stopped, and takes no new connection meanwhile', async (t) => {
-    const started = deferred();
-    const release = deferred();
-    const { port, server } = await listen(t, {
-      handle: async (_request, response) => {
-        started.resolve();
-        await release.promise;
-        response.end('done');
-      },
-    });
+    const { port, server, started, release } = await listenAndHold(t);
     const answered = ask(port, '/', { headers: { connection: 'keep-alive' } });
     await started.promise;
     let stopped = false;
@@ -156,15 +162,7 @@ describe('HttpServer', () => {
   });
 
   it('can leave new connections to others and go on with those it has', async (t) => {
-    const started = deferred();
-    const release = deferred();
-    const { port, server } = await listen(t, {
-      handle: async (_request, response) => {
-        started.resolve();
-        await release.promise;
-        response.end('done');
-      },
-    });
+    const { port, server, started, release } = await listenAndHold(t);
     const answered = ask(port, '/');
     await started.promise;
     server.stopListening();
