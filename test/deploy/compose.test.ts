@@ -68,6 +68,7 @@ describe('compose.yaml', () => {
 
   it('runs what is in the image', async () => {
     const [, producer = ''] = get('producer').entrypoint ?? [];
+    assert.match(producer, /^\/app\/.+\.js$/);
     assert.ok(existsSync(path.join(ROOT, producer.replace(/^\/app\//, ''))), producer);
     const dockerfile = await readFile(path.join(ROOT, 'Dockerfile'), 'utf8');
     const [, , check = ''] = get('sluice-1').healthcheck.test ?? [];

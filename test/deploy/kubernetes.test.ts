@@ -100,15 +100,15 @@ for (const name of ['dev', 'production']) {
     it('lets through what the settings need, and nothing else', () => {
       const { policyTypes, ingress, egress } = overlay.get('NetworkPolicy').spec;
       assert.deepEqual(policyTypes, ['Ingress', 'Egress']);
-      assert.deepEqual(portsOf(ingress), [config.PORT, config.ADMIN_PORT]);
+      assert.deepEqual(portsOf(ingress), [`TCP ${config.PORT}`, `TCP ${config.ADMIN_PORT}`]);
       assert.ok(
         [...ingress, ...egress].every(({ from, to }) => (from ?? to).length > 0),
         'from or to whom',
       );
       const brokers = config.KAFKA_BROKERS.map((broker) => Number(broker.split(':').at(-1)));
       const redis = Number(new URL(config.REDIS_URL ?? '').port || 6379);
-      const names = 53;
-      assert.deepEqual(portsOf(egress), [...new Set([...brokers, redis, names, names])]);
+      const services = [...brokers, redis].map((port) => `TCP ${port}`);
+      assert.deepEqual(portsOf(egress), [...new Set([...services, 'UDP 53', 'TCP 53'])]);
     });
 
     it('keeps quiet sockets open through the ingress, which leads to the public port only', () => {
@@ -139,9 +139,11 @@ for (const name of ['dev', 'production']) {
     it('lets Prometheus find the metrics', async (t) => {
       const monitor = overlay.find('ServiceMonitor');
       if (name === 'dev') return assert.equal(monitor, undefined, 'none in dev');
+      assert.ok(monitor);
+      assert.equal(monitor.spec.endpoints.length, 1);
       const gateway = await startGateway(t, {});
       const service = overlay.get('Service');
-      for (const { port, path: route } of monitor?.spec.endpoints ?? []) {
+      for (const { port, path: route } of monitor.spec.endpoints) {
         const target = service.spec.ports.find((one: { name: string }) => one.name === port);
         assert.equal(overlay.portOf(target.targetPort), config.ADMIN_PORT);
         assert.match(await (await fetch(gateway.adminUrl + route)).text(), /^sluice_connections 0$/m);
@@ -222,6 +224,7 @@ describe('the check of the operator’s kinds', () => {
   });
 });
 
-function portsOf(rules: readonly { ports: readonly { port: number }[] }[]): number[] {
-  return [...new Set(rules.flatMap(({ ports }) => ports.map(({ port }) => port)))];
+function portsOf(rules: readonly { ports: readonly { port: number; protocol?: string }[] }[]): string[] {
+  const ports = rules.flatMap((rule) => rule.ports);
+  return [...new Set(ports.map(({ port, protocol = 'TCP' }) => `${protocol} ${port}`))];
 }

@@ -70,6 +70,7 @@ export class Overlay {
 export async function schemaFaults(yaml: string): Promise<string[]> {
   const child = promisify(execFile)(deployTool('kubernetes-validate'), ['--strict', '--quiet', '-']);
   child.child.stdin?.end(yaml);
-  const said = await child.catch((error: { stdout: string; stderr: string }) => error);
-  return `${said.stdout}${said.stderr}`.split('\n').filter((line) => line !== '');
+  const said = await child.catch((error: Error & { stdout: string; stderr: string }) => error);
+  const lines = `${said.stdout}${said.stderr}`.split('\n').filter((line) => line !== '');
+  return lines.length === 0 && said instanceof Error ? [said.message] : lines;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
+import type { Client } from 'graphql-ws';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
@@ -23,36 +24,32 @@ const PATIENCE = { withinMs: 45_000 };
 /** The clients of one page, and how many of them are without a connection. */
 class Crowd {
   readonly received: Received<{ item: { n: number } }>[];
-  #away = 0;
+  readonly #away = new Set<Client>();
   #mostAway = 0;
 
   constructor(t: TestContext, url: string) {
     this.received = Array.from({ length: CLIENTS }, () => {
       const client = graphqlClient(t, url, { retryAttempts: 20 });
-      let connected = false;
-      client.on('connected', () => {
-        if (connected) this.#away -= 1;
-        connected = true;
-      });
-      client.on('closed', () => this.#left());
+      client.on('connected', () => this.#away.delete(client));
+      client.on('closed', () => this.#left(client));
       return new Received(client, 'subscription { item { n } }');
     });
   }
 
-  #left(): void {
-    this.#away += 1;
-    this.#mostAway = Math.max(this.#mostAway, this.#away);
+  #left(client: Client): void {
+    this.#away.add(client);
+    this.#mostAway = Math.max(this.#mostAway, this.#away.size);
   }
 
   /** @returns how many were away at once, at most, since the last time */
   takeMostAway(): number {
     const most = this.#mostAway;
-    this.#mostAway = this.#away;
+    this.#mostAway = this.#away.size;
     return most;
   }
 
   get away(): number {
-    return this.#away;
+    return this.#away.size;
   }
 
   /** Waits until each of them has got an event as young as this one. */

@@ -150,6 +150,7 @@ test(
   needs('redis'),
   async (t) => {
     const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '3600' });
+    await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
     const socket = await connectAndInit(t, gateway.graphqlUrl);
     for (const line of linesOf(gateway, 'a worker listens')) process.kill(Number(line['pid']), 'SIGINT');
     const code = await gateway.stop('SIGINT');

@@ -61,6 +61,20 @@ test('variables that can be changed are coerced for each run', () => {
   assert.equal(coerced(), before + RUNS);
 });
 
+test('two operations with the same variables each get them coerced by their own declarations', () => {
+  const { executor, operation, seen } = setUp();
+  const other = executor.prepare(
+    'subscription ($on: Day, $input: Input = { tags: ["default"] }) { day(on: $on, input: $input) }',
+  );
+  assert.ok('document' in other);
+  const variables = Object.freeze({ on: '2026-01-01' });
+  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
+  const before = seen.length;
+  for (let n = 0; n < RUNS; n += 1) executor.execute(other, { n }, {}, variables);
+  assert.equal(seen.length, before + RUNS);
+  for (const input of seen.slice(before)) assert.deepEqual({ ...input }, { tags: ['default'] });
+});
+
 test('a resolver that writes to an object among its arguments changes it for no other event', () => {
   const { executor, operation, seen } = setUp();
   const variables = Object.freeze({ input: { tags: ['given'] } });

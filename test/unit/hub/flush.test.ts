@@ -33,6 +33,23 @@ test('the delay of an event is taken when its results have been written', async 
   assert.deepEqual(delays, [0.25]);
 });
 
+test('a socket that throws is not asked again, and the others get theirs', (t) => {
+  const turns: (() => void)[] = [];
+  t.mock.method(globalThis, 'setImmediate', (turn: () => void) => turns.push(turn));
+  const { flusher, pairs } = setUp(3);
+  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  t.mock.method(pairs[1]?.wire ?? assert.fail(), 'write', () => {
+    throw new Error('broken');
+  });
+  assert.throws(() => turns.shift()?.(), /broken/);
+  turns.shift()?.();
+  assert.deepEqual(
+    pairs.map(({ wire }) => wire.writes.length),
+    [1, 0, 1],
+  );
+  assert.equal(flusher.writing, false);
+});
+
 test('many sockets are written to in several turns, each once, and the delay is the last one’s', async () => {
   const { delays, flusher, pairs, written } = setUp(3_000);
   for (const { outbox } of pairs) outbox.add(RESULT, '1');
