@@ -13,6 +13,8 @@ export interface Budget {
   value(sluice: Run, stock: Run | undefined): number | null;
   /** Whether `value` needs a run of stock. */
   readonly beside: boolean;
+  /** Of several runs the worst counts: it is of something that may never happen. */
+  readonly worst?: boolean;
 }
 
 export interface Judgement {
@@ -120,9 +122,13 @@ export function judge(report: Report, budgets: readonly Budget[] = BUDGETS): rea
     if (budget.beside && stock === undefined) return without('needs a run of stock in the same report');
     const value = budget.value(sluice, stock);
     if (value === null) return without('the run has no such figure');
-    const met = budget.direction === 'at most' ? value <= limit : value >= limit;
-    return { budget, verdict: met ? 'met' : 'missed', value, limit };
+    return verdictOn(budget, value, limit);
   });
+}
+
+export function verdictOn(budget: Budget, value: number, limit: number): Judgement {
+  const met = budget.direction === 'at most' ? value <= limit : value >= limit;
+  return { budget, verdict: met ? 'met' : 'missed', value, limit };
 }
 
 /** Stock ÷ Sluice. */
@@ -150,7 +156,7 @@ export function atMost(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
 }
 
 function none(name: string): Omit<Budget, 'unfit' | 'value'> {
-  return { name, unit: '', direction: 'at most', limit: () => 0, beside: false };
+  return { name, unit: '', direction: 'at most', limit: () => 0, beside: false, worst: true };
 }
 
 const stalledSockets = ({ sockets, stalled }: Load): number => Math.round(sockets * stalled);

@@ -44,7 +44,7 @@ export interface Load {
   readonly pods: number;
   /** Processes of one pod that share its port; more than one is for Sluice alone. */
   readonly workers?: number;
-  /** Folder of the graph, as it was given; or `flat`, the load test's own. */
+  /** Folder of the graph, as it was given; or `flat` or `company`, the load test's own. */
   readonly graph: string;
 }
 
