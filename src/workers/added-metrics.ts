@@ -1,6 +1,12 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { MetricSnapshot } from './messages.ts';
 
+/**
+ * Parts of a second, a power of two: sums of such fractions are exact, up to 17 years. Otherwise they would depend on the
+ * order of the processes, and a counter go back by its last digit, which Prometheus takes for a new start.
+ */
+const PARTS = 2 ** 24;
+
 interface Process {
   /** The same for a process and for the one that takes its place. */
   readonly worker: string;
@@ -20,8 +26,9 @@ export class AddedMetrics {
   /** @param id of the process, higher than those of all before it */
   update(id: number, worker: string, metrics: readonly MetricSnapshot[]): void {
     const known = this.#processes.get(id);
-    if (known === undefined) this.#processes.set(id, { worker, metrics });
-    else known.metrics = metrics;
+    const rounded = metrics.map(roundedSums);
+    if (known === undefined) this.#processes.set(id, { worker, metrics: rounded });
+    else known.metrics = rounded;
   }
 
   /** The process has ended. What it has counted stays. */
@@ -55,6 +62,12 @@ export async function snapshotOf(registry: Registry): Promise<readonly MetricSna
 
 function added(snapshots: readonly (readonly MetricSnapshot[])[]): Registry {
   return AggregatorRegistry.aggregate(snapshots as MetricSnapshot[][]);
+}
+
+function roundedSums(metric: MetricSnapshot): MetricSnapshot {
+  if (metric.type === 'gauge') return metric;
+  const values = metric.values.map((one) => ({ ...one, value: Math.round(one.value * PARTS) / PARTS }));
+  return { ...metric, values };
 }
 
 function isSum({ type, name, aggregator }: MetricSnapshot): boolean {

@@ -60,6 +60,30 @@ test('no counter goes back when processes end, however many; what they had open 
   assert.equal(lines['sluice_connections'], undefined);
 });
 
+test('a sum of fractions is the same in whatever order the processes end', async () => {
+  const seconds = (value: number) => ({
+    name: 'process_cpu_seconds_total',
+    help: 'seconds',
+    type: 'counter',
+    aggregator: 'sum',
+    values: [{ value, labels: {} }],
+  });
+  for (const order of [
+    [1, 2, 3],
+    [2, 3, 1],
+    [3, 1, 2],
+    [3, 2, 1],
+  ]) {
+    const added = new AddedMetrics();
+    for (const id of [1, 2, 3]) added.update(id, `${id}`, [seconds(id / 10)]);
+    const before = (await linesOf(added))['process_cpu_seconds_total'];
+    for (const id of order) {
+      added.depart(id);
+      assert.equal((await linesOf(added))['process_cpu_seconds_total'], before);
+    }
+  }
+});
+
 const gauge = (value: number) => ({
   name: 'process_resident_memory_bytes',
   help: 'bytes',
