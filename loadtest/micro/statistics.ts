@@ -13,5 +13,6 @@ function quantile(values: readonly number[], share: number): number {
   const at = (sorted.length - 1) * share;
   const low = sorted[Math.floor(at)] ?? Number.NaN;
   const high = sorted[Math.ceil(at)] ?? Number.NaN;
-  return low + (high - low) * (at - Math.floor(at));
+  const part = at - Math.floor(at);
+  return low * (1 - part) + high * part;
 }
