@@ -60,14 +60,15 @@ test('no counter goes back when processes end, however many; what they had open 
   assert.equal(lines['sluice_connections'], undefined);
 });
 
+const seconds = (value: number) => ({
+  name: 'process_cpu_seconds_total',
+  help: 'seconds',
+  type: 'counter',
+  aggregator: 'sum',
+  values: [{ value, labels: {} }],
+});
+
 test('a sum of fractions is the same in whatever order the processes end', async () => {
-  const seconds = (value: number) => ({
-    name: 'process_cpu_seconds_total',
-    help: 'seconds',
-    type: 'counter',
-    aggregator: 'sum',
-    values: [{ value, labels: {} }],
-  });
   for (const order of [
     [1, 2, 3],
     [2, 3, 1],
