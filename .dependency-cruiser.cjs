@@ -1,14 +1,17 @@
 /**
- * The floors: a folder (or file) of src imports only from those above it in this list, never the other way.
- * `yarn check` fails on the first import that goes down.
+ * The layers of src, bottom-up: a folder (or file) imports only from its own layer and those before it in this list.
+ * `yarn check` fails on the first import that goes up.
  */
-const FLOORS = [
-  'config|config-types|errors|log|loop-utilization|metrics',
+const LAYERS = [
+  'support',
+  'config|config-types|errors|log|metrics',
   'lazy',
+  'events',
   'graph',
   'ingest',
   'bus',
   'executor',
+  'backends',
   'context',
   'hub',
   'transports',
@@ -18,7 +21,7 @@ const FLOORS = [
   'cli',
 ];
 
-const pathOf = (floors) => `^src/(${floors.join('|')})([./]|$)`;
+const pathOf = (layers) => `^src/(${layers.join('|')})([./]|$)`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -30,12 +33,12 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
-    ...FLOORS.slice(0, -1).map((floor, level) => ({
-      name: `floor-${floor}`,
+    ...LAYERS.slice(0, -1).map((layer, level) => ({
+      name: `layer-${layer}`,
       severity: 'error',
-      comment: `src/${floor} may import only from the floors above it.`,
-      from: { path: pathOf([floor]) },
-      to: { path: pathOf(FLOORS.slice(level + 1)) },
+      comment: `src/${layer} may import only from its own layer and those below it.`,
+      from: { path: pathOf([layer]) },
+      to: { path: pathOf(LAYERS.slice(level + 1)) },
     })),
     {
       name: 'src-stands-alone',

@@ -1,4 +1,4 @@
-/** `yarn check`: types, lint, format, floors, and what nobody uses. Runs all of them, and tells which failed. */
+/** `yarn check`: types, lint, format, layers, and what nobody uses. Runs all of them, and tells which failed. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,7 @@ const CHECKS = [
   ['types', 'tsc', '--project', '.', '--noEmit'],
   ['unused', 'knip', '--no-progress', '--no-config-hints'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
-  ['floors', 'depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'err', ...present],
+  ['layers', 'depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'err', ...present],
   ['lint', 'oxlint', '--deny-warnings'],
 ];
 

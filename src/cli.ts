@@ -5,11 +5,11 @@ import { parseArgs } from 'node:util';
 import { configMarkdown, describeConfig, loadConfig, type Config } from './config.ts';
 import { messageOf, SluiceError } from './errors.ts';
 import type { Gateway } from './gateway.ts';
-import { buildGraph } from './graph/build-graph.ts';
-import { checkGraph } from './graph/check.ts';
+import { buildGraph } from './graph/loader/build-graph.ts';
+import { checkGraph } from './graph/loader/check-graph.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
 import { createLog, type Log } from './log.ts';
-import type { Workers } from './workers.ts';
+import type { Workers } from './workers/primary.ts';
 import { WORKER } from './workers/messages.ts';
 
 const USAGE = `sluice [command]
@@ -81,7 +81,7 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
 
 /** This process holds neither graph nor connections, and does not load what deals with them. */
 async function createWorkers(config: Config, count: number, log: Log): Promise<Workers> {
-  const { Workers } = await import('./workers.ts');
+  const { Workers } = await import('./workers/primary.ts');
   const workers = new Workers(config, count, log);
   process.on('SIGHUP', () => void workers.replaceAll());
   return workers;

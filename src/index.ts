@@ -1,12 +1,12 @@
 /** What a graph imports from `sluice`. */
-export { BackendError } from './context/backend-error.ts';
-export { urlPath } from './context/backend-path.ts';
+export { BackendError } from './backends/error.ts';
+export { urlPath } from './backends/path.ts';
 export { primeWith } from './context/primers.ts';
-export { defineGraph } from './graph/define-graph.ts';
+export { defineGraph } from './graph/api/define-graph.ts';
 export { lazy } from './lazy/lazy.ts';
-export type { Backend, RequestOptions } from './graph/backend.ts';
-export type { BackendDefinition } from './graph/backend-definition.ts';
-export type { GraphContext, Loaders, Primer, RequestHead, SharedContext } from './graph/context-types.ts';
+export type { Backend, RequestOptions } from './graph/api/backend.ts';
+export type { BackendDefinition } from './graph/api/backend-definition.ts';
+export type { GraphContext, Loaders, Primer, RequestHead, SharedContext } from './graph/api/context.ts';
 export type {
   EnumValues,
   FieldResolver,
@@ -14,5 +14,5 @@ export type {
   GraphDefinition,
   Resolvers,
   ScalarCode,
-} from './graph/define-graph.ts';
-export type { Decode, Event, Headers, JsonValue } from './graph/graph.ts';
+} from './graph/api/define-graph.ts';
+export type { Decode, Event, Headers, JsonValue } from './events/event.ts';

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { LoopUtilization } from './loop-utilization.ts';
+import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
  * Every metric of the gateway itself, once: name, help, labels. A gateway has a registry of its own, so that several

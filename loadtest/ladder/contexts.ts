@@ -1,5 +1,5 @@
-import type { Backend } from '../../src/graph/backend.ts';
-import type { SharedContext } from '../../src/graph/context-types.ts';
+import type { Backend } from '../../src/graph/api/backend.ts';
+import type { SharedContext } from '../../src/graph/api/context.ts';
 import { BACKENDS, company, loader, LOADERS, primer, PRIMERS } from '../graphs/company/company.ts';
 
 /** Makes what resolvers get as their context: one for each subscription, and one for each of its events. */

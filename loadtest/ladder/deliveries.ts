@@ -1,11 +1,11 @@
 import type { ExecutionResult } from 'graphql';
 import type { Extra } from 'graphql-ws/use/ws';
 import type { WebSocket } from 'ws';
-import { Flusher } from '../../src/hub/flush.ts';
-import { idText } from '../../src/hub/frame.ts';
-import { Outbox } from '../../src/hub/outbox.ts';
-import { Payload } from '../../src/hub/payload.ts';
-import { RawSocket } from '../../src/transports/raw-socket.ts';
+import { Flusher } from '../../src/transports/websocket/flusher.ts';
+import { idText } from '../../src/transports/websocket/frame.ts';
+import { Outbox } from '../../src/transports/websocket/send-queue.ts';
+import { Payload } from '../../src/hub/result.ts';
+import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import type { Member } from './member.ts';
 import { PendingResults } from './pending-results.ts';
 import { ResultQueue } from './result-queue.ts';

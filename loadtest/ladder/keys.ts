@@ -1,6 +1,6 @@
 import lodash from 'lodash';
-import type { JsonValue } from '../../src/graph/graph.ts';
-import { SnakeCase } from '../../src/ingest/snake-case.ts';
+import type { JsonValue } from '../../src/events/event.ts';
+import { SnakeCase } from '../../src/events/snake-case.ts';
 
 /** Gives an event its snake_case keys. Subscribers share the object that comes from Redis. */
 export type ConvertKeys = (event: JsonValue) => JsonValue;

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { Payload } from '../../src/hub/payload.ts';
+import type { Payload } from '../../src/hub/result.ts';
 import type { Member } from './member.ts';
 
 /** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go past it. */

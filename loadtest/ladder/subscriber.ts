@@ -6,7 +6,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { Extra } from 'graphql-ws/use/ws';
-import type { JsonValue } from '../../src/graph/graph.ts';
+import type { JsonValue } from '../../src/events/event.ts';
 import { variablesKey } from '../../src/hub/group-key.ts';
 import type { MakeContext } from './contexts.ts';
 import type { Prepared, Variables } from './engines.ts';

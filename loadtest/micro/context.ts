@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { GraphContext } from '../../src/graph/context-types.ts';
+import type { GraphContext } from '../../src/graph/api/context.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { ReadSet } from '../../src/lazy/reads.ts';
 import type { Case, Variant } from './bench.ts';

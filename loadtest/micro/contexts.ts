@@ -1,8 +1,8 @@
-import { Backends } from '../../src/context/backends.ts';
+import { Backends } from '../../src/backends/backends.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
-import type { GraphDefinition } from '../../src/graph/define-graph.ts';
-import type { JsonValue } from '../../src/graph/graph.ts';
-import { systemClock } from '../../src/ingest/clock.ts';
+import type { GraphDefinition } from '../../src/graph/api/define-graph.ts';
+import type { JsonValue } from '../../src/events/event.ts';
+import { systemClock } from '../../src/support/clock.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import type { WebSocket } from 'ws';
-import { RawSocket } from '../../src/transports/raw-socket.ts';
+import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import type { Sink } from './hub-parts.ts';
 import type { Answer, Question } from './receiver.ts';
 

@@ -1,4 +1,4 @@
-import type { Backend, RequestOptions } from '../../src/graph/backend.ts';
+import type { Backend, RequestOptions } from '../../src/graph/api/backend.ts';
 import { BACKENDS, loader, LOADERS, primer, PRIMERS } from '../graphs/company/company.ts';
 
 /** As many servers do it: whatever a resolver might want is made for each context. */

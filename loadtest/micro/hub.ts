@@ -1,5 +1,5 @@
 import { execute, parse } from 'graphql';
-import type { LoadedGraph } from '../../src/graph/load-graph.ts';
+import type { LoadedGraph } from '../../src/graph/loader/load-graph.ts';
 import type { Case, Variant } from './bench.ts';
 import { auctionGraph, hubWith } from './hub-parts.ts';
 

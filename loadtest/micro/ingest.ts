@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
 import type { Bus } from '../../src/bus/bus.ts';
-import type { LoadedGraph } from '../../src/graph/load-graph.ts';
+import type { LoadedGraph } from '../../src/graph/loader/load-graph.ts';
 import type { EventExecutor } from '../../src/hub/group.ts';
-import type { Publisher } from '../../src/ingest/publisher.ts';
+import type { Publisher } from '../../src/events/publisher.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { batchOf, Counting, flatGraph, hubOn, ingestTo, openBus, Tally } from './ingest-parts.ts';
 

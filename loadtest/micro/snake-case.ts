@@ -1,8 +1,8 @@
 import lodash from 'lodash';
 import snakecaseKeys from 'snakecase-keys';
 import { simulate } from '../../examples/auction/simulator.ts';
-import type { JsonValue } from '../../src/graph/graph.ts';
-import { SnakeCase } from '../../src/ingest/snake-case.ts';
+import type { JsonValue } from '../../src/events/event.ts';
+import { SnakeCase } from '../../src/events/snake-case.ts';
 import type { Case, Variant } from './bench.ts';
 
 const EVENTS = 500;

@@ -1,4 +1,4 @@
-import type { Publisher } from '../ingest/publisher.ts';
+import type { Publisher } from '../events/publisher.ts';
 
 /** Called once per message, in the order in which the channel carries them. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Publication } from '../ingest/publisher.ts';
+import type { Publication } from '../events/publisher.ts';
 import type { Bus, Listener, Subscription } from './bus.ts';
 import { Channels } from './channels.ts';
 

@@ -3,7 +3,7 @@ import { Redis, ReplyError } from 'ioredis';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { PublishError, type Publication } from '../ingest/publisher.ts';
+import { PublishError, type Publication } from '../events/publisher.ts';
 import type { Bus, Listener, Subscription } from './bus.ts';
 import { Channels, type ChannelSource } from './channels.ts';
 

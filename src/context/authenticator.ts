@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestHead } from '../graph/context-types.ts';
-import type { GraphDefinition } from '../graph/define-graph.ts';
+import type { RequestHead } from '../graph/api/context.ts';
+import type { GraphDefinition } from '../graph/api/define-graph.ts';
 import { frozenJson } from '../lazy/plain-json.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';

@@ -1,5 +1,5 @@
-import type { Backend } from '../graph/backend.ts';
-import type { Loaders, Primer, SharedContext } from '../graph/context-types.ts';
+import type { Backend } from '../graph/api/backend.ts';
+import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { Execution, type BackendBinder, type Makings } from './execution.ts';
 import { primed } from './primers.ts';

@@ -1,8 +1,8 @@
-import type { Backend } from '../graph/backend.ts';
-import type { GraphContext, Loaders } from '../graph/context-types.ts';
+import type { Backend } from '../graph/api/backend.ts';
+import type { GraphContext, Loaders } from '../graph/api/context.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
-import type { GraphDefinition } from '../graph/define-graph.ts';
+import type { GraphDefinition } from '../graph/api/define-graph.ts';
 
 /** What scopes and executions need of the back ends; see Backends. */
 export interface BackendBinder {

@@ -1,4 +1,4 @@
-import type { Loader, Loaders, Primer } from '../graph/context-types.ts';
+import type { Loader, Loaders, Primer } from '../graph/api/context.ts';
 
 /**
  * A primer that takes objects from an event and gives them to a loader, so that nobody has to fetch what has come

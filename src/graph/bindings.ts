@@ -4,10 +4,10 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql';
-import type { GraphDefinition } from './define-graph.ts';
+import type { GraphDefinition } from './api/define-graph.ts';
 import type { EventField } from './event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
-import { compileFilter, written, type FilterTypes } from './filter.ts';
+import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
 import type { Binding, Topic } from './graph.ts';
 
 /** What each subscription field shows. The fields have been checked, and code is attached to the schema. */

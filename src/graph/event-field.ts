@@ -9,8 +9,8 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from './diagnostic.ts';
-import { readFilter, type Condition } from './filter-syntax.ts';
-import type { KeyStyle } from './graph.ts';
+import { readFilter, type Condition } from './filter/syntax.ts';
+import type { KeyStyle } from '../events/event.ts';
 
 /** Where ingest may find the value of the key. */
 type KeySource = 'EVENT' | 'KAFKA_KEY';

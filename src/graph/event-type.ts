@@ -10,7 +10,7 @@ import {
   type GraphQLSchema,
   type GraphQLNamedOutputType,
 } from 'graphql';
-import { hasResolver, type GraphDefinition } from './define-graph.ts';
+import { hasResolver, type GraphDefinition } from './api/define-graph.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 

@@ -1,21 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
+import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
-
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-
-/** A decoded event: always an object. Deep-frozen before resolvers see it. */
-export type Event = { [key: string]: JsonValue };
-
-/** Headers of a Kafka message as text; a header that repeats is a list. */
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
-
-/**
- * Turns a Kafka message's value into an event.
- * Null means "not an event on purpose": the message is passed over without being counted as a dead letter.
- */
-export type Decode = (value: Buffer, headers: Headers) => Event | null | Promise<Event | null>;
-
-export type KeyStyle = 'SNAKE' | 'KEEP';
 
 /** What ingest must know of one Kafka topic, put together from all fields that are bound to it. */
 export interface Topic {

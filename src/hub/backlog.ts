@@ -1,4 +1,5 @@
 import type { Gauge } from 'prom-client';
+import { UNITS, type WorkBudget } from './work-budget.ts';
 
 /** Where messages come from, as far as it can be asked to wait. */
 export interface Source {
@@ -6,32 +7,13 @@ export interface Source {
   resume(): void;
 }
 
-/** What a turn of the event loop has done already. */
-export interface Turn {
-  /** In the units of `UNITS`. */
-  readonly spent: number;
-  /** Sockets are still being written to for an earlier turn. */
-  readonly writing: boolean;
-  /** A new turn begins. */
-  renew(): void;
-}
+/** What the backlog looks at before it takes a message, and resets at the start of a turn. */
+export type TurnBudget = Pick<WorkBudget, 'spent' | 'writing' | 'renew'>;
 
 interface Waiting<Channel> {
   readonly channel: Channel;
   readonly payload: Buffer | string;
 }
-
-/** What work costs, in units of one delivery put into an outbox (0.1 µs and more). */
-export const UNITS = {
-  message: 64,
-  execution: 128,
-  /** For each byte of a message, and again for each of a result: to parse one, and to write the other. */
-  byte: 1 / 32,
-  /** After this much the rest waits for the next turn: some 10 ms. */
-  turn: 65_536,
-  /** However few messages that was: some 50 ms. */
-  longestTurn: 524_288,
-};
 
 /**
  * Taken in a turn even if that makes it longer: writes are what costs, so the more results leave in each the better.
@@ -57,7 +39,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 export class Backlog<Channel> {
   readonly #take: (channel: Channel, payload: Buffer | string) => void;
-  readonly #turn: Turn;
+  readonly #turn: TurnBudget;
   readonly #source: Source;
   readonly #size: Gauge;
   #waiting: Waiting<Channel>[] = [];
@@ -72,7 +54,7 @@ export class Backlog<Channel> {
   /** @param take must not throw */
   constructor(
     take: (channel: Channel, payload: Buffer | string) => void,
-    turn: Turn,
+    turn: TurnBudget,
     source: Source,
     size: Gauge,
   ) {

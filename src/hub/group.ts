@@ -3,22 +3,21 @@ import type { EventScope } from '../context/event-scope.ts';
 import type { Execution } from '../context/execution.ts';
 import { messageOf } from '../errors.ts';
 import type { EventFilter } from '../graph/graph.ts';
-import type { Message } from '../ingest/message.ts';
+import type { Message } from '../events/message.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from '../executor/operation.ts';
-import type { BoundedLabels } from './bounded-labels.ts';
-import { UNITS } from './backlog.ts';
-import { Bucketings } from './bucketing.ts';
-import type { Flusher } from './flush.ts';
+import type { BoundedLabels } from '../support/bounded-labels.ts';
+import { Bucketings } from './viewer-partition.ts';
 import type { GroupCounts } from './inspection.ts';
-import type { Limiter } from './limiter.ts';
-import type { Member } from './member.ts';
-import { RecentPositions } from './offsets.ts';
-import { Payload } from './payload.ts';
-import { Sequencer, type Progress } from './sequencer.ts';
-import { Serving } from './serving.ts';
+import type { Limiter } from './execution-limiter.ts';
+import type { Member } from './subscriber.ts';
+import { RecentPositions } from './dedupe.ts';
+import { Payload } from './result.ts';
+import { Sequencer, type Progress } from './delivery-order.ts';
+import { Serving } from './shared-execution.ts';
+import { UNITS, type WorkBudget } from './work-budget.ts';
 
 /** What a group needs of the executor. */
 export interface EventExecutor {
@@ -33,7 +32,7 @@ export interface EventExecutor {
 /** What all groups of a hub have in common. */
 export interface GroupServices {
   readonly executor: EventExecutor;
-  readonly flusher: Flusher;
+  readonly flusher: WorkBudget;
   readonly limiter: Limiter;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;

@@ -1,19 +1,20 @@
 import { GraphQLError } from 'graphql';
 import type { Bus, Subscription } from '../bus/bus.ts';
 import type { Operation } from '../executor/operation.ts';
-import { channelsOf } from '../graph/channel.ts';
+import { channelsOf } from './subscription-channels.ts';
 import type { Arguments, Graph } from '../graph/graph.ts';
 import { messageOf } from '../errors.ts';
-import { decodeMessage } from '../ingest/message.ts';
-import { Backlog, UNITS } from './backlog.ts';
-import { deepFreeze } from './freeze.ts';
+import { decodeMessage } from '../events/message.ts';
+import { Backlog } from './backlog.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
 import { declaredVariables, variablesKey } from './group-key.ts';
 import type { Contexts } from '../context/event-scope.ts';
 import { Group, type EventExecutor, type GroupServices, type Question } from './group.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { RecentScopes } from './recent-scopes.ts';
-import type { Member } from './member.ts';
-import { ChannelOffsets } from './offsets.ts';
+import type { Member } from './subscriber.ts';
+import { ChannelOffsets } from './dedupe.ts';
+import { UNITS } from './work-budget.ts';
 
 interface SubscriptionExecutor extends EventExecutor {
   subscriptionField(

@@ -1,5 +1,5 @@
-import { largest } from './largest.ts';
-import type { Limiter } from './limiter.ts';
+import { largest } from '../support/largest.ts';
+import type { Limiter } from './execution-limiter.ts';
 
 /** Of a group since it was made, except where it says otherwise. */
 export interface GroupCounts {

@@ -1,5 +1,5 @@
 import type { Contexts, EventScope } from '../context/event-scope.ts';
-import type { Message } from '../ingest/message.ts';
+import type { Message } from '../events/message.ts';
 
 /** Copies of an event on several channels come one behind the other. */
 const MAX_SCOPES = 64;

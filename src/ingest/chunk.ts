@@ -1,10 +1,10 @@
 import type { Metrics } from '../metrics.ts';
-import type { Candidate, Opened } from './candidate.ts';
+import type { Candidate, Opened } from './routed-event.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { Pipeline } from './pipeline.ts';
-import { PublishError, type Publication, type Publisher } from './publisher.ts';
+import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
 import type { KafkaRecord } from './record.ts';
-import { Undecodable } from './undecodable.ts';
+import { Undecodable } from '../events/decode-error.ts';
 
 interface Parts {
   readonly pipeline: Pipeline;

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
-import type { Undecodable } from './undecodable.ts';
+import type { Undecodable } from '../events/decode-error.ts';
 
 /** A message that could not be decoded, and why. */
 export interface DeadLetter {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../errors.ts';
-import type { Decode, Event, JsonValue } from '../graph/graph.ts';
+import type { Decode, Event, JsonValue } from '../events/event.ts';
 import { headersOf, type KafkaRecord } from './record.ts';
-import { Undecodable } from './undecodable.ts';
+import { Undecodable } from '../events/decode-error.ts';
 
 /**
  * What every topic without a decode of its own holds: a JSON object in UTF-8.

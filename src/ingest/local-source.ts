@@ -1,12 +1,12 @@
-import { systemClock } from './clock.ts';
+import { systemClock } from '../support/clock.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
-import type { Publisher } from './publisher.ts';
+import type { Publisher } from '../events/publisher.ts';
 import type { KafkaRecord } from './record.ts';
-import { Undecodable } from './undecodable.ts';
+import { Undecodable } from '../events/decode-error.ts';
 
 export interface LocalSourceOptions {
   readonly topics: ReadonlyMap<string, Topic>;

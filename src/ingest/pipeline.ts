@@ -1,16 +1,17 @@
 import { messageOf } from '../errors.ts';
-import type { Event, JsonValue, Topic } from '../graph/graph.ts';
+import type { Topic } from '../graph/graph.ts';
+import type { Event, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Candidate, Opened } from './candidate.ts';
+import type { Candidate, Opened } from './routed-event.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
-import { KafkaKeys } from './kafka-keys.ts';
-import { encodeMessage } from './message.ts';
+import { KafkaKeys } from './key-routing.ts';
+import { encodeMessage } from '../events/message.ts';
 import type { KafkaRecord } from './record.ts';
 import { route } from './route.ts';
-import { checkKeys } from './safe-keys.ts';
-import { SnakeCase } from './snake-case.ts';
-import { Undecodable } from './undecodable.ts';
+import { checkKeys } from '../events/safe-keys.ts';
+import { SnakeCase } from '../events/snake-case.ts';
+import { Undecodable } from '../events/decode-error.ts';
 
 /** What becomes of a message: a candidate for publishing, nothing (passed over), or why it can't become an event. */
 export type Outcome = Candidate | undefined | Undecodable;

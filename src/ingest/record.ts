@@ -1,4 +1,4 @@
-import type { Headers } from '../graph/graph.ts';
+import type { Headers } from '../events/event.ts';
 
 type HeaderValue = Buffer | string;
 

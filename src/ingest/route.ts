@@ -1,6 +1,7 @@
-import { keyChannel, topicChannel } from '../graph/channel.ts';
-import type { Event, JsonValue, Topic } from '../graph/graph.ts';
-import { Undecodable } from './undecodable.ts';
+import { keyChannel, topicChannel } from '../events/channel.ts';
+import type { Topic } from '../graph/graph.ts';
+import type { Event, JsonValue } from '../events/event.ts';
+import { Undecodable } from '../events/decode-error.ts';
 
 /** Distinct channels of one event. Each carries the whole payload, so a long list under a key would multiply it. */
 export const MAX_EVENT_CHANNELS = 1_000;

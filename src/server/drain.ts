@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
-import type { Clock } from '../ingest/clock.ts';
+import type { Clock } from '../support/clock.ts';
 import type { Log } from '../log.ts';
 
 interface DrainOptions {

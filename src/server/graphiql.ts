@@ -9,8 +9,8 @@ import { StaticFiles } from './static-files.ts';
 /** Collected by the build from development dependencies, so that production needs none of them. */
 const VENDOR_FOLDER = path.join(import.meta.dirname, '../../graphiql');
 const VENDOR_FILES = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql.css'];
-const OWN_FOLDER = path.join(import.meta.dirname, 'page');
-const OWN_FILES = ['graphiql-page.js', 'graphiql-page.css'];
+const OWN_FOLDER = path.join(import.meta.dirname, 'graphiql');
+const OWN_FILES = ['page.js', 'page.css'];
 
 /** Nothing but the gateway's own files, and no host but the gateway. Editors and menus need styles set in place. */
 const POLICY = [
@@ -75,12 +75,12 @@ function pageOf(example: string): string {
     <title>Sluice</title>
     <link rel="icon" href="data:image/svg+xml,${ICON}">
     <link rel="stylesheet" href="graphiql/graphiql.css">
-    <link rel="stylesheet" href="graphiql/graphiql-page.css">
+    <link rel="stylesheet" href="graphiql/page.css">
   </head>
   <body>
     <div id="graphiql">Loading …</div>
     <script type="application/json" id="example">${JSON.stringify(example).replaceAll('<', '\\u003c')}</script>
-    ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql-page.js']
+    ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'page.js']
       .map((name) => `<script src="graphiql/${name}"></script>`)
       .join('\n    ')}
   </body>

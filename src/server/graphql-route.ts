@@ -1,5 +1,5 @@
 import { headOf } from '../context/authenticator.ts';
-import type { PostTransport } from '../transports/post.ts';
+import type { PostTransport } from '../transports/http/post.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';

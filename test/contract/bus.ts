@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import test, { type TestContext, type TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
-import type { Publication } from '../../src/ingest/publisher.ts';
+import type { Publication } from '../../src/events/publisher.ts';
 import type { Metrics } from '../../src/metrics.ts';
 
 export interface BusUnderTest {

@@ -1,4 +1,4 @@
-import type { Wire } from '../../src/hub/outbox.ts';
+import type { Wire } from '../../src/transports/websocket/send-queue.ts';
 
 /** A socket for outboxes: keeps what is written, and is full while a test says so. */
 export class FakeWire implements Wire {

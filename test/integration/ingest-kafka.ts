@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
 import kafkajs, { type KafkaMessage, type Message as Produced } from 'kafkajs';
-import { systemClock, type Clock } from '../../src/ingest/clock.ts';
-import { KafkaIngest, type IngestSettings } from '../../src/ingest/kafka-ingest.ts';
-import { decodeMessage, type Message } from '../../src/ingest/message.ts';
-import { PublishError, type Publication, type Publisher } from '../../src/ingest/publisher.ts';
+import { systemClock, type Clock } from '../../src/support/clock.ts';
+import { KafkaIngest, type IngestSettings } from '../../src/ingest/kafka/source.ts';
+import { decodeMessage, type Message } from '../../src/events/message.ts';
+import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 

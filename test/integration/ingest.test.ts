@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import type { KafkaIngest } from '../../src/ingest/kafka-ingest.ts';
-import type { Message } from '../../src/ingest/message.ts';
-import { systemClock } from '../../src/ingest/clock.ts';
+import type { KafkaIngest } from '../../src/ingest/kafka/source.ts';
+import type { Message } from '../../src/events/message.ts';
+import { systemClock } from '../../src/support/clock.ts';
 import { startIngest, skip, useKafka, type Seen } from './ingest-kafka.ts';
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);

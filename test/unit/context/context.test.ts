@@ -3,8 +3,8 @@ import test from 'node:test';
 import DataLoader from 'dataloader';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import { primeWith } from '../../../src/context/primers.ts';
-import type { GraphContext, SharedContext } from '../../../src/graph/context-types.ts';
-import type { GraphDefinition } from '../../../src/graph/define-graph.ts';
+import type { GraphContext, SharedContext } from '../../../src/graph/api/context.ts';
+import type { GraphDefinition } from '../../../src/graph/api/define-graph.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 
 interface Seller {

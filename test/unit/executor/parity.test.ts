@@ -4,7 +4,7 @@ import { execute, parse } from 'graphql';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
-import type { GraphContext } from '../../../src/graph/context-types.ts';
+import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { ReadSet } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { DOCUMENTS, type Case } from './documents-of-zoo.ts';

@@ -11,10 +11,10 @@ import {
 } from 'graphql';
 import { simulate, type SimulatedMessage } from '../../../examples/auction/simulator.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
-import type { Backend } from '../../../src/graph/backend.ts';
-import { checkGraph } from '../../../src/graph/check.ts';
+import type { Backend } from '../../../src/graph/api/backend.ts';
+import { checkGraph } from '../../../src/graph/loader/check-graph.ts';
 import { snakeCaseOf } from '../../../src/graph/event-type.ts';
-import { loadGraph, type LoadedGraph } from '../../../src/graph/load-graph.ts';
+import { loadGraph, type LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 
 /** In the sources, seen from the compiled test. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Backlog, UNITS, type Turn } from '../../../src/hub/backlog.ts';
+import { Backlog, type TurnBudget } from '../../../src/hub/backlog.ts';
+import { UNITS } from '../../../src/hub/work-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
-class FakeTurn implements Turn {
+class FakeTurn implements TurnBudget {
   spent = 0;
   writing = false;
   /** How many messages had been taken when each turn began. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
-import { Undecodable } from '../../../src/ingest/undecodable.ts';
+import { Undecodable } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record } from './parts.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LocalSource } from '../../../src/ingest/local-source.ts';
-import { decodeMessage } from '../../../src/ingest/message.ts';
+import { decodeMessage } from '../../../src/events/message.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
 

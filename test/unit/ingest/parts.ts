@@ -1,6 +1,6 @@
 import type { Topic } from '../../../src/graph/graph.ts';
 import { createLog, type Log } from '../../../src/log.ts';
-import { PublishError, type Publication, type Publisher } from '../../../src/ingest/publisher.ts';
+import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 
 export function topic(name: string, options: Partial<Topic> = {}): Topic {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeMessage } from '../../../src/ingest/message.ts';
-import type { Opened, Published } from '../../../src/ingest/candidate.ts';
+import { decodeMessage } from '../../../src/events/message.ts';
+import type { Opened, Published } from '../../../src/ingest/routed-event.ts';
 import { Pipeline, type Outcome } from '../../../src/ingest/pipeline.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { route } from '../../../src/ingest/route.ts';
-import { Undecodable } from '../../../src/ingest/undecodable.ts';
+import { Undecodable } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import { readableLog, record, topic, topics } from './parts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event } from '../../../src/graph/graph.ts';
+import type { Event } from '../../../src/events/event.ts';
 import { MAX_EVENT_CHANNELS, route } from '../../../src/ingest/route.ts';
 import { topic } from './parts.ts';
 

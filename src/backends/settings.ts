@@ -1,0 +1,121 @@
+import type { KeyStyle } from '../events/event.ts';
+import type { BackendDefinition, HeaderRecord } from '../graph/api/backend-definition.ts';
+import { forwardedHeaders, type ForwardedHeader } from './forward.ts';
+
+/** Smallest, largest, default. */
+const NUMBERS = {
+  timeoutMs: [1, 600_000, 5_000],
+  connectTimeoutMs: [1, 600_000, 2_000],
+  retries: [0, 10, 2],
+  maxConcurrency: [1, 10_000, 50],
+  maxWaiting: [0, 1_000_000, 1_000],
+  maxResponseBytes: [1, 1_073_741_824, 4_194_304],
+  breakerFailures: [1, 1_000_000, 10],
+  breakerOpenMs: [1, 600_000, 1_000],
+} as const satisfies Record<string, readonly [min: number, max: number, standard: number]>;
+
+type NumberName = keyof typeof NUMBERS;
+
+/** A definition that has been checked, with its defaults put in. */
+export type BackendSettings = Readonly<Record<NumberName | 'headersTimeoutMs', number>> & {
+  readonly name: string;
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly basePath: string;
+  readonly headers: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
+  readonly forward: readonly ForwardedHeader[];
+  readonly keys: KeyStyle;
+};
+
+const KNOWN: readonly string[] = [
+  'url',
+  'headers',
+  'forward',
+  'keys',
+  'headersTimeoutMs',
+  ...Object.keys(NUMBERS),
+];
+
+/** RFC 9110, a header's name. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** @param faults gets a line for each thing that is wrong; if it gets any, the result is of no use */
+export function backendSettings(
+  name: string,
+  definition: BackendDefinition,
+  faults: string[],
+): BackendSettings {
+  const fault = (key: string, expected: string, got: string): void => {
+    faults.push(`  backends.${name}${key}: expected ${expected}, got ${got}`);
+  };
+  if (!/^[A-Za-z_]\w*$/.test(name)) fault('', 'a name of letters, digits and _', 'another');
+  for (const key of Object.keys(definition)) {
+    if (!KNOWN.includes(key)) fault(`.${key}`, `one of ${KNOWN.join(', ')}`, 'this name');
+  }
+  const number = (key: NumberName | 'headersTimeoutMs', [min, max, standard]: readonly number[]): number => {
+    const value = definition[key] ?? standard ?? 0;
+    if (!Number.isInteger(value) || value < Number(min) || value > Number(max)) {
+      fault(`.${key}`, `a whole number from ${min} to ${max}`, String(value));
+    }
+    return value;
+  };
+  const numbers = Object.fromEntries(
+    Object.entries(NUMBERS).map(([key, range]) => [key, number(key as NumberName, range)]),
+  ) as Record<NumberName, number>;
+
+  const url = baseUrl(definition.url);
+  if (url === undefined) {
+    // Not quoted: it may hold a password.
+    const got = definition.url === undefined || definition.url === '' ? 'nothing' : 'something else';
+    fault('.url', 'an http or https URL without credentials, query and fragment', got);
+  }
+  const { headers = {}, keys = 'SNAKE', forward = [] } = definition;
+  if (keys !== 'SNAKE' && keys !== 'KEEP') fault('.keys', 'SNAKE or KEEP', String(keys));
+  if (typeof headers === 'object') {
+    for (const [header, value] of Object.entries(headers)) {
+      if (!TOKEN.test(header)) fault('.headers', "header names of RFC 9110's characters", `"${header}"`);
+      if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
+        fault(`.headers.${header}`, 'text without line breaks', typeof value);
+      }
+    }
+  }
+  const forwarded = forwardedHeaders(forward);
+  const taken = new Set(typeof headers === 'object' ? Object.keys(headers).map(lowerCase) : []);
+  for (const { header, path } of forwarded) {
+    if (!TOKEN.test(header)) fault('.forward', "header names of RFC 9110's characters", `"${header}"`);
+    if (path.includes('')) fault('.forward', 'paths like tenant.id', `"${path.join('.')}"`);
+    if (taken.has(header)) fault('.forward', 'headers that are named once', `${header} again`);
+    taken.add(header);
+  }
+  return {
+    ...numbers,
+    name,
+    origin: url?.origin ?? '',
+    basePath: url?.pathname.replace(/\/+$/, '') ?? '',
+    headersTimeoutMs:
+      definition.headersTimeoutMs === undefined
+        ? numbers.timeoutMs
+        : number('headersTimeoutMs', NUMBERS.timeoutMs),
+    headers: typeof headers === 'object' ? lowerCaseNames(headers) : headers,
+    forward: forwarded,
+    keys,
+  };
+}
+
+function baseUrl(text: string | undefined): URL | undefined {
+  if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const usable =
+    ['http:', 'https:'].includes(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  return usable ? url : undefined;
+}
+
+const lowerCase = (name: string): string => name.toLowerCase();
+
+/** Names as they are compared, so that one that is given twice is sent once. */
+export function lowerCaseNames(headers: HeaderRecord): HeaderRecord {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [lowerCase(name), value]));
+}

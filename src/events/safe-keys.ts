@@ -1,0 +1,49 @@
+import type { JsonValue } from './event.ts';
+import { Undecodable } from './decode-error.ts';
+
+/**
+ * Objects and arrays within one another, the event itself included. Everything that walks an event later (freezing,
+ * JSON.stringify, resolvers) recurses, so what is nested deeper is refused before it.
+ */
+export const MAX_DEPTH = 200;
+
+/** Throws for what `KEEP` lets through unchanged and the snake_case transform would refuse. */
+export function checkKeys(value: JsonValue, depth = 1): void {
+  if (typeof value !== 'object' || value === null) return;
+  checkDepth(depth);
+  if (Array.isArray(value)) {
+    for (const item of value) checkKeys(item, depth + 1);
+    return;
+  }
+  // Own keys only, whatever is on Object.prototype: these objects come from JSON.parse.
+  for (const key in value) {
+    const child = value[key] as JsonValue;
+    checkKeys(child, depth + 1);
+    checkKey(key, child);
+  }
+}
+
+export function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) {
+    throw new Undecodable('too_deep', `expected at most ${MAX_DEPTH} levels of nesting, got more`);
+  }
+}
+
+/**
+ * The rule of secure-json-parse: `__proto__` never, `constructor` unless it holds a `prototype`. Deep merges in a
+ * graph's own code are what these would harm.
+ */
+export function checkKey(key: string, child: JsonValue): void {
+  if (key === '__proto__') throw new Undecodable('forbidden_key', 'expected no key __proto__, got one');
+  if (
+    key === 'constructor' &&
+    typeof child === 'object' &&
+    child !== null &&
+    Object.hasOwn(child, 'prototype')
+  ) {
+    throw new Undecodable(
+      'forbidden_key',
+      'expected no object with a key prototype under constructor, got one',
+    );
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  isAbstractType,
+  isEnumType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
+import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
+import { listed, type Findings } from '../diagnostic.ts';
+import type { EventField } from '../event-field.ts';
+import type { GraphCode } from '../loader/graph-code.ts';
+
+/** Compares what `defineGraph` was given with the schema: nothing may be there that would be ignored. */
+export function checkCode(
+  code: GraphCode,
+  schema: GraphQLSchema,
+  fields: readonly EventField[],
+  findings: Findings,
+): void {
+  const known: readonly string[] = DEFINITION_PROPERTIES;
+  for (const name of Object.keys(code.definition)) {
+    if (known.includes(name)) continue;
+    findings.error(code.locate(name), `defineGraph does not know "${name}"`, `It knows ${listed(known)}.`);
+  }
+  checkDecode(code, fields, findings);
+  checkFunctions(code, findings);
+  const { resolvers } = code.definition as Readonly<Record<keyof GraphDefinition, unknown>>;
+  if (resolvers === undefined) return;
+  if (!isRecord(resolvers)) {
+    const message = `resolvers: expected an object, got ${describe(resolvers)}`;
+    findings.error(code.locate('resolvers'), message, 'Write resolvers: { Type: { field: (event) => … } }.');
+    return;
+  }
+  for (const [name, value] of Object.entries(resolvers)) {
+    const type = schema.getType(name);
+    const at = code.locate('resolvers', name);
+    if (type === undefined || name.startsWith('__')) {
+      const message = `resolvers.${name}: the schema has no type "${name}"`;
+      findings.error(at, message, `Types: ${listed(ownTypes(schema))}.`);
+    } else if (!isRecord(value)) {
+      findings.error(
+        at,
+        `resolvers.${name}: expected an object, got ${describe(value)}`,
+        'Resolvers stand under the fields of their type.',
+      );
+    } else {
+      checkType(code, type, value, findings);
+    }
+  }
+}
+
+function checkDecode(code: GraphCode, fields: readonly EventField[], findings: Findings): void {
+  const { decode } = code.definition as Readonly<Record<keyof GraphDefinition, unknown>>;
+  if (decode === undefined) return;
+  const topics = [...new Set(fields.map(({ topic }) => topic))];
+  if (!isRecord(decode)) {
+    const message = `decode: expected an object, got ${describe(decode)}`;
+    findings.error(code.locate('decode'), message, 'Write decode: { topic: (value, headers) => … }.');
+    return;
+  }
+  for (const [topic, value] of Object.entries(decode)) {
+    const at = code.locate('decode', topic);
+    if (!topics.includes(topic)) {
+      const message = `decode: no @event names the topic "${topic}"`;
+      findings.error(at, message, `Topics: ${listed(topics)}.`);
+    } else if (typeof value !== 'function') {
+      const message = `decode["${topic}"]: expected a function, got ${describe(value)}`;
+      findings.error(at, message, 'Write (value, headers) => event.');
+    }
+  }
+}
+
+const FUNCTIONS = ['authenticate', 'loaders', 'viewerLoaders', 'primers', 'context'] as const;
+
+function checkFunctions(code: GraphCode, findings: Findings): void {
+  const definition = code.definition as Readonly<Record<string, unknown>>;
+  for (const name of FUNCTIONS) {
+    const value = definition[name];
+    if (value === undefined || typeof value === 'function') continue;
+    const hint =
+      name === 'authenticate' ? 'Write (connectionParams, request) => viewer.' : 'Write (ctx) => ({ … }).';
+    findings.error(code.locate(name), `${name}: expected a function, got ${describe(value)}`, hint);
+  }
+  const { backends } = definition;
+  if (backends === undefined) return;
+  if (!isRecord(backends)) {
+    const message = `backends: expected an object, got ${describe(backends)}`;
+    findings.error(code.locate('backends'), message, 'Write backends: { name: { url: … } }.');
+    return;
+  }
+  for (const [name, backend] of Object.entries(backends)) {
+    const forward = isRecord(backend) ? backend['forward'] : undefined;
+    if (typeof forward !== 'object' || forward === null || Object.keys(forward).length === 0) continue;
+    findings.warning(
+      code.locate('backends', name),
+      `backends.${name} forwards values of the viewer: what is resolved over it is executed for each of their values`,
+      'If they are a token, that is once per subscriber. Use service credentials (headers) where the answer is the same.',
+    );
+  }
+}
+
+/** What a type takes code for, and what that code is. */
+function checkType(
+  code: GraphCode,
+  type: GraphQLNamedType,
+  resolvers: Readonly<Record<string, unknown>>,
+  findings: Findings,
+): void {
+  const slots = slotsOf(type);
+  for (const [name, value] of Object.entries(resolvers)) {
+    const at = code.locate('resolvers', type.name, name);
+    if (isScalarInstance(resolvers) && isScalarType(type)) continue;
+    if (!slots.includes(name)) {
+      const message = `resolvers.${type.name}.${name}: the schema has no ${type.name}.${name}`;
+      const hint = isInterfaceType(type)
+        ? `Fields are resolved on the types that implement ${type.name}; it takes __resolveType.`
+        : `${type.name} takes code for ${listed(slots)}.`;
+      findings.error(at, message, hint);
+    } else if (isEnumType(type)) {
+      if (['string', 'number', 'boolean'].includes(typeof value)) continue;
+      const message = `resolvers.${type.name}.${name}: expected text, a number or a boolean, got ${describe(value)}`;
+      findings.error(at, message, 'It is what events hold for this value.');
+    } else if (typeof value !== 'function') {
+      const message = `resolvers.${type.name}.${name}: expected a function, got ${describe(value)}`;
+      findings.error(at, message, 'Write (source, args, context, info) => value.');
+    }
+  }
+}
+
+function slotsOf(type: GraphQLNamedType): string[] {
+  if (isObjectType(type)) return [...Object.keys(type.getFields()), '__isTypeOf'];
+  if (isAbstractType(type)) return ['__resolveType'];
+  if (isEnumType(type)) return type.getValues().map(({ name }) => name);
+  if (isScalarType(type) && !isSpecifiedScalarType(type)) return ['serialize', 'parseValue', 'parseLiteral'];
+  return [];
+}
+
+/** A `GraphQLScalarType`, possibly of another copy of graphql, has properties besides its three functions. */
+function isScalarInstance(value: object): boolean {
+  return Object.prototype.toString.call(value) === '[object GraphQLScalarType]';
+}
+
+function ownTypes(schema: GraphQLSchema): string[] {
+  return Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}

@@ -1,0 +1,219 @@
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isScalarType,
+  isSpecifiedScalarType,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+} from 'graphql';
+import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
+import { listed, placeOf, type Findings } from '../diagnostic.ts';
+import type { EventField } from '../event-field.ts';
+import { fieldOf, fieldsOf } from '../event-type.ts';
+import { OPERATORS, shown, type Comparison, type Condition, type Operand } from '../filter/syntax.ts';
+
+/** Compares a filter with the schema: do its fields and arguments exist, and do their types go together? */
+export class FilterCheck {
+  readonly #schema: GraphQLSchema;
+  readonly #definition: GraphDefinition;
+  readonly #file: string;
+  readonly #findings: Findings;
+
+  constructor(schema: GraphQLSchema, definition: GraphDefinition, file: string, findings: Findings) {
+    this.#schema = schema;
+    this.#definition = definition;
+    this.#file = file;
+    this.#findings = findings;
+  }
+
+  /** @param eventType undefined where code makes the result, so that the schema does not say what events hold */
+  check(condition: Condition, field: EventField['field'], eventType: GraphQLNamedType | undefined): void {
+    if (condition.kind === 'not') return this.check(condition.condition, field, eventType);
+    if (condition.kind !== 'comparison') {
+      for (const inner of condition.conditions) this.check(inner, field, eventType);
+      return;
+    }
+    const type = eventType && this.#typeAt(condition, eventType);
+    if (eventType !== undefined && type === undefined) return;
+    const { node, operator } = condition;
+    const fault = type && operatorFault(operator, type);
+    if (fault) {
+      this.#error(node.name, `${operator} ${fault}`, `The field is of type ${String(type)}.`);
+      return;
+    }
+    this.#checkOperand(condition, field, type);
+  }
+
+  /** The type of the field that is compared; undefined if there is none, which is then reported. */
+  #typeAt({ path }: Comparison, eventType: GraphQLNamedType): GraphQLOutputType | undefined {
+    let parent: GraphQLNamedType = eventType;
+    let type: GraphQLOutputType | undefined;
+    for (const name of path) {
+      if (type !== undefined && isListType(getNullableType(type))) {
+        this.#error(
+          name,
+          `"${name.value}" stands within a list, and filters do not look into lists`,
+          `The field is of type ${type.toString()}.`,
+        );
+        return undefined;
+      }
+      if (!isCompositeType(parent)) {
+        if (isScalarType(parent) && !isSpecifiedScalarType(parent)) return parent;
+        const message = `"${name.value}" is neither an operator nor a field: ${parent.name} has no fields`;
+        this.#error(name, message, `Operators: ${listed(OPERATORS)}.`);
+        return undefined;
+      }
+      const field = fieldOf(this.#schema, parent, name.value);
+      if (field === undefined) {
+        const known = new Set(fieldsOf(this.#schema, parent).map((other) => other.name));
+        const message = `${parent.name} has no field "${name.value}" to filter on`;
+        this.#error(name, message, `Fields of ${parent.name}: ${listed([...known])}.`);
+        return undefined;
+      }
+      if (hasResolver(this.#definition, parent.name, field.name)) {
+        this.#findings.warning(
+          placeOf(name, this.#file),
+          `@filter: ${parent.name}.${field.name} has a resolver, but filters run before resolvers`,
+          `The filter compares what the event itself holds under ${field.name}, if anything.`,
+        );
+      }
+      type = field.type;
+      parent = getNamedType(field.type);
+    }
+    return type;
+  }
+
+  #checkOperand(
+    { operator, operand }: Comparison,
+    field: EventField['field'],
+    type: GraphQLOutputType | undefined,
+  ): void {
+    if (operator !== 'in') return this.#checkItem(operand, field, type, operator);
+    if (operand.kind === 'list') {
+      for (const item of operand.items) this.#checkItem(item, field, type, operator);
+    } else if (operand.kind === 'viewer') {
+      return; // Only the viewer itself shows whether it is a list.
+    } else if (operand.kind === 'literal') {
+      this.#error(
+        operand.node,
+        `in expects a list, got ${shown(operand.node)}`,
+        'Write in: [ … ], or use eq.',
+      );
+    } else {
+      const argument = this.#argument(operand, field);
+      if (argument && !isListType(getNullableType(argument))) {
+        const message = `in expects a list, got ${shown(operand.node)} of type ${argument.toString()}`;
+        this.#error(operand.node, message, 'Use eq, or make the argument a list.');
+      } else if (argument) {
+        this.#checkTypes(operand, argument, type);
+      }
+    }
+  }
+
+  #checkItem(
+    operand: Operand,
+    field: EventField['field'],
+    type: GraphQLOutputType | undefined,
+    operator: string,
+  ): void {
+    if (operand.kind === 'list') {
+      this.#error(
+        operand.node,
+        `${operator} expects one value, got a list`,
+        'Use in to compare with several.',
+      );
+    } else if (operand.kind === 'viewer') {
+      return;
+    } else if (operand.kind === 'argument') {
+      const argument = this.#argument(operand, field);
+      if (argument && isListType(getNullableType(argument))) {
+        const message = `${operator} expects one value, got ${shown(operand.node)} of type ${argument.toString()}`;
+        this.#error(operand.node, message, 'Use in to compare with several.');
+      } else if (argument) {
+        this.#checkTypes(operand, argument, type);
+      }
+    } else if (operand.value === null) {
+      if (['eq', 'ne', 'in'].includes(operator)) return;
+      this.#error(operand.node, `${operator} can't compare with null`, 'Use eq or ne.');
+    } else if (type !== undefined && !literalFits(operand.value, getNamedType(type))) {
+      const message = `expected ${describe(getNamedType(type))}, got ${shown(operand.node)}`;
+      this.#error(operand.node, message, `The field is of type ${type.toString()}.`);
+    }
+  }
+
+  #argument(
+    operand: Operand & { kind: 'argument' },
+    field: EventField['field'],
+  ): GraphQLInputType | undefined {
+    const argument = field.args.find(({ name }) => name === operand.name);
+    if (argument === undefined) {
+      const message = `Subscription.${field.name} has no argument "${operand.name}"`;
+      const known = `Arguments: ${listed(field.args.map(({ name }) => name))}.`;
+      this.#error(operand.node, message, `${known} Write "$$…" for text that begins with a dollar.`);
+    }
+    return argument?.type;
+  }
+
+  #checkTypes(operand: Operand, argument: GraphQLInputType, type: GraphQLOutputType | undefined): void {
+    const from = getNamedType(argument);
+    const fits = type === undefined ? !isInputObjectType(from) : typesFit(from, getNamedType(type));
+    if (fits) return;
+    const wanted = type === undefined ? 'a scalar or an enum' : describe(getNamedType(type));
+    const message = `expected ${wanted}, got ${shown(operand.node)} of type ${argument.toString()}`;
+    this.#error(operand.node, message, 'Give field and argument the same type.');
+  }
+
+  #error(node: Parameters<typeof placeOf>[0], message: string, hint: string): void {
+    this.#findings.error(placeOf(node, this.#file), `@filter: ${message}`, hint);
+  }
+}
+
+/** What is wrong with this operator on a field of this type, if anything. */
+function operatorFault(operator: string, type: GraphQLOutputType): string | undefined {
+  const named = getNamedType(type);
+  if (isCompositeType(named)) return `can't compare objects: name a field of ${named.name}`;
+  if (isScalarType(named) && !isSpecifiedScalarType(named)) return undefined;
+  if (operator === 'contains') {
+    return isListType(getNullableType(type)) || named.name === 'String' ? undefined : 'is for lists and text';
+  }
+  if (isListType(getNullableType(type))) return 'is not for lists: use contains';
+  if (['eq', 'ne', 'in'].includes(operator)) return undefined;
+  return ['Int', 'Float', 'String'].includes(named.name) ? undefined : `can't order values of ${named.name}`;
+}
+
+const KINDS: Readonly<Record<string, { readonly fits: (value: unknown) => boolean; readonly text: string }>> =
+  {
+    Int: { fits: (value) => typeof value === 'number', text: 'a number' },
+    Float: { fits: (value) => typeof value === 'number', text: 'a number' },
+    String: { fits: (value) => typeof value === 'string', text: 'text' },
+    Boolean: { fits: (value) => typeof value === 'boolean', text: 'true or false' },
+    ID: { fits: (value) => typeof value === 'string' || Number.isInteger(value), text: 'an ID' },
+  };
+
+function literalFits(value: unknown, type: GraphQLNamedType): boolean {
+  if (isEnumType(type))
+    return typeof value === 'string' && type.getValue(value) !== null && type.getValue(value) !== undefined;
+  return KINDS[type.name]?.fits(value) ?? true;
+}
+
+function typesFit(from: GraphQLNamedType, to: GraphQLNamedType): boolean {
+  if (isInputObjectType(from)) return false;
+  if (from.name === to.name) return true;
+  const known = [from, to].map((type) => (isEnumType(type) ? type.name : KINDS[type.name]?.text));
+  if (known.includes(undefined)) return true;
+  if (isEnumType(from)) return to.name === 'String';
+  if (to.name === 'ID') return from.name === 'String' || from.name === 'Int';
+  if (from.name === 'ID') return to.name === 'String' || to.name === 'Int';
+  return known[0] === known[1];
+}
+
+function describe(type: GraphQLNamedType): string {
+  if (!isEnumType(type)) return KINDS[type.name]?.text ?? type.name;
+  return `a value of ${type.name} (${listed(type.getValues().map(({ name }) => name))})`;
+}

@@ -1,0 +1,48 @@
+import type { GraphQLSchema } from 'graphql';
+import type { GraphDefinition } from '../api/define-graph.ts';
+import type { Findings } from '../diagnostic.ts';
+import type { EventField } from '../event-field.ts';
+import { eventTypeOf, fieldOf, isList } from '../event-type.ts';
+
+/** `keyFrom: KAFKA_KEY` must tell every channel of a topic's events, or events would be lost that others wait for. */
+export function checkKafkaKeys(
+  fields: readonly EventField[],
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+  findings: Findings,
+): void {
+  for (const field of fields) {
+    if (field.keyFrom !== 'KAFKA_KEY') continue;
+    const at = field.placeOfArgument('keyFrom');
+    const { key, topic } = field;
+    if (key === undefined) {
+      findings.error(
+        at,
+        'keyFrom: KAFKA_KEY without a key: nothing says which event field the Kafka key holds',
+        'Add key: "…".',
+      );
+      continue;
+    }
+    const eventType = eventTypeOf(schema, field.field, definition);
+    const held = eventType && fieldOf(schema, eventType, key);
+    if (held && isList(held.type)) {
+      findings.error(
+        at,
+        `keyFrom: KAFKA_KEY, but key "${key}" is a list: a Kafka key holds one value`,
+        'Leave keyFrom out: the event is asked for all of them.',
+      );
+    }
+    const other = fields.find((one) => one.topic === topic && contradicts(one, key));
+    if (other !== undefined) {
+      findings.error(
+        at,
+        `keyFrom: KAFKA_KEY, but Subscription.${other.field.name} routes the events of topic "${topic}" by "${other.key}" of the event`,
+        'All fields with a key that show a topic need the same key and keyFrom.',
+      );
+    }
+  }
+}
+
+function contradicts({ key, keyFrom }: EventField, kafkaKey: string): boolean {
+  return key !== undefined && (key !== kafkaKey || keyFrom !== 'KAFKA_KEY');
+}

@@ -1,0 +1,190 @@
+import {
+  getNamedType,
+  isEnumType,
+  isScalarType,
+  isSpecifiedScalarType,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+} from 'graphql';
+import { comparator, type Comparator } from './operators.ts';
+import {
+  usesArguments,
+  viewerPathsOf,
+  type Comparison,
+  type Condition,
+  type Operand,
+  type Operator,
+} from './syntax.ts';
+import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
+import type { Arguments, Binding, EventFilter } from '../graph.ts';
+import type { Event } from '../../events/event.ts';
+import { NO, UNKNOWN, YES, type Verdict } from './ternary.ts';
+
+/** What the schema says of the things in a filter; undefined where it does not say. */
+export interface FilterTypes {
+  field(path: readonly string[]): GraphQLNamedType | undefined;
+  argument(name: string): GraphQLInputType | undefined;
+}
+
+type Test = (event: Event, viewer: Json) => Verdict;
+
+/** Puts in the arguments of one subscription; undefined where they leave nothing. */
+type Bind = (args: Arguments) => Test | undefined;
+
+/**
+ * Makes a filter of a condition whose form and types have been checked. All that does not depend on arguments is done
+ * here, once; what depends on them once per subscription; an event then makes no garbage.
+ */
+export function compileFilter(condition: Condition, types: FilterTypes): NonNullable<Binding['filter']> {
+  const bind = compile(condition, types);
+  const reads = new ReadSet();
+  for (const path of viewerPathsOf(condition)) reads.add('whole', path);
+  return (args): EventFilter | undefined => {
+    const test = bind(args);
+    return test && { reads, passes: (event, viewer) => test(event, viewer) === YES };
+  };
+}
+
+function compile(condition: Condition, types: FilterTypes): Bind {
+  if (condition.kind === 'comparison') return compileComparison(condition, types);
+  if (condition.kind === 'not') {
+    const bind = compile(condition.condition, types);
+    return (args) => {
+      const test = bind(args);
+      return test && ((event, viewer) => (YES - test(event, viewer)) as Verdict);
+    };
+  }
+  const binds = condition.conditions.map((inner) => compile(inner, types));
+  const join = condition.kind === 'and' ? least : greatest;
+  return (args) => {
+    const tests = binds.flatMap((bind) => bind(args) ?? []);
+    return tests.length < 2 ? tests[0] : join(tests);
+  };
+}
+
+function least(tests: readonly Test[]): Test {
+  return (event, viewer) => {
+    let verdict: Verdict = YES;
+    for (let i = 0; i < tests.length && verdict !== NO; i++) {
+      verdict = Math.min(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
+    }
+    return verdict;
+  };
+}
+
+function greatest(tests: readonly Test[]): Test {
+  return (event, viewer) => {
+    let verdict: Verdict = NO;
+    for (let i = 0; i < tests.length && verdict !== YES; i++) {
+      verdict = Math.max(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
+    }
+    return verdict;
+  };
+}
+
+function compileComparison({ path, operator, operand }: Comparison, types: FilterTypes): Bind {
+  const names = path.map(({ value }) => value);
+  const type = types.field(names);
+  const asId = [type, ...argumentsIn(operand).map((name) => namedType(types.argument(name)))].some(
+    (named) => named?.name === 'ID',
+  );
+  const test = (value: unknown) => testAt(names, comparator(operator, value, asId));
+  if (viewerPathsOf(operand).length > 0) {
+    return (args) =>
+      viewerTest(names, operator, asId, (viewer) => valueOf(operand, args, type, types, viewer));
+  }
+  if (!usesArguments(operand)) {
+    const constant = test(literal(operand, type));
+    return () => constant;
+  }
+  return (args) => {
+    const value = valueOf(operand, args, type, types);
+    return value === undefined ? undefined : test(value);
+  };
+}
+
+/** A comparison with what the viewer holds; it is looked up once per event and distinct viewer. */
+function viewerTest(
+  path: readonly string[],
+  operator: Operator,
+  asId: boolean,
+  operandFor: (viewer: Json) => unknown,
+): Test {
+  return (event, viewer) => {
+    const value = operandFor(viewer);
+    // What the schema can't promise of a viewer: one value, or a list of such for `in`. Anything else fails closed.
+    const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
+    if (!isFit) return UNKNOWN;
+    return testAt(path, comparator(operator, value, asId))(event, viewer);
+  };
+}
+
+function isOneValue(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function testAt(path: readonly string[], compare: Comparator): Test {
+  const [name = ''] = path;
+  if (path.length === 1) {
+    return (event) => (Object.hasOwn(event, name) ? compare(event[name] ?? null) : UNKNOWN);
+  }
+  return (event) => {
+    let value: Event[string] | undefined = event;
+    for (const step of path) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return UNKNOWN;
+      if (!Object.hasOwn(value, step)) return UNKNOWN;
+      value = value[step];
+    }
+    return value === undefined ? UNKNOWN : compare(value);
+  };
+}
+
+function argumentsIn(operand: Operand): string[] {
+  if (operand.kind === 'argument') return [operand.name];
+  return operand.kind === 'list' ? operand.items.flatMap(argumentsIn) : [];
+}
+
+function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undefined {
+  return type && getNamedType(type);
+}
+
+/** @returns undefined where an argument in it is absent or null, or the viewer lacks what it names */
+function valueOf(
+  operand: Operand,
+  args: Arguments,
+  type: GraphQLNamedType | undefined,
+  types: FilterTypes,
+  viewer?: Json,
+): unknown {
+  if (operand.kind === 'viewer') return viewer === undefined ? undefined : jsonAt(viewer, operand.path);
+  if (operand.kind === 'literal') return literal(operand, type);
+  if (operand.kind === 'argument') {
+    const value = args[operand.name] ?? undefined;
+    return value === undefined ? undefined : written(value, namedType(types.argument(operand.name)), type);
+  }
+  const values = operand.items.map((item) => valueOf(item, args, type, types, viewer));
+  return values.includes(undefined) ? undefined : values;
+}
+
+/** A value of the schema as events hold it: the name of an enum value stands for what its code says. */
+function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown {
+  if (operand.kind === 'list') return operand.items.map((item) => literal(item, type));
+  if (operand.kind === 'argument' || operand.kind === 'viewer') return undefined;
+  if (!isEnumType(type) || typeof operand.value !== 'string') return operand.value;
+  return type.getValue(operand.value)?.value as unknown;
+}
+
+/**
+ * A coerced argument as events hold it. An enum or custom scalar may have code that made something else of what the
+ * client wrote, so it is written out again, except where the event's field is of the same enum.
+ */
+export function written(
+  value: unknown,
+  from: GraphQLNamedType | undefined,
+  to: GraphQLNamedType | undefined,
+): unknown {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((item) => written(item, from, to));
+  if (isEnumType(from)) return from === to ? value : from.serialize(value);
+  return isScalarType(from) && !isSpecifiedScalarType(from) ? from.serialize(value) : value;
+}

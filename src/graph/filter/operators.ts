@@ -1,0 +1,75 @@
+import type { Operator } from './syntax.ts';
+import type { JsonValue } from '../../events/event.ts';
+import { NO, UNKNOWN, YES, type Verdict } from './ternary.ts';
+
+/** Compares one value of an event with an operand that is built in. */
+export type Comparator = (value: JsonValue) => Verdict;
+
+/**
+ * @param operand as events hold it; a list for `in`
+ * @param asId compare as GraphQL IDs: a number and the text of it are the same
+ */
+export function comparator(operator: Operator, operand: unknown, asId: boolean): Comparator {
+  switch (operator) {
+    case 'eq':
+      return oneOf([operand], asId, YES);
+    case 'ne':
+      return oneOf([operand], asId, NO);
+    case 'in':
+      return oneOf(Array.isArray(operand) ? operand : [operand], asId, YES);
+    case 'contains':
+      return contains(operand, asId);
+    default:
+      return ordered(operator, operand);
+  }
+}
+
+/** What an object is equal to is not defined: UNKNOWN. */
+function oneOf(operands: readonly unknown[], asId: boolean, found: typeof YES | typeof NO): Comparator {
+  const wanted = formsOf(operands, asId);
+  const missing = found === YES ? NO : YES;
+  return (value) => {
+    if (typeof value === 'object' && value !== null) return UNKNOWN;
+    return wanted.has(value) ? found : missing;
+  };
+}
+
+/** A list that holds the operand, or a string of which it is part. */
+function contains(operand: unknown, asId: boolean): Comparator {
+  const wanted = formsOf([operand], asId);
+  const isWanted = (element: JsonValue) => wanted.has(element);
+  return (value) => {
+    if (Array.isArray(value)) return value.some(isWanted) ? YES : NO;
+    if (typeof value !== 'string' || typeof operand !== 'string') return UNKNOWN;
+    return value.includes(operand) ? YES : NO;
+  };
+}
+
+/** Numbers by size, text by code units, so that times as ISO 8601 text compare too. Different types do not compare. */
+function ordered(operator: keyof typeof ORDER, operand: unknown): Comparator {
+  if (typeof operand !== 'number' && typeof operand !== 'string') return () => UNKNOWN;
+  const holds = ORDER[operator];
+  return (value) => {
+    if (typeof value !== typeof operand) return UNKNOWN;
+    return holds(value as string | number, operand) ? YES : NO;
+  };
+}
+
+const ORDER = {
+  gt: (a: string | number, b: string | number) => a > b,
+  gte: (a: string | number, b: string | number) => a >= b,
+  lt: (a: string | number, b: string | number) => a < b,
+  lte: (a: string | number, b: string | number) => a <= b,
+};
+
+/** Both forms that an ID takes in JSON, so that comparing an event's ID needs no conversion. */
+function formsOf(operands: readonly unknown[], asId: boolean): ReadonlySet<unknown> {
+  if (!asId) return new Set(operands);
+  return new Set(
+    operands.flatMap((operand) => {
+      if (operand === null) return [null];
+      const text = String(operand);
+      return String(Number(text)) === text ? [text, Number(text)] : [text];
+    }),
+  );
+}

@@ -1,0 +1,150 @@
+import {
+  Kind,
+  valueFromASTUntyped,
+  type ConstObjectFieldNode,
+  type ConstValueNode,
+  type NameNode,
+} from 'graphql';
+import { listed, placeOf, type Findings } from '../diagnostic.ts';
+
+export const OPERATORS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** What a field is compared with: a value in the schema, an argument of the subscription, or what the viewer holds. */
+export type Operand =
+  | { readonly kind: 'literal'; readonly value: unknown; readonly node: ConstValueNode }
+  | { readonly kind: 'argument'; readonly name: string; readonly node: ConstValueNode }
+  | { readonly kind: 'viewer'; readonly path: readonly string[]; readonly node: ConstValueNode }
+  | { readonly kind: 'list'; readonly items: readonly Operand[]; readonly node: ConstValueNode };
+
+export interface Comparison {
+  readonly kind: 'comparison';
+  /** From the event down. */
+  readonly path: readonly NameNode[];
+  readonly operator: Operator;
+  readonly operand: Operand;
+  readonly node: ConstObjectFieldNode;
+}
+
+/** `@filter(where:)` as a tree. */
+export type Condition =
+  | { readonly kind: 'and' | 'or'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'not'; readonly condition: Condition }
+  | Comparison;
+
+type Path = readonly NameNode[];
+
+const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', 'not']);
+
+/** Reads the form of a filter; whether its fields and values fit the schema is checked elsewhere. */
+export function readFilter(where: ConstValueNode, file: string, findings: Findings): Condition {
+  return new FilterReader(file, findings).group(where, []);
+}
+
+class FilterReader {
+  readonly #file: string;
+  readonly #findings: Findings;
+
+  constructor(file: string, findings: Findings) {
+    this.#file = file;
+    this.#findings = findings;
+  }
+
+  /** Several keys of one object must all hold. */
+  group(node: ConstValueNode, path: Path): Condition {
+    if (node.kind !== Kind.OBJECT || node.fields.length === 0) {
+      const name = path.at(-1)?.value;
+      const example = name === undefined ? '{ amount: { gte: 5 } }' : `${name}: { eq: … }`;
+      this.#fault(
+        node,
+        `expected conditions in braces, got ${shown(node)}`,
+        `Write ${example}; operators: ${listed(OPERATORS)}.`,
+      );
+      return { kind: 'and', conditions: [] };
+    }
+    const others = node.fields.filter(({ name }) => !CONNECTIVES.has(name.value));
+    const isComparison = path.length > 0 && others.every(({ name }) => isOperator(name.value));
+    const conditions = node.fields.map((field): Condition => {
+      const { name, value } = field;
+      if (name.value === 'not') return { kind: 'not', condition: this.group(value, path) };
+      if (name.value === 'and' || name.value === 'or') return this.#list(name.value, value, path);
+      if (!isComparison || !isOperator(name.value)) return this.group(value, [...path, name]);
+      const operand = this.#operand(value);
+      return { kind: 'comparison', path, operator: name.value, operand, node: field };
+    });
+    const [only] = conditions;
+    return conditions.length === 1 && only ? only : { kind: 'and', conditions };
+  }
+
+  #list(kind: 'and' | 'or', node: ConstValueNode, path: Path): Condition {
+    if (node.kind === Kind.LIST && node.values.length > 0) {
+      return { kind, conditions: node.values.map((value) => this.group(value, path)) };
+    }
+    this.#fault(
+      node,
+      `expected a list of conditions under ${kind}, got ${shown(node)}`,
+      `Write ${kind}: [{ … }, { … }].`,
+    );
+    return { kind, conditions: [] };
+  }
+
+  #operand(node: ConstValueNode): Operand {
+    if (node.kind === Kind.LIST) {
+      return { kind: 'list', items: node.values.map((value) => this.#operand(value)), node };
+    }
+    if (node.kind !== Kind.STRING || !node.value.startsWith('$')) {
+      return { kind: 'literal', value: valueFromASTUntyped(node), node };
+    }
+    if (node.value.startsWith('$$')) return { kind: 'literal', value: node.value.slice(1), node };
+    const name = node.value.slice(1);
+    if (/^viewer(\.|$)/.test(name)) {
+      const path = name.split('.').slice(1);
+      if (path.length === 0 || path.includes('')) {
+        this.#fault(
+          node,
+          `expected a path like "$viewer.id", got ${shown(node)}`,
+          'Name one value of the viewer.',
+        );
+      }
+      return { kind: 'viewer', path, node };
+    }
+    return { kind: 'argument', name, node };
+  }
+
+  #fault(node: ConstValueNode, message: string, hint: string): void {
+    this.#findings.error(placeOf(node, this.#file), `@filter: ${message}`, hint);
+  }
+}
+
+function isOperator(name: string): name is Operator {
+  return OPERATORS.some((operator) => operator === name);
+}
+
+/** Does the operand, or anything in it, come from an argument? */
+export function usesArguments(operand: Operand): boolean {
+  return operand.kind === 'argument' || (operand.kind === 'list' && operand.items.some(usesArguments));
+}
+
+/** Paths of all that is named of the viewer. */
+export function viewerPathsOf(part: Condition | Operand): (readonly string[])[] {
+  switch (part.kind) {
+    case 'viewer':
+      return [part.path];
+    case 'list':
+      return part.items.flatMap(viewerPathsOf);
+    case 'comparison':
+      return viewerPathsOf(part.operand);
+    case 'not':
+      return viewerPathsOf(part.condition);
+    case 'and':
+    case 'or':
+      return part.conditions.flatMap(viewerPathsOf);
+    default:
+      return [];
+  }
+}
+
+/** A value of the schema as it may stand in a message. */
+export function shown(node: ConstValueNode): string {
+  return JSON.stringify(valueFromASTUntyped(node)) ?? 'nothing';
+}

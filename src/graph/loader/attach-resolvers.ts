@@ -1,0 +1,94 @@
+import {
+  getNamedType,
+  GraphQLScalarType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  valueFromAST,
+  type GraphQLArgument,
+  type GraphQLEnumType,
+  type GraphQLFieldResolver,
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  type GraphQLIsTypeOfFn,
+  type GraphQLSchema,
+  type GraphQLTypeResolver,
+} from 'graphql';
+import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/define-graph.ts';
+
+/**
+ * Puts a graph's code onto its schema, in place; it has been checked against the schema. The eighty lines are here
+ * rather than `@graphql-tools/schema`, since that brings six packages to production and says of what does not fit
+ * neither file nor line.
+ */
+export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): void {
+  for (const [name, code] of Object.entries(resolvers)) {
+    const type = schema.getType(name);
+    if (isScalarType(type)) attachScalar(type, code as ScalarCode);
+    else if (isEnumType(type)) attachEnum(type, code as EnumValues);
+    else if (isObjectType(type)) {
+      for (const [field, resolver] of Object.entries(code as FieldResolvers)) {
+        const target = type.getFields()[field];
+        if (field === '__isTypeOf')
+          type.isTypeOf = resolver as unknown as GraphQLIsTypeOfFn<unknown, unknown>;
+        else if (target) target.resolve = resolver as GraphQLFieldResolver<unknown, unknown>;
+      }
+    } else if (isAbstractType(type)) {
+      const { __resolveType: resolveType } = code as FieldResolvers;
+      type.resolveType = resolveType as unknown as GraphQLTypeResolver<unknown, unknown>;
+    }
+  }
+  renewDefaults(schema);
+}
+
+function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {
+  const { serialize, parseValue, parseLiteral } = code;
+  // graphql-js knows how the three follow from each other where some are left out.
+  const complete = new GraphQLScalarType({
+    name: type.name,
+    ...(serialize && { serialize: (value: unknown) => serialize.call(code, value) }),
+    ...(parseValue && { parseValue: (value: unknown) => parseValue.call(code, value) }),
+    ...(parseLiteral && { parseLiteral: parseLiteral.bind(code) }),
+  });
+  type.serialize = complete.serialize;
+  type.parseValue = complete.parseValue;
+  type.parseLiteral = complete.parseLiteral;
+}
+
+/** Before anything was serialised, so that graphql-js's table from values to names is made of these. */
+function attachEnum(type: GraphQLEnumType, values: EnumValues): void {
+  for (const value of type.getValues()) {
+    if (Object.hasOwn(values, value.name)) value.value = values[value.name];
+  }
+}
+
+/** Defaults were coerced while scalars and enums had no code yet. */
+function renewDefaults(schema: GraphQLSchema): void {
+  const done = new Set<GraphQLInputObjectType>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (isInputObjectType(type)) renewFields(type, done);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const argument of Object.values(type.getFields()).flatMap(({ args }) => args)) {
+      renewDefault(argument, done);
+    }
+  }
+}
+
+/** A default of an input object takes in the defaults of its fields, so those come first. */
+function renewDefault(input: GraphQLArgument | GraphQLInputField, done: Set<GraphQLInputObjectType>): void {
+  const node = input.astNode?.defaultValue;
+  if (!node) return;
+  const type = getNamedType(input.type);
+  if (isInputObjectType(type)) renewFields(type, done);
+  input.defaultValue = valueFromAST(node, input.type);
+}
+
+function renewFields(type: GraphQLInputObjectType, done: Set<GraphQLInputObjectType>): void {
+  if (done.has(type)) return;
+  done.add(type);
+  for (const field of Object.values(type.getFields())) renewDefault(field, done);
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { SluiceError } from '../../errors.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const PRESET = '@babel/preset-typescript';
+
+/** Babel is a dev dependency: it is there on a developer's machine, and not in production images. */
+export function isBabelInstalled(): boolean {
+  try {
+    resolve('@babel/core');
+    resolve(PRESET);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * One TypeScript file of a graph as JavaScript, its types taken away and otherwise as it was written, with an inline
+ * source map. Babel is loaded by the first call.
+ *
+ * @param rewriteExtensions imports of `./x.ts` become `./x.js`, for output that is written to disk
+ * @throws SluiceError BAD_GRAPH with file, line and column where it is not TypeScript
+ */
+export async function compileTypeScript(file: string, rewriteExtensions: boolean): Promise<string> {
+  const [{ transformAsync }, { default: proxyLazy }] = await Promise.all([
+    import('@babel/core'),
+    import('../../../babel-plugins/proxy-lazy/index.ts'),
+  ]);
+  try {
+    const result = await transformAsync(await readFile(file, 'utf8'), {
+      filename: file,
+      sourceFileName: path.basename(file),
+      sourceMaps: 'inline',
+      babelrc: false,
+      configFile: false,
+      plugins: [proxyLazy],
+      presets: [[resolve(PRESET), { rewriteImportExtensions: rewriteExtensions }]],
+    });
+    return result?.code ?? '';
+  } catch (error) {
+    if (!isSyntaxError(error)) throw error;
+    // Babel's own text has the file and a code frame too, and columns from 0.
+    const [first = ''] = error.message.replace(`${file}: `, '').split('\n');
+    const what = first.replace(/ \(\d+:\d+\)$/, '');
+    throw new SluiceError('BAD_GRAPH', `${file}:${error.loc.line}:${error.loc.column + 1}: ${what}`);
+  }
+}
+
+interface BabelSyntaxError extends SyntaxError {
+  readonly loc: { readonly line: number; readonly column: number };
+}
+
+function isSyntaxError(error: unknown): error is BabelSyntaxError {
+  return error instanceof SyntaxError && 'loc' in error;
+}

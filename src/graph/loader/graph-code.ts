@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { register } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../errors.ts';
+import { isBabelInstalled } from './babel.ts';
+import { isDefinition, type GraphDefinition } from '../api/define-graph.ts';
+import { startOf, type Findings, type Place } from '../diagnostic.ts';
+import type { HookData } from './module-hooks.ts';
+
+/** What `graph.ts` or `graph.js` exports. */
+export interface GraphCode {
+  readonly definition: GraphDefinition;
+  /** Where properties nested in each other stand in its text, as near as can be told without parsing it. */
+  locate(...names: readonly string[]): Place;
+}
+
+/** A graph without code. */
+const NO_CODE: GraphCode = { definition: {}, locate: () => startOf('graph.ts') };
+
+/** Loads the code of a graph, if it has any; undefined where that fails. A module is loaded once per process. */
+export async function loadCode(folder: string, findings: Findings): Promise<GraphCode | undefined> {
+  const typescript = path.join(folder, 'graph.ts');
+  const javascript = path.join(folder, 'graph.js');
+  const hasTypeScript = existsSync(typescript);
+  if (!hasTypeScript && !existsSync(javascript)) return NO_CODE;
+  const useTypeScript = hasTypeScript && isBabelInstalled();
+  const file = useTypeScript ? typescript : javascript;
+  if (!existsSync(file)) {
+    const message =
+      'a TypeScript graph needs Babel, which production images do not have, and there is no graph.js';
+    findings.error(startOf(typescript), message, `Run \`sluice build ${folder}\` where the image is made.`);
+    return undefined;
+  }
+  if (useTypeScript) process.setSourceMapsEnabled(true);
+  try {
+    const real = await realpath(folder);
+    registerHooks(real);
+    const url = pathToFileURL(path.join(real, path.basename(file))).href;
+    const { default: exported } = (await import(url)) as { default?: unknown };
+    if (isDefinition(exported)) {
+      return { definition: exported, locate: locator(file, await readFile(file, 'utf8')) };
+    }
+    const message = `expected the default export to come from defineGraph, got ${exported === undefined ? 'none' : typeof exported}`;
+    findings.error(startOf(file), message, 'Write export default defineGraph({ … }).');
+  } catch (error) {
+    const { place, message } = await explain(error, folder, file);
+    findings.error(place, `the code of the graph can't be loaded: ${message}`, 'It runs once, at start.');
+  }
+  return undefined;
+}
+
+/** Folders whose hooks are in place. A process has one graph; tests have some. */
+const registered = new Set<string>();
+
+function registerHooks(folder: string): void {
+  if (registered.has(folder)) return;
+  registered.add(folder);
+  const data: HookData = { folder: `${pathToFileURL(folder).href}/`, gateway: import.meta.url };
+  register(new URL('./module-hooks.js', import.meta.url), { data });
+}
+
+/** Where in the folder an error comes from, by its stack; its message without that. */
+async function explain(
+  error: unknown,
+  folder: string,
+  file: string,
+): Promise<{ place: Place; message: string }> {
+  const real = await realpath(folder);
+  const message = messageOf(error);
+  const text = error instanceof Error ? `${message}\n${error.stack ?? ''}` : message;
+  for (const root of [pathToFileURL(real).href, real]) {
+    const start = text.indexOf(`${root}/`);
+    const found =
+      start < 0 ? null : /^(.+?\.[jt]s):(\d+)(?::(\d+))?/.exec(text.slice(start + root.length + 1));
+    if (found === null) continue;
+    const [whole, name = '', line, column] = found;
+    const place = { file: path.join(folder, name), line: Number(line), column: Number(column ?? 1) };
+    return { place, message: message.replace(`${root}/${whole}: `, '') };
+  }
+  return { place: startOf(file), message };
+}
+
+function locator(file: string, text: string): GraphCode['locate'] {
+  return (...names) => {
+    let found = 0;
+    for (const name of names) {
+      const escaped = name.replace(/[^\w]/g, String.raw`\$&`);
+      const property = new RegExp(`(?<![\\w$.-])${escaped}(?=['"]?\\s*[:(,}])`, 'g');
+      property.lastIndex = found;
+      found = property.exec(text)?.index ?? found;
+    }
+    const before = text.slice(0, found).split('\n');
+    return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  };
+}

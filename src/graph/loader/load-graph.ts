@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { SluiceError } from '../../errors.ts';
+import { attachResolvers } from './attach-resolvers.ts';
+import { bindingsOf, topicsOf } from '../bindings.ts';
+import type { GraphDefinition } from '../api/define-graph.ts';
+import { Findings, formatDiagnostic, type Diagnostic } from '../diagnostic.ts';
+import { eventItself } from '../event-field.ts';
+import type { Graph } from '../graph.ts';
+import { readGraph, type GraphParts } from './read-graph.ts';
+
+export interface LoadedGraph extends Graph {
+  /** Its code, as it was written. */
+  readonly definition: GraphDefinition;
+  /** What may be wrong with it, for the log. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/**
+ * Loads the graph in a folder, with its code.
+ *
+ * @throws SluiceError BAD_GRAPH: one message that names every fault, with file, line, column and a hint
+ */
+export async function loadGraph(folder: string): Promise<LoadedGraph> {
+  const absolute = path.resolve(folder);
+  const findings = new Findings();
+  const parts = await readGraph(absolute, findings);
+  if (parts === undefined || findings.hasErrors) {
+    const faults = findings.all.filter(({ severity }) => severity === 'error').map(formatDiagnostic);
+    throw new SluiceError('BAD_GRAPH', `the graph in ${absolute} can't be used:\n${faults.join('\n')}`);
+  }
+  const { schema, fields, definition } = parts;
+  attachResolvers(schema, definition.resolvers ?? {});
+  await resolveRoots(parts);
+  return {
+    folder: absolute,
+    schema,
+    bindings: bindingsOf(fields, schema, definition),
+    topics: topicsOf(fields, definition),
+    definition,
+    hasResolvers: Object.keys(definition.resolvers ?? {}).length > 0,
+    warnings: findings.warnings,
+  };
+}
+
+/** What the gateway resolves itself, unless the graph does: a subscription field to its event, and its own version. */
+async function resolveRoots({ schema, fields }: GraphParts): Promise<void> {
+  for (const { field } of fields) field.resolve ??= eventItself;
+  const version = schema.getQueryType()?.getFields()['sluice'];
+  if (version === undefined || version.astNode?.loc?.source.name !== 'sluice') return;
+  const manifest = await readFile(new URL('../../../../package.json', import.meta.url), 'utf8');
+  const value = String((JSON.parse(manifest) as { version?: unknown }).version);
+  version.resolve ??= () => value;
+}

@@ -1,0 +1,32 @@
+import type { GraphQLSchema } from 'graphql';
+import path from 'node:path';
+import { checkCode } from '../check/code.ts';
+import { checkEventFields } from '../check/event-fields.ts';
+import type { GraphDefinition } from '../api/define-graph.ts';
+import type { Findings } from '../diagnostic.ts';
+import { readEventFields, type EventField } from '../event-field.ts';
+import { loadCode } from './graph-code.ts';
+import { readSchema } from './schema-file.ts';
+
+/** A graph as read from its folder; whole and right if nothing was found to be an error. */
+export interface GraphParts {
+  readonly schema: GraphQLSchema;
+  readonly fields: readonly EventField[];
+  readonly definition: GraphDefinition;
+}
+
+/**
+ * Reads a folder and finds all that is wrong with it. Undefined where the schema or the code can't be read, which hides
+ * other faults.
+ */
+export async function readGraph(folder: string, findings: Findings): Promise<GraphParts | undefined> {
+  const file = path.join(folder, 'schema.graphql');
+  const schema = await readSchema(file, findings);
+  const code = await loadCode(folder, findings);
+  if (schema === undefined) return undefined;
+  const fields = readEventFields(schema, file, findings);
+  if (code === undefined) return undefined;
+  checkCode(code, schema, fields, findings);
+  checkEventFields(fields, schema, code.definition, file, findings);
+  return { schema, fields, definition: code.definition };
+}

@@ -1,0 +1,24 @@
+/** What work costs, in units of one delivery put into a send queue (0.1 µs and more). */
+export const UNITS = {
+  message: 64,
+  execution: 128,
+  /** For each byte of a message, and again for each of a result: to parse one, and to write the other. */
+  byte: 1 / 32,
+  /** After this much the rest waits for the next turn: some 10 ms. */
+  turn: 65_536,
+  /** However few messages that was: some 50 ms. */
+  longestTurn: 524_288,
+};
+
+/** The work that one turn of the event loop has done. Transports keep it, since they know when writes are over. */
+export interface WorkBudget {
+  /** In the units of `UNITS`. */
+  readonly spent: number;
+  /** Sockets are still being written to for an earlier turn. */
+  readonly writing: boolean;
+  spend(units: number): void;
+  /** A new turn begins. */
+  renew(): void;
+  /** Notes that results of an event that was consumed then (ms) leave with this turn's writes. */
+  timed(consumedAt: number): void;
+}

@@ -1,0 +1,145 @@
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import { Backoff } from '../../support/backoff.ts';
+import { Chunk } from '../chunk.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { DeadLetters } from '../dead-letter.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { Publisher } from '../../events/publisher.ts';
+import type { KafkaRecord } from '../record.ts';
+
+/** What is used of a batch that kafkajs hands over: consecutive messages of one partition. */
+export type Batch = Pick<
+  EachBatchPayload,
+  'resolveOffset' | 'heartbeat' | 'commitOffsetsIfNecessary' | 'uncommittedOffsets' | 'isRunning' | 'isStale'
+> & {
+  readonly batch: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly messages: readonly KafkaMessage[];
+  };
+};
+
+export interface BatchProcessorOptions {
+  readonly pipeline: Pipeline;
+  readonly publisher: Publisher;
+  readonly deadLetters: DeadLetters;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Wakes whoever waits for the bus to come back. */
+  readonly stopping: AbortSignal;
+}
+
+/** Messages that are published together: enough to fill a pipeline, few enough to repeat. */
+const CHUNK_SIZE = 500;
+
+/** Beats while a chunk is under way; kafkajs sends only those that are due. */
+const HEARTBEAT_MS = 1_000;
+
+const RETRY = { firstMs: 50, maxMs: 2_000 };
+
+/**
+ * Takes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
+ * While the bus is away the batch is held, which pauses its member's partitions; heartbeats keep the membership.
+ *
+ * What makes it leave early: a stop, a seek, or a rebalance, which a heartbeat or a commit tells of by throwing
+ * (kafkajs then joins again). Whatever is not committed by then comes again, here or on another pod.
+ */
+export class BatchProcessor {
+  readonly #options: BatchProcessorOptions;
+  #generation = 0;
+
+  constructor(options: BatchProcessorOptions) {
+    this.#options = options;
+  }
+
+  /** To be called when the member has joined: batches in hand may be of partitions that it no longer has. */
+  newGeneration(): void {
+    this.#generation += 1;
+  }
+
+  async process(batch: Batch): Promise<void> {
+    const { pipeline, metrics, deadLetters } = this.#options;
+    const { messages, topic, partition } = batch.batch;
+    const generation = this.#generation;
+    const isOurs = () => generation === this.#generation && !batch.isStale();
+    const isCurrent = () => isOurs() && batch.isRunning() && !this.#options.stopping.aborted;
+    for (let start = 0; start < messages.length; start += CHUNK_SIZE) {
+      await batch.heartbeat();
+      if (!isCurrent()) return;
+      const slice = messages.slice(start, start + CHUNK_SIZE);
+      const records = slice.map((message) => recordOf(topic, partition, message));
+      const chunk = await this.#beating(Chunk.of(records, { pipeline, metrics, deadLetters }), batch);
+      if (!(await this.#deliver(chunk, batch, isCurrent))) return;
+      // A chunk that has arrived is committed in a stop too. After a rebalance it must not be: the partition may be
+      // another pod's, which goes on where the last commit left off.
+      const last = slice.at(-1);
+      if (last === undefined || !isOurs()) return;
+      batch.resolveOffset(last.offset);
+      await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+    }
+  }
+
+  /** @returns whether the chunk has arrived; false if it is no longer this member's to deliver */
+  async #deliver(chunk: Chunk, batch: Batch, isCurrent: () => boolean): Promise<boolean> {
+    const { publisher, clock, stopping, log } = this.#options;
+    const { topic, partition } = batch.batch;
+    const backoff = new Backoff({ ...RETRY, random: clock.random });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#beating(chunk.deliver(publisher), batch);
+        if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
+        return true;
+      } catch (thrown) {
+        const fields = { topic, partition, attempt, error: messageOf(thrown) };
+        if (attempt === 1) log.warn(fields, 'events were not taken; partitions wait until they are');
+        else log.debug(fields, 'events were not taken');
+      }
+      await clock.sleep(backoff.next(), stopping);
+      if (!isCurrent()) return false;
+      await batch.heartbeat();
+      if (!isCurrent()) return false;
+    }
+  }
+
+  /**
+   * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since what is
+   * under way can't be called back; the next heartbeat of `process` tells of it.
+   */
+  async #beating<T>(work: Promise<T>, batch: Batch): Promise<T> {
+    const done = new AbortController();
+    void this.#beat(batch, done.signal);
+    try {
+      return await work;
+    } finally {
+      done.abort();
+    }
+  }
+
+  async #beat(batch: Batch, done: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.clock.sleep(HEARTBEAT_MS, done);
+      if (done.aborted) return;
+      try {
+        await batch.heartbeat();
+      } catch {
+        return;
+      }
+    }
+  }
+}
+
+function recordOf(topic: string, partition: number, message: KafkaMessage): KafkaRecord {
+  return {
+    topic,
+    partition,
+    offset: Number(message.offset),
+    timestamp: Number(message.timestamp),
+    key: message.key,
+    value: message.value,
+    headers: message.headers,
+  };
+}

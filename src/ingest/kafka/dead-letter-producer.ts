@@ -1,0 +1,75 @@
+import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import type { DeadLetterMessage, DeadLetterSink } from '../dead-letter.ts';
+
+/** Sent together at most; brokers take about 1 MB by default. */
+const BATCH_BYTES = 256 * 1_024;
+
+/** Writes dead letters to a Kafka topic. Connects with the first one. */
+export class DeadLetterProducer implements DeadLetterSink {
+  readonly #topic: string;
+  readonly #producer: Producer;
+  #connected: Promise<void> | undefined;
+
+  constructor(kafka: Kafka, topic: string) {
+    this.#topic = topic;
+    this.#producer = kafka.producer({
+      allowAutoTopicCreation: false,
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    });
+  }
+
+  async send(messages: readonly DeadLetterMessage[]): Promise<void> {
+    await this.#connect();
+    let batch: DeadLetterMessage[] = [];
+    let bytes = 0;
+    for (const message of messages) {
+      const size = message.value?.length ?? 0;
+      if (batch.length > 0 && bytes + size > BATCH_BYTES) {
+        await this.#sendBatch(batch);
+        batch = [];
+        bytes = 0;
+      }
+      batch.push(message);
+      bytes += size;
+    }
+    await this.#sendBatch(batch);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#connected !== undefined) await this.#producer.disconnect();
+  }
+
+  #connect(): Promise<void> {
+    this.#connected ??= this.#producer.connect().catch((cause: unknown) => {
+      this.#connected = undefined;
+      throw cause;
+    });
+    return this.#connected;
+  }
+
+  async #sendBatch(batch: readonly DeadLetterMessage[]): Promise<void> {
+    try {
+      await this.#producer.send({ topic: this.#topic, acks: -1, messages: batch.map(copyOf) });
+    } catch (thrown) {
+      if (!isTooLarge(thrown)) throw thrown;
+      // The headers have made it larger than the topic takes, and it would be so for ever. Where it came from is kept;
+      // the message itself is still there, in its own topic.
+      if (batch.length > 1) for (const message of batch) await this.#sendBatch([message]);
+      else await this.#sendBatch(batch.map(withoutValue));
+    }
+  }
+}
+
+const copyOf = ({ key, value, headers }: DeadLetterMessage) => ({ key, value, headers: { ...headers } });
+
+function withoutValue({ key, value, headers }: DeadLetterMessage): DeadLetterMessage {
+  return { key, value: null, headers: { ...headers, 'sluice-bytes-left-out': String(value?.length ?? 0) } };
+}
+
+function isTooLarge(thrown: unknown): boolean {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return (
+    cause instanceof kafkajs.KafkaJSProtocolError &&
+    ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].includes(cause.type)
+  );
+}

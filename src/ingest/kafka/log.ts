@@ -1,0 +1,37 @@
+import kafkajs, { type LogEntry, type logCreator } from 'kafkajs';
+import type { Log } from '../../log.ts';
+
+/** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
+const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
+
+/** What brokers answer to every heartbeat while pods come and go: nothing is wrong, and the consumer joins anew. */
+const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
+
+/**
+ * Sends kafkajs's log through ours. What it calls information is about its own doings: debug here. The consumer logs
+ * what matters of it itself.
+ */
+export function kafkaLogCreator(log: Log): logCreator {
+  return () => (entry) => {
+    const fields = fieldsOf(entry);
+    if (fields['error'] === REBALANCING) log.debug(fields, entry.log.message);
+    else if (entry.level === kafkajs.logLevel.ERROR) log.error(fields, entry.log.message);
+    else if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, entry.log.message);
+    else log.debug(fields, entry.log.message);
+  };
+}
+
+/** kafkajs's own threshold: at `debug` it writes a line per request, so those need our `trace`. */
+export function kafkaLogLevel(log: Log): number {
+  return log.isLevelEnabled('trace') ? kafkajs.logLevel.DEBUG : kafkajs.logLevel.INFO;
+}
+
+function fieldsOf(entry: LogEntry): Record<string, string | number> {
+  const fields: Record<string, string | number> = { client: `kafkajs ${entry.namespace}`.trim() };
+  for (const name of FIELDS) {
+    const value: unknown = entry.log[name];
+    if (typeof value === 'string' || typeof value === 'number') fields[name] = value;
+    else if (value instanceof Error) fields[name] = value.message;
+  }
+  return fields;
+}

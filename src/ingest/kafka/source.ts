@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { IMemberAssignment } from 'kafkajs';
+import type { Config } from '../../config.ts';
+import { messageOf, SluiceError } from '../../errors.ts';
+import type { Topic } from '../../graph/graph.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import { BatchProcessor } from './batch-processor.ts';
+import { systemClock, type Clock } from '../../support/clock.ts';
+import { DeadLetterProducer } from './dead-letter-producer.ts';
+import { DeadLetters } from '../dead-letter.ts';
+import { GROUP_TIMING, GroupConsumer, isRetriable, type GroupTiming } from './consumer.ts';
+import { forgetGroup, missingTopics } from './admin.ts';
+import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
+import { Pipeline } from '../pipeline.ts';
+import type { Publisher } from '../../events/publisher.ts';
+import { restarting } from '../../support/supervise.ts';
+import { unlessAborted } from '../../support/unless-aborted.ts';
+
+export type IngestSettings = KafkaSettings &
+  Pick<
+    Config,
+    'KAFKA_GROUP_ID' | 'KAFKA_START' | 'DEAD_LETTER_TOPIC' | 'EVENT_MAX_AGE_SECONDS' | 'REDIS_PREFIX'
+  >;
+
+export interface KafkaIngestOptions {
+  readonly settings: IngestSettings;
+  readonly topics: ReadonlyMap<string, Topic>;
+  readonly publisher: Publisher;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /**
+   * Every process gets all events, for gateways without Redis: it is a consumer group of its own, which starts at the
+   * end and is deleted at the stop.
+   */
+  readonly broadcast: boolean;
+  readonly clock?: Clock;
+  readonly timing?: GroupTiming;
+}
+
+/** How long a stop may take to delete a broadcast group; Kafka forgets it some days later anyway. */
+const FORGET_MS = 3_000;
+
+/**
+ * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
+ *
+ *   topics there? ──► (KAFKA_START=latest, once: forget positions) ──► join ──► consume ──► crash ─┐
+ *        ▲                                                                                          │
+ *        └────────────────────────────────── wait, longer each time ◄───────────────────────────────┘
+ */
+export class KafkaIngest {
+  readonly #options: KafkaIngestOptions;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #kafka: KafkaFactory;
+  readonly #groupId: string;
+  readonly #processor: BatchProcessor;
+  readonly #deadLetterProducer: DeadLetterProducer | undefined;
+  readonly #stopping = new AbortController();
+  #startAtEnd: boolean;
+  #loop: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+  #notReady: string | undefined = 'joining';
+
+  /** @throws SluiceError BAD_SETTINGS */
+  constructor(options: KafkaIngestOptions) {
+    const { settings, topics, metrics, log, clock = systemClock, broadcast } = options;
+    this.#options = options;
+    this.#log = log;
+    this.#clock = clock;
+    this.#kafka = kafkaFactory(settings, log);
+    this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
+    this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
+    this.#deadLetterProducer = deadLetterProducer(settings.DEAD_LETTER_TOPIC, topics, this.#kafka);
+    this.#processor = new BatchProcessor({
+      publisher: options.publisher,
+      pipeline: new Pipeline({
+        topics,
+        prefix: settings.REDIS_PREFIX,
+        maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
+        metrics,
+        log,
+        now: clock.now,
+      }),
+      deadLetters: new DeadLetters({ sink: this.#deadLetterProducer, metrics, log, now: clock.now }),
+      metrics,
+      log,
+      clock,
+      stopping: this.#stopping.signal,
+    });
+  }
+
+  /**
+   * Why events don't come in; undefined once the group has been joined and positions are settled. A broker that is away
+   * later leaves it undefined, since that would take out every pod at once; a consumer that is dead does not.
+   */
+  notReady(): string | undefined {
+    return this.#notReady;
+  }
+
+  /** Begins, and does not wait for Kafka: `notReady` tells how far it is. */
+  start(): Promise<void> {
+    if (this.#options.topics.size === 0) this.#notReady = undefined;
+    else {
+      this.#loop ??= restarting({
+        live: () => this.#live(),
+        onCrash: (error, wait) => this.#crashed(error, wait),
+        clock: this.#clock,
+        stopping: this.#stopping.signal,
+      });
+    }
+    return Promise.resolve();
+  }
+
+  /** Ends the chunk in hand, commits it and leaves the group. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#notReady = 'stopped';
+    this.#stopping.abort();
+    await this.#loop;
+    await this.#deadLetterProducer?.stop();
+    if (this.#options.broadcast && this.#loop !== undefined) await this.#forgetBroadcastGroup();
+  }
+
+  /** @returns what the consumer crashed of; undefined if it was stopped, or could not begin yet */
+  async #live(): Promise<unknown> {
+    const { topics, timing = GROUP_TIMING, settings } = this.#options;
+    const bound = [...topics.keys()];
+    const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];
+    const { signal } = this.#stopping;
+    const missing = await unlessAborted(missingTopics(this.#kafka(), wanted), signal);
+    if (missing === undefined) return undefined;
+    if (missing.length > 0) {
+      this.#notReady = `topics missing: ${missing.join(', ')}`;
+      this.#log.warn({ topics: missing }, 'topics are missing; trying again');
+      return undefined;
+    }
+    if (this.#startAtEnd) {
+      const forgotten = await unlessAborted(forgetGroup(this.#kafka(), this.#groupId), signal);
+      if (forgotten === undefined) return undefined;
+      this.#log.info({ groupId: this.#groupId, atEnd: forgotten }, 'looked for live members of the group');
+      this.#startAtEnd = false;
+    }
+    const consumer = new GroupConsumer(this.#kafka(), {
+      groupId: this.#groupId,
+      topics: bound,
+      timing,
+      eachBatch: (batch) => this.#processor.process(batch),
+      onJoin: (assignment) => this.#joined(assignment),
+    });
+    try {
+      return await unlessAborted(consumer.run(), signal);
+    } finally {
+      await consumer.stop();
+    }
+  }
+
+  #joined(partitions: IMemberAssignment): void {
+    this.#processor.newGeneration();
+    if (!this.#stopping.signal.aborted) this.#notReady = undefined;
+    this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');
+  }
+
+  #crashed(error: unknown, wait: number): void {
+    this.#options.metrics.consumerRestarts.inc();
+    const reason = messageOf(error);
+    if (!isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;
+    this.#log.error(
+      { error: reason, waitMs: Math.round(wait) },
+      'the Kafka consumer ended; starting another',
+    );
+  }
+
+  async #forgetBroadcastGroup(): Promise<void> {
+    const inTime = new AbortController();
+    const forgotten = forgetGroup(this.#kafka(), this.#groupId).catch((thrown: unknown) => {
+      this.#log.debug({ groupId: this.#groupId, error: messageOf(thrown) }, 'could not delete the group');
+    });
+    await Promise.race([forgotten, this.#clock.sleep(FORGET_MS, inTime.signal)]);
+    inTime.abort();
+  }
+}
+
+function deadLetterProducer(
+  topic: string | undefined,
+  topics: ReadonlyMap<string, Topic>,
+  kafka: KafkaFactory,
+): DeadLetterProducer | undefined {
+  if (topic === undefined) return undefined;
+  if (topics.has(topic)) {
+    throw new SluiceError(
+      'BAD_SETTINGS',
+      `DEAD_LETTER_TOPIC: expected a topic that no field of the graph shows, got ${topic}`,
+    );
+  }
+  return new DeadLetterProducer(kafka(), topic);
+}

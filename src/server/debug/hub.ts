@@ -1,0 +1,51 @@
+import { numberParameter } from '../number-parameter.ts';
+import { sendJson } from '../respond.ts';
+import type { Handle } from '../router.ts';
+
+/** Of one kind: all of them are counted, the largest are listed. */
+interface Listing {
+  readonly count: number;
+  readonly largest: readonly unknown[];
+}
+
+interface HubInspection {
+  readonly groups: Listing;
+  readonly channels: Listing;
+  readonly executions: unknown;
+}
+
+/** What `/debug/hub` shows. */
+export interface Inspectable {
+  readonly hub: { inspect(limit: number): HubInspection };
+  readonly sockets: { inspect(limit: number): unknown };
+}
+
+const LIMIT = { min: 1, max: 1_000, default: 100 };
+
+/** Slow sockets are seldom many, and one looks like another. */
+const SOCKETS = 10;
+
+/** Documents, variables and names of channels come from clients, and may be long: a list ends here, before its limit. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+
+/** `/debug/hub?limit=`: who has subscribed to what, and what waits. */
+export function hubState({ hub, sockets }: Inspectable): Handle {
+  return (request, response) => {
+    const { groups, channels, executions } = hub.inspect(numberParameter(request, 'limit', LIMIT));
+    const state = {
+      sockets: sockets.inspect(SOCKETS),
+      groups: shortened(groups),
+      channels: shortened(channels),
+      executions,
+    };
+    sendJson(response, 200, state, { 'cache-control': 'no-store' });
+  };
+}
+
+function shortened(listing: Listing): Listing {
+  let characters = 0;
+  const end = listing.largest.findIndex(
+    (entry) => (characters += JSON.stringify(entry).length) > MAX_CHARACTERS,
+  );
+  return end === -1 ? listing : { ...listing, largest: listing.largest.slice(0, end) };
+}

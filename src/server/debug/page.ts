@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { send } from '../respond.ts';
+import type { Handle } from '../router.ts';
+import { StaticFiles } from '../static-files.ts';
+
+const FOLDER = path.join(import.meta.dirname, 'page');
+const PAGE = 'page.html';
+const FILES = ['page.js', 'chart.js', 'metrics.js', 'page.css'];
+
+/** Nothing but the gateway's own files, and no host but the gateway. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `/debug/`: a page that plots `/metrics` live, and its files. */
+export class DebugPage {
+  readonly #page: string;
+  readonly #files: StaticFiles;
+
+  private constructor(page: string, files: StaticFiles) {
+    this.#page = page;
+    this.#files = files;
+  }
+
+  /** @throws if the build has not put the page's files where they belong */
+  static async load(): Promise<DebugPage> {
+    const page = await readFile(path.join(FOLDER, PAGE), 'utf8');
+    return new DebugPage(page, await StaticFiles.load(FILES.map((name) => path.join(FOLDER, name))));
+  }
+
+  readonly handle: Handle = (request, response, name) => {
+    if (name !== '') return this.#files.handle(request, response, name);
+    send(response, 200, 'text/html; charset=utf-8', this.#page, {
+      'content-security-policy': POLICY,
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    });
+  };
+}

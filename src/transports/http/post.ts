@@ -1,0 +1,78 @@
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import { createHandler, type Handler } from 'graphql-http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Authenticator } from '../../context/authenticator.ts';
+import type { Contexts } from '../../context/event-scope.ts';
+import type { RequestHead } from '../../graph/api/context.ts';
+import { ReadSet } from '../../lazy/reads.ts';
+
+/** What POST needs of the executor. `Operation` is the executor's own; POST looks at its kind only. */
+export interface QueryExecutor<Operation extends { readonly kind: string }> {
+  /** Never throws: whatever is wrong with the text comes back as errors. */
+  prepare(query: string, operationName?: string | null): Operation | readonly GraphQLError[];
+  /** Neither throws nor rejects. */
+  execute(
+    operation: Operation,
+    rootValue: unknown,
+    contextValue: unknown,
+    variables: Readonly<Record<string, unknown>>,
+  ): ExecutionResult | Promise<ExecutionResult>;
+}
+
+/** A whole HTTP response, ready to be written. */
+export interface PostResponse {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | null;
+}
+
+/**
+ * Queries and mutations by `POST`, as GraphQL over HTTP says. graphql-http reads the request and picks the status;
+ * the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
+ */
+export class PostTransport {
+  readonly #handle: Handler<RequestHead>;
+
+  constructor(
+    executor: QueryExecutor<{ readonly kind: string }>,
+    authenticator: Pick<Authenticator, 'viewerOf'>,
+    contexts: Pick<Contexts, 'scopeOf'>,
+  ) {
+    this.#handle = createHandler({
+      onSubscribe: async ({ raw }, { query, operationName, variables }) => {
+        const prepared = executor.prepare(query, operationName ?? null);
+        if (isErrors(prepared)) return prepared;
+        if (prepared.kind === 'subscription') {
+          return [
+            new GraphQLError(
+              'Subscriptions are not supported over POST: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
+            ),
+          ];
+        }
+        const viewer = await authenticator.viewerOf({}, raw);
+        if (viewer === null) return [null, { status: 403, statusText: 'Forbidden' }];
+        const { context } = contexts.scopeOf(undefined).execution(viewer, new ReadSet());
+        const result = await executor.execute(prepared, undefined, context, variables ?? {});
+        // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
+        return 'data' in result ? result : (result.errors ?? []);
+      },
+    });
+  }
+
+  /** @param body the request's body, already bounded and read */
+  async respond(request: RequestHead, body: string): Promise<PostResponse> {
+    const [text, init] = await this.#handle({
+      method: 'POST',
+      url: '/graphql',
+      headers: { get: (name) => request.headers[name]?.toString() ?? null },
+      body,
+      raw: request,
+      context: undefined,
+    });
+    return { status: init.status, headers: { ...init.headers }, body: text };
+  }
+}
+
+function isErrors(prepared: object): prepared is readonly GraphQLError[] {
+  return Array.isArray(prepared);
+}

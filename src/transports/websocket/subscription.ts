@@ -1,0 +1,112 @@
+import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
+import type { Operation } from '../../executor/operation.ts';
+import { idText } from './frame.ts';
+import type { Group } from '../../hub/group.ts';
+import type { Member } from '../../hub/subscriber.ts';
+import type { Outbox } from './send-queue.ts';
+import type { Payload } from '../../hub/result.ts';
+import type { Json } from '../../lazy/reads.ts';
+
+type Settle = (result: IteratorReturnResult<undefined> | Promise<never>) => void;
+
+/** What a subscription needs of its connection. */
+export interface SubscriptionOwner {
+  readonly outbox: Outbox;
+  readonly schema: GraphQLSchema;
+  readonly viewer: Json;
+  left(subscription: WebSocketSubscriber): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * One subscription on one WebSocket: to the hub a member, to graphql-ws the arguments of an execution and the
+ * iterable that comes of it. One object for all three, since there is one for every waiting subscriber.
+ *
+ * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
+ * until the subscription ends.
+ */
+export class WebSocketSubscriber implements Member, AsyncIterableIterator<never, undefined> {
+  readonly operation: Operation;
+  readonly #owner: SubscriptionOwner;
+  /** As it stands in frames. */
+  readonly #id: string;
+  #group: Group | undefined;
+  #settle: Settle | undefined;
+  #ended: readonly GraphQLError[] | undefined;
+
+  constructor(id: string, operation: Operation, owner: SubscriptionOwner) {
+    this.operation = operation;
+    this.#owner = owner;
+    this.#id = idText(id);
+  }
+
+  /** Called once, right after the hub has taken it in. */
+  joined(group: Group): void {
+    this.#group = group;
+  }
+
+  get group(): Group | undefined {
+    return this.#group;
+  }
+
+  deliver(payload: Payload): void {
+    if (this.#ended === undefined) this.#owner.outbox.add(payload, this.#id);
+  }
+
+  end(errors: readonly GraphQLError[]): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = errors;
+    this.#owner.left(this);
+    this.#group = undefined;
+    const settle = this.#settle;
+    this.#settle = undefined;
+    if (settle !== undefined) this.#finish(settle);
+  }
+
+  next(): Promise<IteratorResult<never, undefined>> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      if (this.#ended !== undefined) this.#finish(resolve);
+    });
+  }
+
+  return(): Promise<IteratorResult<never, undefined>> {
+    this.end([]);
+    return Promise.resolve(DONE);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  get viewer(): Json {
+    return this.#owner.viewer;
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#owner.schema;
+  }
+
+  get document(): DocumentNode {
+    return this.operation.document;
+  }
+
+  get operationName(): string | undefined {
+    return this.operation.name;
+  }
+
+  get rootValue(): undefined {
+    return undefined;
+  }
+
+  get contextValue(): undefined {
+    return undefined;
+  }
+
+  /** A rejection goes through `resolve` too: one function less to hold on to. */
+  #finish(settle: Settle): void {
+    const error = this.#ended?.[0];
+    settle(error === undefined ? DONE : Promise.reject(error));
+  }
+}

@@ -1,0 +1,292 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  GraphQLError,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
+import { handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import { headOf, type Authenticator } from '../../context/authenticator.ts';
+import type { Contexts } from '../../context/event-scope.ts';
+import type { Executor } from '../../executor/executor.ts';
+import type { Operation } from '../../executor/operation.ts';
+import type { Flusher } from './flusher.ts';
+import type { RequestHead } from '../../graph/api/context.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { largest } from '../../support/largest.ts';
+import { ReadSet } from '../../lazy/reads.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Ages } from './max-age.ts';
+import { CLOSINGS } from './disconnect.ts';
+import { Deadlines } from '../../support/deadlines.ts';
+import { closeInWaves } from './staggered-close.ts';
+import { Connection, type ConnectionServices } from './connection.ts';
+import { WebSocketSubscriber } from './subscription.ts';
+
+interface WebSocketOptions {
+  readonly schema: GraphQLSchema;
+  readonly executor: Pick<Executor, 'prepare' | 'execute'>;
+  readonly hub: Pick<Hub, 'join' | 'leave'>;
+  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
+  readonly contexts: Pick<Contexts, 'scopeOf'>;
+  readonly flusher: Flusher;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly maxPayloadBytes: number;
+  readonly bufferBytes: number;
+  readonly initTimeoutMs: number;
+  /** Of one connection, at the same time. */
+  readonly maxOperations: number;
+  /** 0: never. */
+  readonly pingSeconds: number;
+  readonly ages: Ages;
+  readonly clock: Clock;
+}
+
+export interface SocketsInspection {
+  readonly count: number;
+  readonly waitingBytes: number;
+  readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
+}
+
+/** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
+interface QueryArgs extends ExecutionArgs {
+  readonly operation: Operation;
+  readonly document: DocumentNode;
+}
+
+const AGES_SWEEP_MS = 1_000;
+
+/** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
+const CONNECTION = Symbol('connection');
+
+interface OwnedWebSocket extends WebSocket {
+  [CONNECTION]: Connection;
+}
+
+/** graphql-transport-ws over `ws`. graphql-ws keeps the protocol; results of subscriptions go past it. */
+export class WebSocketTransport {
+  readonly #options: WebSocketOptions;
+  readonly #webSockets: WebSocketServer;
+  readonly #services: ConnectionServices;
+  readonly #connections = new Set<Connection>();
+  readonly #sweeping: NodeJS.Timeout[] = [];
+  readonly #stopping = new AbortController();
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      autoPong: false,
+      handleProtocols: (offered) => handleProtocols(offered),
+      maxPayload: options.maxPayloadBytes,
+      perMessageDeflate: false,
+    });
+    const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
+      // Its timers would be held by each connection: there is one for all instead.
+      connectionInitWaitTimeout: 0,
+      // `false` closes with 4403.
+      onConnect: (ctx) => {
+        const { extra, connectionParams = {} } = ctx;
+        // graphql-ws would keep them, a token among them, for as long as the connection lives.
+        delete (ctx as { connectionParams?: unknown }).connectionParams;
+        return extra.authenticate(connectionParams);
+      },
+      onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
+      subscribe: (args) => args as unknown as WebSocketSubscriber,
+      execute: (args) => this.#execute(args as QueryArgs),
+    });
+    const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
+    // At 0 from the start, or the first of its kind would be no increase.
+    for (const { code, label } of Object.values(CLOSINGS)) metrics.closes.inc({ code, reason: label }, 0);
+    this.#services = {
+      protocol,
+      authenticator,
+      schema,
+      flusher,
+      metrics,
+      log,
+      bufferBytes,
+      initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(CLOSINGS.noInit)),
+      leave: (subscription) => {
+        if (subscription.group !== undefined) options.hub.leave(subscription.group, subscription);
+      },
+      forget: (connection) => this.#forget(connection),
+    };
+  }
+
+  start(): void {
+    const { pingSeconds, ages } = this.#options;
+    if (pingSeconds > 0) {
+      this.#sweep(pingSeconds * 1000, () => {
+        for (const connection of this.#connections) connection.sweep();
+      });
+    }
+    if (ages.limited) {
+      this.#sweep(AGES_SWEEP_MS, () => {
+        for (const connection of ages.over(this.#connections)) restart(connection);
+      });
+    }
+  }
+
+  /** Asks every connection to close, bit by bit over that time. No more may be let in before. */
+  closeInWaves(overMs: number): Promise<void> {
+    return closeInWaves({
+      open: () => [...this.#connections].filter((connection) => connection.open),
+      close: restart,
+      overMs,
+      clock: this.#options.clock,
+      signal: this.#stopping.signal,
+    });
+  }
+
+  /** Closes every connection, and resolves when all are gone; those that do not answer are terminated. */
+  async stop(graceMs: number): Promise<void> {
+    this.#sweeping.forEach(clearInterval);
+    this.#stopping.abort();
+    const { code, reason } = CLOSINGS.goingAway;
+    for (const connection of this.#connections) connection.close(code, reason);
+    if (this.#connections.size === 0) return;
+    const terminating = setTimeout(() => {
+      for (const connection of this.#connections) connection.terminate();
+    }, graceMs);
+    await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
+    clearTimeout(terminating);
+  }
+
+  /** Completes the handshake of an upgrade that has been let in. */
+  accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
+      this.#opened(webSocket, stream, headOf(request)),
+    );
+  }
+
+  /** Bytes that wait for peers to read them, and where most of them do. Nothing tells whose socket it is. */
+  inspect(limit: number): SocketsInspection {
+    const waiting = [...this.#connections].map(({ outbox, operations }) => ({
+      waitingBytes: outbox.waitingBytes,
+      operations,
+    }));
+    return {
+      count: waiting.length,
+      waitingBytes: waiting.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0),
+      slowest: largest(
+        waiting.filter(({ waitingBytes }) => waitingBytes > 0),
+        limit,
+        ({ waitingBytes }) => waitingBytes,
+      ),
+    };
+  }
+
+  #sweep(everyMs: number, sweep: () => void): void {
+    this.#sweeping.push(setInterval(sweep, everyMs).unref());
+  }
+
+  #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {
+    const connection = new Connection(webSocket, stream, request, this.#options.ages.end(), this.#services);
+    (webSocket as OwnedWebSocket)[CONNECTION] = connection;
+    this.#connections.add(connection);
+    this.#options.metrics.connections.inc();
+    webSocket.on('message', onMessage);
+    webSocket.on('ping', onPing);
+    webSocket.on('pong', onPong);
+    webSocket.on('error', onError);
+    webSocket.on('close', onClose);
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    this.#options.metrics.connections.dec();
+    if (this.#connections.size === 0) this.#whenEmpty?.();
+  }
+
+  /** Never throws: whatever is wrong with one operation is an `error` for its id. */
+  #onSubscribe(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    try {
+      return this.#begin(connection, id, payload);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'an operation failed before it began');
+      return [new GraphQLError('Internal server error')];
+    }
+  }
+
+  #begin(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    const { executor, hub, contexts, schema, maxOperations } = this.#options;
+    if (connection.operations > maxOperations) {
+      const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
+      return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
+    }
+    const operation = executor.prepare(payload.query, payload.operationName);
+    if (!('document' in operation)) return operation;
+    const variables = payload.variables ?? {};
+    if (operation.kind !== 'subscription') {
+      const { document, name } = operation;
+      const { context } = contexts.scopeOf(undefined).execution(connection.viewer, new ReadSet());
+      const args: QueryArgs = {
+        operation,
+        schema,
+        document,
+        operationName: name,
+        variableValues: variables,
+        contextValue: context,
+      };
+      return args;
+    }
+    const subscription = new WebSocketSubscriber(id, operation, connection);
+    const group = hub.join(operation, variables, subscription);
+    if (!('question' in group)) return group;
+    subscription.joined(group);
+    // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
+    Object.assign(payload, { query: operation.query, variables: group.question.variables });
+    return subscription;
+  }
+
+  #execute({
+    operation,
+    contextValue,
+    variableValues,
+  }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
+    return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
+  }
+}
+
+/** What has been gathered for it goes out first. Its client connects anew, to whoever takes connections then. */
+function restart(connection: Connection): void {
+  connection.end(CLOSINGS.serviceRestart);
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  (this as OwnedWebSocket)[CONNECTION].receive(data, isBinary);
+}
+
+function onClose(this: WebSocket, code: number, reason: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].gone(code, reason.toString());
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].pong(data);
+}
+
+function onPong(this: WebSocket): void {
+  (this as OwnedWebSocket)[CONNECTION].answered();
+}
+
+/** ws closes the socket itself after an error; `close` follows. */
+function onError(): void {
+  // Nothing to do, but without a listener it would end the process.
+}

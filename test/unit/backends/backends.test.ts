@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { BackendDefinition } from '../../../src/graph/api/backend-definition.ts';
+import { Backends } from '../../../src/backends/backends.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { FakeClock, json, setUp, startServer } from './fixture.ts';
+
+const transformKeys = { SNAKE: <T>(value: T) => value, KEEP: <T>(value: T) => value };
+
+function create(definitions: Record<string, BackendDefinition>): Backends {
+  const services = {
+    metrics: new Metrics(),
+    log: createLog('silent'),
+    clock: new FakeClock(),
+    transformKeys,
+  };
+  return new Backends(definitions, services);
+}
+
+const call = { viewer: () => ({}), signal: () => undefined };
+const url = 'http://127.0.0.1:1';
+
+test('an execution sees each back end by its name, the same object each time', () => {
+  const backends = create({ uaa: { url }, listings: { url } });
+  const bound = backends.bind(call);
+  assert.equal(bound['uaa'], bound['uaa']);
+  assert.notEqual(bound['uaa'], bound['listings']);
+  assert.notEqual(bound['uaa'], backends.bind(call)['uaa']);
+  assert.ok('listings' in bound);
+});
+
+test('a name that is no back end is undefined, and every other name may be one', () => {
+  const bound = create({ touch: { url }, constructor: { url }, toString: { url } }).bind(call);
+  assert.equal(bound['hasOwnProperty'], undefined);
+  assert.equal(bound['uaa'], undefined);
+  for (const name of ['touch', 'constructor', 'toString']) assert.equal(typeof bound[name]?.get, 'function');
+});
+
+test('two gateways in one process do not see each other’s back ends', () => {
+  const [one, other] = [create({ one: { url } }), create({ other: { url } })];
+  assert.equal(one.bind(call)['other'], undefined);
+  assert.equal(other.bind(call)['one'], undefined);
+});
+
+test('binding reads neither viewer nor signal', () => {
+  const read: string[] = [];
+  const bound = create({ api: { url, forward: ['token'] } }).bind({
+    viewer: () => read.push('viewer'),
+    signal: () => void read.push('signal'),
+  });
+  assert.ok(bound['api']);
+  assert.deepEqual(read, []);
+});
+
+test('everything that is wrong with the definitions is told at once, without the URL', () => {
+  const definitions = {
+    'not-a-name': { url },
+    nowhere: { url: undefined },
+    file: { url: 'file:///etc/passwd' },
+    secret: { url: 'http://user:hunter2@host/' },
+    queried: { url: `${url}/?a=b` },
+    numbers: { url, timeoutMs: 0, retries: 1.5, maxWaiting: -1 },
+    headers: { url, headers: { 'x y': 'a', good: 'a\nb' } },
+    forwards: { url, headers: { Authorization: 'a' }, forward: ['token', 'a..b', 'c.d', 'c_d'] },
+    keys: { url, keys: 'CAMEL' },
+    typo: { url, timeout: 1 },
+  } as unknown as Record<string, BackendDefinition>;
+  assert.throws(
+    () => create(definitions),
+    (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'BAD_GRAPH');
+      const named = [...error.message.matchAll(/^ {2}backends\.([\w.-]+|.*?): expected/gm)].map(
+        ([, key]) => key,
+      );
+      assert.deepEqual(named, [
+        'not-a-name',
+        'nowhere.url',
+        'file.url',
+        'secret.url',
+        'queried.url',
+        'numbers.timeoutMs',
+        'numbers.retries',
+        'numbers.maxWaiting',
+        'headers.headers',
+        'headers.headers.good',
+        'forwards.forward',
+        'forwards.forward',
+        'forwards.forward',
+        'keys.keys',
+        'typo.timeout',
+      ]);
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    },
+  );
+});
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+test('the calls of one execution share a trace, and each has a span of its own', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { bind } = setUp(t, { url: server.url });
+  const execution = bind();
+  await execution.get('/');
+  await execution.get('/');
+  await bind().get('/');
+  const traces = server.requests.map(({ headers }) => TRACEPARENT.exec(String(headers['traceparent'])) ?? []);
+  const [ids, spans] = [1, 2].map((part) => traces.map((trace) => trace[part])) as [string[], string[]];
+  assert.equal(new Set(spans).size, 3);
+  assert.equal(ids[0], ids[1]);
+  assert.notEqual(ids[1], ids[2]);
+});
+
+for (const [what, given, goesOn] of [
+  ['goes on, flags included', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', true],
+  ['that is broken is not taken', '00-4bf92f3577b34da6-00f067aa0ba902b7-00', false],
+  ['of zeros is not taken', `00-${'0'.repeat(32)}-00f067aa0ba902b7-00`, false],
+  ['of the forbidden version is not taken', 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', false],
+] as const) {
+  test(`a traceparent ${what}`, async (t) => {
+    const server = await startServer(t, (response) => json(response, {}));
+    await setUp(t, { url: server.url }).bind({ traceparent: given }).get('/');
+    const [, id, span, flags] = TRACEPARENT.exec(String(server.requests[0]?.headers['traceparent'])) ?? [];
+    assert.equal(id === given.split('-')[1], goesOn);
+    assert.equal(flags, goesOn ? '00' : '01');
+    assert.notEqual(span, '00f067aa0ba902b7');
+    assert.match(String(id), /^[0-9a-f]{32}$/);
+  });
+}

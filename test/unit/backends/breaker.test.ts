@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { failure, json, metric, setUp, startServer, startSilentTls } from './fixture.ts';
+
+test('a back end that keeps failing is left alone until a trial succeeds', async (t) => {
+  let status = 500;
+  const server = await startServer(t, (response) => json(response, 'good', status));
+  const { api, clock, metrics, lines } = setUp(t, { url: server.url, breakerFailures: 2 });
+  const open = () => metric(metrics, 'backend_breaker_open', { backend: 'api' });
+  await failure(api.get('/'), 'BACKEND_FAILED');
+  assert.equal(await open(), 0);
+  await failure(api.get('/'), 'BACKEND_FAILED');
+  assert.equal(await open(), 1);
+  const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  assert.match(String(error.cause), /circuit breaker is open/);
+  assert.equal(server.requests.length, 2);
+  status = 200;
+  clock.advance(1_000);
+  assert.equal(await api.get('/'), 'good');
+  assert.equal(await open(), 0);
+  assert.match(lines.join(''), /circuit breaker opened[\s\S]*circuit breaker closed/);
+});
+
+test('each try counts, and there is none once it is open', async (t) => {
+  const server = await startServer(t, (response) => response.writeHead(503).end());
+  const { api } = setUp(t, { url: server.url, breakerFailures: 2, retries: 5 });
+  const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  assert.equal(error.status, 503);
+  assert.equal(server.requests.length, 2);
+});
+
+test('timeouts count', async (t) => {
+  const server = await startServer(t, () => undefined);
+  const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1 });
+  const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
+  await once(server.events, 'request');
+  clock.advance(5_000);
+  await call;
+  await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+});
+
+for (const [what, status, body] of [
+  ['a rejected request', 400, '{}'],
+  ['nothing found', 404, '{}'],
+  ['an answer that is not JSON', 200, 'text'],
+] as const) {
+  test(`${what} does not count: the back end answers`, async (t) => {
+    const server = await startServer(t, (response) => response.writeHead(status).end(body));
+    const { api } = setUp(t, { url: server.url, breakerFailures: 1 });
+    for (let turn = 0; turn < 3; turn++) await api.get('/').catch(() => undefined);
+    assert.equal(server.requests.length, 3);
+  });
+}
+
+test('a trial whose caller gives up neither closes nor blocks it', async (t) => {
+  let status = 500;
+  const server = await startServer(t, (response) => {
+    if (status !== 0) json(response, 'good', status);
+  });
+  const { api, bind, clock, metrics } = setUp(t, { url: server.url, breakerFailures: 1 });
+  await failure(api.get('/'), 'BACKEND_FAILED');
+  clock.advance(1_000);
+  status = 0;
+  const controller = new AbortController();
+  const trial = failure(bind({ signal: controller.signal }).get('/'), 'BACKEND_ABORTED');
+  await once(server.events, 'request');
+  await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  controller.abort();
+  await trial;
+  assert.equal(await metric(metrics, 'backend_breaker_open', { backend: 'api' }), 1);
+  status = 200;
+  assert.equal(await api.get('/'), 'good');
+});
+
+test('a call that waited until it was open fails, and gives its place back', async (t) => {
+  let status = 500;
+  const server = await startServer(t, (response) => json(response, 'good', status));
+  const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1, maxConcurrency: 1 });
+  const first = failure(api.get('/'), 'BACKEND_FAILED');
+  const second = failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  await Promise.all([first, second]);
+  assert.equal(server.requests.length, 1);
+  status = 200;
+  clock.advance(1_000);
+  assert.equal(await api.get('/'), 'good');
+});
+
+test('while it is open a call fails at once, though every place is taken', async (t) => {
+  const { url, server } = await startSilentTls(t);
+  const definition = { url, connectTimeoutMs: 60_000, breakerFailures: 1, maxConcurrency: 1 };
+  const { api, clock } = setUp(t, definition);
+  const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
+  await once(server, 'connection');
+  clock.advance(5_000);
+  await call;
+  await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import type { BackendDefinition } from '../../../src/graph/api/backend-definition.ts';
+import { BackendError, type BackendErrorCode } from '../../../src/backends/error.ts';
+import { Backends } from '../../../src/backends/backends.ts';
+import type { Backend } from '../../../src/graph/api/backend.ts';
+import type { JsonValue } from '../../../src/events/event.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+
+/** A clock that stands until it is told: short sleeps pass at once and are noted, long ones wait for `advance`. */
+export class FakeClock {
+  /** Sleeps of at least this many ms wait for `advance`. */
+  patience = 5_000;
+  chance = 1;
+  readonly waits: number[] = [];
+  readonly events = new EventEmitter();
+  readonly #sleepers = new Set<{ until: number; wake: () => void }>();
+  #time = 1_000_000;
+
+  now(): number {
+    return this.#time;
+  }
+
+  random(): number {
+    return this.chance;
+  }
+
+  get sleepers(): number {
+    return this.#sleepers.size;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms < this.patience) {
+      this.waits.push(ms);
+      this.#time += ms;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const sleeper = {
+        until: this.#time + ms,
+        wake: (): void => {
+          this.#sleepers.delete(sleeper);
+          resolve();
+        },
+      };
+      this.#sleepers.add(sleeper);
+      signal.addEventListener('abort', sleeper.wake, { once: true });
+      this.events.emit('sleep', ms);
+    });
+  }
+
+  advance(ms: number): void {
+    this.#time += ms;
+    for (const sleeper of this.#sleepers) if (sleeper.until <= this.#time) sleeper.wake();
+  }
+}
+
+/** A request as a back end got it. */
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+type Handler = (response: ServerResponse, request: Received) => unknown;
+
+/** An HTTP server on loopback; `requests` holds what came, `events` tells of each. */
+export async function startServer(t: TestContext, handler: Handler) {
+  const requests: Received[] = [];
+  const events = new EventEmitter();
+  let connections = 0;
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url = '', headers } = request;
+    const received = { method, url, headers, body: await text(request) };
+    requests.push(received);
+    handler(response, received);
+    events.emit('request', received);
+  };
+  const server: Server = createServer((request, response) => void receive(request, response));
+  server.on('connection', () => (connections += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, requests, events, server, connections: () => connections };
+}
+
+/** Takes connections, but never answers the TLS handshake. */
+export async function startSilentTls(t: TestContext) {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  server.on('connection', (socket) => t.after(() => socket.destroy()));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}`, server };
+}
+
+export function json(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+interface Call {
+  readonly viewer?: () => unknown;
+  readonly signal?: AbortSignal;
+  readonly traceparent?: string;
+}
+
+/** Back ends with one of them, `api`, as an execution sees it. */
+export function setUp(t: TestContext, definition: BackendDefinition) {
+  const clock = new FakeClock();
+  const metrics = new Metrics();
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const transformKeys = { SNAKE: markKeys, KEEP: (value: JsonValue) => value };
+  const backends = new Backends({ api: definition }, { clock, metrics, log, transformKeys });
+  t.after(() => backends.close());
+  const bind = ({ viewer = () => ({}), signal, traceparent }: Call = {}): Backend => {
+    const bound = backends.bind({ viewer, signal: () => signal, traceparent })['api'];
+    assert.ok(bound);
+    return bound;
+  };
+  return { backends, clock, metrics, lines, bind, api: bind() };
+}
+
+/** Stands for snake_case: top-level keys get an underscore in front, and the key `forbidden` is refused. */
+function markKeys(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if ('forbidden' in value) throw new Error('expected no key forbidden, got one');
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [`_${key}`, child]));
+}
+
+/** The BackendError that a call ends with. */
+export async function failure(call: Promise<unknown>, code: BackendErrorCode): Promise<BackendError> {
+  const error = await call.then(
+    (value) => assert.fail(`expected ${code}, got ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof BackendError, `expected a BackendError, got ${String(error)}`);
+  assert.equal(error.code, code);
+  return error;
+}
+
+/** A metric's value for some labels; 0 if it has none yet. */
+export async function metric(
+  metrics: Metrics,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<number> {
+  const { values } = (await metrics.registry.getSingleMetric(`sluice_${name}`)?.get()) ?? { values: [] };
+  const found = values.find((value) =>
+    Object.entries(labels).every(
+      ([label, expected]) => (value.labels as Record<string, unknown>)[label] === expected,
+    ),
+  );
+  return found?.value ?? 0;
+}

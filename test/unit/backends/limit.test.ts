@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import test from 'node:test';
+import { ConcurrencyLimit } from '../../../src/support/limiter.ts';
+import { failure, json, setUp, startServer, startSilentTls } from './fixture.ts';
+
+const never = new AbortController().signal;
+
+test('places are handed on in the order of waiting', async () => {
+  const limit = new ConcurrencyLimit(1, 10);
+  const order: number[] = [];
+  assert.equal(limit.enter(never), true);
+  const turns = [1, 2, 3].map(async (name) => {
+    assert.equal(await limit.enter(never), true);
+    order.push(name);
+    limit.release();
+  });
+  assert.deepEqual(order, []);
+  limit.release();
+  await Promise.all(turns);
+  assert.deepEqual(order, [1, 2, 3]);
+  assert.equal(limit.enter(never), true, 'the place is free again');
+});
+
+test('one more than may wait is refused at once', () => {
+  const limit = new ConcurrencyLimit(1, 1);
+  assert.equal(limit.enter(never), true);
+  assert.ok(limit.enter(never) instanceof Promise);
+  assert.equal(limit.enter(never), false);
+});
+
+test('whoever gives up while waiting leaves its turn to the next', async () => {
+  const limit = new ConcurrencyLimit(1, 1);
+  const impatient = new AbortController();
+  limit.enter(never);
+  const gone = limit.enter(impatient.signal);
+  impatient.abort();
+  assert.equal(await gone, false);
+  const next = limit.enter(never);
+  assert.ok(next instanceof Promise, 'its place in the queue is free');
+  limit.release();
+  assert.equal(await next, true);
+});
+
+test('giving up after one’s turn has come changes nothing', async () => {
+  const limit = new ConcurrencyLimit(1, 1);
+  const late = new AbortController();
+  limit.enter(never);
+  const turn = limit.enter(late.signal);
+  limit.release();
+  late.abort();
+  assert.equal(await turn, true);
+  assert.ok(limit.enter(never) instanceof Promise, 'the place is taken');
+});
+
+test('a back end gets no more requests at once than its limit, and each call its answer', async (t) => {
+  const held: (() => void)[] = [];
+  let most = 0;
+  const server = await startServer(t, (response, { url }) => {
+    held.push(() => json(response, url));
+    most = Math.max(most, held.length);
+    // The first is answered only once there is a second beside it.
+    if (held.length === 2) setImmediate(() => held.splice(0).forEach((answer) => answer()));
+  });
+  const { api } = setUp(t, { url: server.url, maxConcurrency: 2, maxWaiting: 8 });
+  const paths = Array.from({ length: 10 }, (_, index) => `/${index}`);
+  assert.deepEqual(await Promise.all(paths.map((path) => api.get(path))), paths);
+  assert.equal(most, 2);
+  assert.ok(server.connections() <= 2);
+});
+
+test('past the bound of waiting calls a call fails at once, and the back end hears nothing of it', async (t) => {
+  const held: ServerResponse[] = [];
+  const server = await startServer(t, (response) => held.push(response));
+  const { api } = setUp(t, { url: server.url, maxConcurrency: 1, maxWaiting: 1 });
+  const first = api.get('/1');
+  const second = api.get('/2');
+  const error = await failure(api.get('/3'), 'BACKEND_OVERLOADED');
+  assert.equal(error.status, undefined);
+  for (const name of ['first', 'second']) {
+    if (held.length === 0) await once(server.events, 'request');
+    const response = held.shift() ?? assert.fail('expected a request');
+    json(response, name);
+  }
+  assert.deepEqual(await Promise.all([first, second]), ['first', 'second']);
+  assert.equal(server.requests.length, 2);
+});
+
+test('a call whose time is over while it waits is never sent', async (t) => {
+  const server = await startServer(t, () => undefined);
+  const { api, clock } = setUp(t, { url: server.url, maxConcurrency: 1 });
+  const first = failure(api.get('/1', { timeoutMs: 10_000 }), 'BACKEND_TIMEOUT');
+  const second = failure(api.get('/2'), 'BACKEND_TIMEOUT');
+  await once(server.events, 'request');
+  clock.advance(5_000);
+  await second;
+  clock.advance(5_000);
+  await first;
+  assert.deepEqual(
+    server.requests.map(({ url }) => url),
+    ['/1'],
+  );
+});
+
+test('calls that wait for credentials count as waiting', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { api, backends } = setUp(t, {
+    url: server.url,
+    headers: () => new Promise(() => undefined),
+    maxConcurrency: 1,
+    maxWaiting: 1,
+  });
+  const waiting = [1, 2].map(() => failure(api.get('/'), 'BACKEND_ABORTED'));
+  await failure(api.get('/'), 'BACKEND_OVERLOADED');
+  await backends.close();
+  await Promise.all(waiting);
+});
+
+test('a place is taken until the connection is, though its caller has left', async (t) => {
+  const { url, server } = await startSilentTls(t);
+  const { api, bind } = setUp(t, { url, connectTimeoutMs: 60_000, maxConcurrency: 1, maxWaiting: 0 });
+  const controller = new AbortController();
+  const call = failure(bind({ signal: controller.signal }).get('/'), 'BACKEND_ABORTED');
+  await once(server, 'connection');
+  controller.abort();
+  await call;
+  await failure(api.get('/'), 'BACKEND_OVERLOADED');
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { failure, json, metric, setUp, startServer } from './fixture.ts';
+
+test('each method sends what it is given below the base URL, as JSON', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { api } = setUp(t, { url: `${server.url}/api/v1/` });
+  await api.get('/users/1', { query: { a: 'x&y', list: [1, 2], none: undefined, no: null } });
+  await api.delete('/users/1');
+  await api.post('/users', { userName: 'Ann' });
+  await api.put('/users/1', [1]);
+  await api.patch('/users/1', null);
+  await api.get('');
+  assert.deepEqual(
+    server.requests.map(({ method, url, body }) => [method, url, body]),
+    [
+      ['GET', '/api/v1/users/1?a=x%26y&list=1&list=2', ''],
+      ['DELETE', '/api/v1/users/1', ''],
+      ['POST', '/api/v1/users', '{"userName":"Ann"}'],
+      ['PUT', '/api/v1/users/1', '[1]'],
+      ['PATCH', '/api/v1/users/1', 'null'],
+      ['GET', '/api/v1', ''],
+    ],
+  );
+  const types = server.requests.map(({ headers }) => headers['content-type']);
+  const type = 'application/json';
+  assert.deepEqual(types, [undefined, undefined, type, type, type, undefined]);
+  assert.ok(server.requests.every(({ headers }) => headers.accept === type));
+});
+
+test('response keys are transformed, unless the definition keeps them', async (t) => {
+  const server = await startServer(t, (response) => json(response, { userId: 1 }));
+  assert.deepEqual(await setUp(t, { url: server.url }).api.get('/'), { _userId: 1 });
+  assert.deepEqual(await setUp(t, { url: server.url, keys: 'KEEP' }).api.get('/'), { userId: 1 });
+});
+
+test('calls one after the other share connections, whatever they come to', async (t) => {
+  const statuses = [200, 404, 201, 400];
+  const server = await startServer(t, (response) => {
+    const status = statuses[server.requests.length % 4];
+    json(response, {}, status);
+  });
+  const { api } = setUp(t, { url: server.url });
+  for (let turn = 0; turn < 20; turn++) await api.get('/').catch(() => undefined);
+  assert.equal(server.requests.length, 20);
+  // undici may open a second one while the first is still being put back.
+  assert.ok(server.connections() <= 2, `${server.connections()} connections`);
+});
+
+test('of a failure with a large body the connection is closed, not kept waiting for a reader', async (t) => {
+  const server = await startServer(t, (response) => {
+    response.on('close', () => server.events.emit('closed'));
+    json(response, 'x'.repeat(20_000_000), 400);
+  });
+  const { api } = setUp(t, { url: server.url });
+  const closed = once(server.events, 'closed');
+  await failure(api.get('/'), 'BACKEND_REJECTED');
+  await closed;
+});
+
+test('an empty answer is null', async (t) => {
+  const statuses = [204, 200];
+  const server = await startServer(t, (response) => response.writeHead(statuses.shift() ?? 500).end());
+  const { api } = setUp(t, { url: server.url });
+  assert.equal(await api.delete('/users/1'), null);
+  assert.equal(await api.get('/users/1'), null);
+});
+
+test('404 is an error, or null for who says so', async (t) => {
+  const server = await startServer(t, (response) => json(response, { secret: 1 }, 404));
+  const { api } = setUp(t, { url: server.url });
+  const error = await failure(api.get('/users/1'), 'BACKEND_NOT_FOUND');
+  assert.deepEqual(error.extensions, { code: 'BACKEND_NOT_FOUND', backend: 'api', status: 404 });
+  assert.equal(await api.get('/users/1', { nullIfNotFound: true }), null);
+});
+
+for (const [status, code] of [
+  [400, 'BACKEND_REJECTED'],
+  [401, 'BACKEND_REJECTED'],
+  [429, 'BACKEND_OVERLOADED'],
+  [500, 'BACKEND_FAILED'],
+  [501, 'BACKEND_FAILED'],
+  [304, 'BACKEND_BAD_RESPONSE'],
+] as const) {
+  test(`status ${status} is ${code}, and is not tried again`, async (t) => {
+    const server = await startServer(t, (response) => response.writeHead(status).end());
+    const { api, metrics } = setUp(t, { url: server.url });
+    const error = await failure(api.get('/'), code);
+    assert.deepEqual(error.extensions, { code, backend: 'api', status });
+    assert.equal(server.requests.length, 1);
+    const outcome = code.slice('BACKEND_'.length).toLowerCase();
+    assert.equal(await metric(metrics, 'backend_requests_total', { backend: 'api', outcome }), 1);
+  });
+}
+
+test('a redirect is not followed', async (t) => {
+  const other = await startServer(t, (response) => json(response, 'stolen'));
+  const server = await startServer(t, (response) => response.writeHead(302, { location: other.url }).end());
+  const { api } = setUp(t, { url: server.url, headers: { authorization: 'Bearer service' } });
+  assert.equal((await failure(api.get('/'), 'BACKEND_BAD_RESPONSE')).status, 302);
+  assert.equal(other.requests.length, 0);
+});
+
+test('what is not JSON can not be used, and its text is kept out of message, cause and log', async (t) => {
+  const server = await startServer(t, (response) => response.end('<html>secret</html>'));
+  const { api, lines } = setUp(t, { url: server.url });
+  const error = await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
+  assert.match(String(error.cause), /expected JSON, got 19 characters/);
+  assert.doesNotMatch(JSON.stringify(error) + String(error.cause) + lines.join(''), /secret/);
+});
+
+test('keys that are refused make an answer that can not be used', async (t) => {
+  const server = await startServer(t, (response) => json(response, { forbidden: 1 }));
+  const { api } = setUp(t, { url: server.url });
+  await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
+});
+
+for (const known of [true, false]) {
+  test(`an answer past the bound is refused, its length ${known ? 'known' : 'unknown'}`, async (t) => {
+    const server = await startServer(t, (response) => {
+      const text = JSON.stringify('x'.repeat(2_000));
+      if (known) response.setHeader('content-length', text.length);
+      else response.write(text.slice(0, 10));
+      response.end(known ? text : text.slice(10));
+    });
+    const { api } = setUp(t, { url: server.url, maxResponseBytes: 1_000 });
+    await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
+    assert.equal(server.requests.length, 1);
+  });
+}
+
+test('headers come from the definition, then from the call, named in any case', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { api } = setUp(t, {
+    url: server.url,
+    headers: { 'X-A': 'service', 'X-B': 'service', Accept: 'a/b' },
+  });
+  await api.get('/', { headers: { 'x-b': 'call' } });
+  const { headers } = server.requests[0] ?? assert.fail();
+  assert.equal(headers['x-a'], 'service');
+  assert.equal(headers['x-b'], 'call');
+  assert.equal(headers.accept, 'a/b');
+});
+
+test('a function gives the headers anew for each call, and its failure is the call’s', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  let turn = 0;
+  const { api } = setUp(t, {
+    url: server.url,
+    headers: async () => {
+      turn += 1;
+      if (turn === 3) throw new Error('no token');
+      return { Authorization: `Bearer ${turn}` };
+    },
+  });
+  await api.get('/');
+  await api.get('/');
+  const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  assert.match(String(error.cause), /no token/);
+  assert.deepEqual(
+    server.requests.map(({ headers }) => headers.authorization),
+    ['Bearer 1', 'Bearer 2'],
+  );
+});
+
+for (const [what, path, options] of [
+  ['a path that leaves the base URL', '/../admin', {}],
+  ['a header with a line break', '/', { headers: { 'x-a': 'a\r\nx-b: c' } }],
+  ['a time that is none', '/', { timeoutMs: NaN }],
+] as const) {
+  test(`${what} is never sent`, async (t) => {
+    const server = await startServer(t, (response) => json(response, {}));
+    const { api, lines } = setUp(t, { url: server.url });
+    await failure(api.get(path, options), 'BACKEND_BAD_REQUEST');
+    assert.equal(server.requests.length, 0);
+    assert.equal(lines.length, 1, 'the log says what was wrong');
+  });
+}
+
+test('a body that JSON can not hold is never sent', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { api } = setUp(t, { url: server.url });
+  await failure(api.post('/', 1n), 'BACKEND_BAD_REQUEST');
+  await failure(
+    api.post('/', () => 1),
+    'BACKEND_BAD_REQUEST',
+  );
+  assert.equal(server.requests.length, 0);
+});
+
+test('calls are counted and timed, and none is left in flight', async (t) => {
+  const server = await startServer(t, async (response) => {
+    during.push(await metric(metrics, 'backend_in_flight', { backend: 'api' }));
+    clock.advance(250);
+    json(response, {});
+  });
+  const during: number[] = [];
+  const { api, clock, metrics } = setUp(t, { url: server.url });
+  await api.get('/');
+  assert.deepEqual(during, [1]);
+  assert.equal(await metric(metrics, 'backend_in_flight', { backend: 'api' }), 0);
+  assert.equal(await metric(metrics, 'backend_requests_total', { backend: 'api', outcome: 'ok' }), 1);
+  const text = await metrics.registry.getSingleMetricAsString('sluice_backend_duration_seconds');
+  assert.match(text, /sum\{backend="api"\} 0\.25/);
+});

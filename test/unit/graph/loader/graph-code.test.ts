@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { realpath, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { GraphQLError, type GraphQLFieldResolver } from 'graphql';
+import { buildGraph } from '../../../../src/graph/loader/build-graph.ts';
+import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
+import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
+import { graphFolder } from '../graph-folder.ts';
+
+const SCHEMA = `type Subscription { bid: Bid @event(topic: "bids") }
+type Bid { amount: Int, note: String }
+`;
+
+const GRAPH_TS = `import { defineGraph, type Event } from 'sluice';
+import { GraphQLError } from 'graphql';
+import DataLoader from 'dataloader';
+import { noteOf } from './notes/note.ts';
+
+type Bid = { amount: number };
+const loader: unknown = new DataLoader(async (ids: readonly number[]) => ids);
+if (!(loader instanceof DataLoader)) throw new Error('no loader');
+
+export default defineGraph({
+  resolvers: {
+    Bid: {
+      note: (bid: Bid): string => noteOf(bid.amount),
+      amount: (): never => {
+        throw new GraphQLError('refused');
+      },
+    },
+  },
+});
+export type { Event };
+`;
+
+const NOTE_TS = `interface Note {
+  text: string;
+}
+
+export function noteOf(amount: number): string {
+  const note: Note = { text: \`\${amount} bid\` };
+  if (amount < 0) throw new RangeError('too low');
+  return note.text;
+}
+`;
+
+const FILES = { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH_TS, 'notes/note.ts': NOTE_TS };
+
+async function resolversOf(folder: string) {
+  const { schema } = await loadGraph(folder);
+  const type = schema.getType('Bid');
+  assert.ok(type && 'getFields' in type);
+  return (field: string, source: object): unknown => {
+    const resolve = type.getFields()[field] as
+      { resolve?: GraphQLFieldResolver<unknown, unknown> } | undefined;
+    return resolve?.resolve?.(source, {}, {}, {} as Parameters<GraphQLFieldResolver<unknown, unknown>>[3]);
+  };
+}
+
+describe('the code of a graph outside the repository', () => {
+  it('may be TypeScript in several files', async (t) => {
+    const resolve = await resolversOf(await graphFolder(t, FILES));
+    assert.equal(resolve('note', { amount: 3 }), '3 bid');
+  });
+
+  it('shares graphql with the gateway, even where it has a copy of its own', async (t) => {
+    const own = {
+      'node_modules/graphql/package.json': '{ "name": "graphql", "main": "index.js" }',
+      'node_modules/graphql/index.js': 'exports.GraphQLError = class extends Error {};',
+      'node_modules/library/package.json': '{ "name": "library", "type": "module", "main": "index.js" }',
+      'node_modules/library/index.js': `export { GraphQLError } from 'graphql';`,
+    };
+    const viaLibrary = GRAPH_TS.replace(`from 'graphql'`, `from 'library'`);
+    for (const graph of [GRAPH_TS, viaLibrary]) {
+      const resolve = await resolversOf(await graphFolder(t, { ...FILES, ...own, 'graph.ts': graph }));
+      assert.throws(() => resolve('amount', {}), GraphQLError);
+    }
+  });
+
+  it('names lines of the TypeScript in stacks', async (t) => {
+    const folder = await graphFolder(t, FILES);
+    const resolve = await resolversOf(folder);
+    const file = path.join(await realpath(folder), 'notes/note.ts');
+    assert.throws(
+      () => resolve('note', { amount: -1 }),
+      (error: Error) => {
+        assert.match(error.stack ?? '', /notes\/note\.ts:7:\d+/);
+        assert.ok(
+          error.stack?.includes(file) || error.stack?.includes(pathToFileURL(file).href),
+          error.stack,
+        );
+        return error instanceof RangeError;
+      },
+    );
+  });
+
+  it('may import ./x.js where TypeScript means x.ts, though an older x.js is there', async (t) => {
+    const resolve = await resolversOf(
+      await graphFolder(t, {
+        ...FILES,
+        'graph.ts': GRAPH_TS.replace('./notes/note.ts', './notes/note.js'),
+        'notes/note.js': 'export const noteOf = () => "old";',
+      }),
+    );
+    assert.equal(resolve('note', { amount: 3 }), '3 bid');
+  });
+
+  it('is taken from graph.ts before graph.js', async (t) => {
+    const resolve = await resolversOf(
+      await graphFolder(t, { ...FILES, 'graph.js': 'throw new Error("old")' }),
+    );
+    assert.equal(resolve('note', { amount: 3 }), '3 bid');
+  });
+
+  it('is a module, whatever the package.json beside it says', async (t) => {
+    const graph = `import { defineGraph } from 'sluice';
+      export default defineGraph({ resolvers: { Bid: { note: () => 'js' } } });`;
+    const files = { 'schema.graphql': SCHEMA, 'graph.js': graph, 'package.json': '{ "type": "commonjs" }' };
+    const resolve = await resolversOf(await graphFolder(t, files));
+    assert.equal(resolve('note', {}), 'js');
+  });
+
+  it('names lines of the TypeScript without --enable-source-maps as well', async (t) => {
+    const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': `${NOTE_TS}throw new Error('here');` });
+    const module = new URL('../../../../src/graph/loader/load-graph.js', import.meta.url).href;
+    const script = `import { loadGraph } from '${module}'; await loadGraph('${folder}').catch((error) => console.log(error.message))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    assert.match(stdout, /notes\/note\.ts:10:7: error: .*here/);
+  });
+
+  it('may use CommonJS packages that the folder has installed', async (t) => {
+    const resolve = await resolversOf(
+      await graphFolder(t, {
+        'schema.graphql': SCHEMA,
+        'graph.js': `import { defineGraph } from 'sluice';
+          import { word } from 'words';
+          export default defineGraph({ resolvers: { Bid: { note: () => word } } });`,
+        'node_modules/words/package.json': '{ "name": "words", "main": "index.js" }',
+        'node_modules/words/index.js': `exports.word = 'yes';`,
+      }),
+    );
+    assert.equal(resolve('note', {}), 'yes');
+  });
+
+  it('is pointed at where it is not TypeScript, or imports what is not there', async (t) => {
+    const cases = [
+      ['notes/note.ts', 'export const a = ;\n', 1, 18, /Unexpected token/],
+      [
+        'graph.ts',
+        `\nimport { nothingLikeThat } from 'sluice';\nnothingLikeThat();\n`,
+        2,
+        1,
+        /nothingLikeThat/,
+      ],
+      ['graph.ts', `import './nothing.ts';\n`, 1, 1, /nothing\.ts/],
+    ] as const;
+    for (const [name, text, line, column, message] of cases) {
+      const folder = await graphFolder(t, { ...FILES, [name]: text });
+      const [found] = await checkGraph(folder);
+      assert.match(found?.message ?? '', message);
+      assert.deepEqual(
+        { file: path.relative(folder, found?.file ?? ''), line: found?.line, column: found?.column },
+        { file: name, line, column },
+      );
+    }
+  });
+});
+
+describe('buildGraph', () => {
+  it('compiles every TypeScript file beside itself, for a graph without TypeScript', async (t) => {
+    const folder = await graphFolder(t, {
+      ...FILES,
+      'types.d.ts': 'export type A = 1;',
+      'node_modules/x/index.ts': 'export const x: number = 1;',
+    });
+    const written = await buildGraph(folder);
+    assert.deepEqual(
+      written.map((file) => path.relative(folder, file)),
+      ['graph.js', 'notes/note.js'],
+    );
+    assert.ok(!existsSync(path.join(folder, 'node_modules/x/index.js')));
+    await rm(path.join(folder, 'graph.ts'));
+    await rm(path.join(folder, 'notes/note.ts'));
+    const resolve = await resolversOf(folder);
+    assert.equal(resolve('note', { amount: 3 }), '3 bid');
+    assert.throws(
+      () => resolve('note', { amount: -1 }),
+      (error: Error) => /notes\/note\.ts:7:\d+/.test(error.stack ?? ''),
+      'the stack names the line of the source, by the source map within',
+    );
+  });
+
+  it('refuses what is not TypeScript, with its place, and then writes nothing', async (t) => {
+    const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': 'let a: = 1;' });
+    await assert.rejects(buildGraph(folder), {
+      code: 'BAD_GRAPH',
+      message: /note\.ts:1:8: Unexpected token/,
+    });
+    assert.ok(!existsSync(path.join(folder, 'graph.js')));
+  });
+
+  it('refuses a folder that is not there', async () => {
+    await assert.rejects(buildGraph('/nowhere/graph'), { code: 'BAD_GRAPH', message: /ENOENT/ });
+  });
+});

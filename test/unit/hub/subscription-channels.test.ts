@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { channelsOf } from '../../../src/hub/subscription-channels.ts';
+import type { Binding } from '../../../src/graph/graph.ts';
+
+const binding: Binding = {
+  field: 'bid_placed',
+  topic: 'bids',
+  key: 'auction_id',
+  keyForm: (value) => value,
+  filter: undefined,
+  shares: true,
+};
+
+const channels = (args: Record<string, unknown>, max = 100) => channelsOf(binding, args, 'sluice:', max);
+
+describe('the channels of a subscription', () => {
+  it('are one for a value, which is percent-encoded', () => {
+    assert.deepEqual(channels({ auction_id: 'a:1/é' }), ['sluice:bids:auction_id=a%3A1%2F%C3%A9']);
+  });
+
+  it('are the whole topic where the key is absent or null, or the binding has none', () => {
+    assert.deepEqual(channels({}), ['sluice:bids']);
+    assert.deepEqual(channels({ auction_id: null }), ['sluice:bids']);
+    assert.deepEqual(channelsOf({ ...binding, key: undefined }, { auction_id: '1' }, '', 100), ['bids']);
+  });
+
+  it('are one for each distinct element of a list, by its text', () => {
+    assert.deepEqual(channels({ auction_id: ['1', '2', 1, '2'] }), [
+      'sluice:bids:auction_id=1',
+      'sluice:bids:auction_id=2',
+    ]);
+  });
+
+  it('can not be none: an empty list is refused', () => {
+    assert.throws(
+      () => channels({ auction_id: [] }),
+      /expected auction_id to be at least one value, got an empty list/,
+    );
+  });
+
+  it('have no place for null in a list', () => {
+    assert.throws(() => channels({ auction_id: ['1', null] }), /got one with null in it/);
+  });
+
+  it('are those of the values as events hold them, which coercion may have changed', () => {
+    const days: Binding = { ...binding, keyForm: (value) => (value as Date).toISOString().slice(0, 10) };
+    const args = { auction_id: new Date('2026-11-21T10:00:00Z') };
+    assert.deepEqual(channelsOf(days, args, '', 100), ['bids:auction_id=2026-11-21']);
+    assert.throws(
+      () => channelsOf(binding, args, '', 100),
+      /expected auction_id to be text, a number or a boolean/,
+    );
+  });
+
+  it('are bounded, counted without duplicates', () => {
+    assert.equal(channels({ auction_id: ['1', '2', '2'] }, 2).length, 2);
+    assert.throws(() => channels({ auction_id: ['1', '2', '3'] }, 2), /at most 2 distinct values, got 3/);
+  });
+});

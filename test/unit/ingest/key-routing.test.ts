@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KafkaKeys } from '../../../src/ingest/key-routing.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { readableLog, record, topic } from './parts.ts';
+
+test('of every topic one message in a hundred is looked at, the first one too, whatever comes between', () => {
+  const keys = new KafkaKeys({ prefix: '', metrics: new Metrics(), log: readableLog().log });
+  const topics = ['a', 'b'].map((name) => topic(name, { keys: ['id'], kafkaKey: 'id' }));
+  const lookedAt: string[] = [];
+  for (let offset = 0; offset < 250; offset += 1) {
+    for (const one of topics) {
+      const message = record('{"id":1}', { topic: one.name, offset, key: Buffer.from('1') });
+      if (keys.channels(message, one) === undefined) lookedAt.push(`${one.name} ${offset}`);
+    }
+  }
+  assert.deepEqual(lookedAt, ['a 0', 'b 0', 'a 100', 'b 100', 'a 200', 'b 200']);
+});

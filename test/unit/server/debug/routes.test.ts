@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import type { Memory } from '../../../../src/server/debug/heap-snapshot.ts';
+import { cpuProfile } from '../../../../src/server/debug/profile.ts';
+import { Recordings } from '../../../../src/server/debug/recordings.ts';
+import { debugRoutes, type DebugOptions } from '../../../../src/server/debug/routes.ts';
+import { objectsIn, readAllocationProfile, readCpuProfile } from '../../../helpers/devtools-files.ts';
+import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
+
+const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
+const PATHS = [...RECORDINGS, '/debug/hub', '/debug/', '/debug/page.js'];
+
+const enough: Memory = { used: 1, available: 1_000_000_000 };
+
+const emptyHub = {
+  groups: { count: 0, largest: [] },
+  channels: { count: 0, largest: [] },
+  executions: { running: 0, waiting: 0 },
+};
+
+async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
+  return serve(
+    t,
+    await debugRoutes({
+      inspectable: { hub: { inspect: () => emptyHub }, sockets: { inspect: () => ({ count: 0 }) } },
+      memory: () => enough,
+      log: silent,
+      ...options,
+    }),
+  );
+}
+
+describe('/debug/', () => {
+  it('is not to be told from what does not exist, for whoever is not on this machine', async (t) => {
+    const port = await served(t);
+    const headers = { host: 'gateway.example' };
+    for (const path of PATHS) {
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+        const answer = await ask(port, path, { method, headers });
+        assert.deepEqual(essence(answer), essence(await ask(port, '/nowhere', { method, headers })), path);
+        assert.equal(answer.status, 404);
+      }
+    }
+  });
+
+  it('takes GET only: HEAD would record for nothing', async (t) => {
+    const port = await served(t);
+    for (const path of PATHS) {
+      for (const method of ['HEAD', 'POST']) assert.equal((await ask(port, path, { method })).status, 405);
+    }
+  });
+
+  it('answers the user and its own pages, and no page of another site', async (t) => {
+    const port = await served(t);
+    const from = (site: string) => ask(port, '/debug/hub', { headers: { 'sec-fetch-site': site } });
+    for (const site of ['none', 'same-origin']) assert.equal((await from(site)).status, 200, site);
+    for (const site of ['same-site', 'cross-site']) assert.equal((await from(site)).status, 403, site);
+  });
+});
+
+describe('/debug/heap-snapshot', () => {
+  it('is a file that Chrome DevTools open', async (t) => {
+    class Needle {
+      readonly inHay = true;
+    }
+    const needles = Array.from({ length: 7 }, () => new Needle());
+    const { status, headers, body } = await ask(await served(t), '/debug/heap-snapshot');
+    assert.equal(status, 200);
+    assert.match(
+      headers['content-disposition'] ?? '',
+      /^attachment; filename="[\w.-]+-\d{4}-[\dTZ.-]+\.heapsnapshot"$/,
+    );
+    assert.equal(objectsIn(body).get('Needle'), needles.length);
+  });
+
+  it('is refused when memory is too short, with what it takes and what there is', async (t) => {
+    let available = 950_000_000;
+    const port = await served(t, { memory: () => ({ used: 100_000_000, available }) });
+    const refused = await ask(port, '/debug/heap-snapshot');
+    assert.equal(refused.status, 503);
+    assert.equal(
+      errorOf(refused),
+      'memory is too short for a heap snapshot: expected 1000 MB to be left ' +
+        '(10 times the 100 MB that the heap holds), got 950 MB',
+    );
+    available = 1_000_000_000;
+    assert.equal((await ask(port, '/debug/heap-snapshot')).status, 200);
+  });
+});
+
+describe('profiles', () => {
+  it('of the CPU are files that Chrome DevTools open', async (t) => {
+    const port = await served(t);
+    const busy = setInterval(function spin() {
+      for (const end = performance.now() + 5; performance.now() < end;);
+    }, 10);
+    t.after(() => clearInterval(busy));
+    const { status, headers, body } = await ask(port, '/debug/cpu-profile?seconds=1');
+    assert.equal(status, 200);
+    assert.match(headers['content-disposition'] ?? '', /\.cpuprofile"$/);
+    const { functions, duration } = readCpuProfile(body);
+    assert.ok(functions.has('spin'));
+    assert.ok(duration >= 1_000_000);
+  });
+
+  it('of allocations are files that Chrome DevTools open, with what has been collected since', async (t) => {
+    const port = await served(t);
+    const busy = setInterval(function allocate() {
+      Array.from({ length: 20_000 }, (_, index) => ({ index }));
+    }, 10);
+    t.after(() => clearInterval(busy));
+    const { status, headers, body } = await ask(port, '/debug/allocation-profile?seconds=1');
+    assert.equal(status, 200);
+    assert.match(headers['content-disposition'] ?? '', /\.heapprofile"$/);
+    const allocated = [...readAllocationProfile(body).values()].reduce((sum, bytes) => sum + bytes, 0);
+    assert.ok(allocated > 5_000_000, `${allocated} bytes`);
+  });
+
+  for (const seconds of ['0', '61', '-1', '1.5', '1e1', 'ten', '']) {
+    it(`can't take ${JSON.stringify(seconds)} seconds`, async (t) => {
+      const answer = await ask(await served(t), `/debug/cpu-profile?seconds=${seconds}`);
+      assert.equal(answer.status, 400);
+      assert.equal(
+        errorOf(answer),
+        `seconds: expected a whole number from 1 to 60, got ${JSON.stringify(seconds)}`,
+      );
+    });
+  }
+
+  it('are taken one at a time, and a heap snapshot is not taken beside them', async (t) => {
+    const port = await served(t);
+    const first = connect(port, 'localhost');
+    const answered = text(first);
+    first.write('GET /debug/cpu-profile?seconds=1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    await once(first, 'connect');
+    await ask(port, '/debug/hub'); // What has been sent before this one has arrived.
+    for (const path of RECORDINGS) {
+      const answer = await ask(port, path);
+      assert.equal(answer.status, 409);
+      assert.match(errorOf(answer), /there is one: a CPU profile$/);
+    }
+    assert.match(await answered, /^HTTP\/1\.1 200 /);
+    assert.equal((await ask(port, '/debug/allocation-profile?seconds=1')).status, 200);
+  });
+
+  it('end when the client leaves, and the next one may begin', async (t) => {
+    const recordings = new Recordings();
+    const [begun, ended] = [deferred(), deferred<unknown>()];
+    const port = await serve(t, [
+      {
+        path: '/cpu-profile',
+        methods: {
+          GET: async (request, response, rest) => {
+            const recording = cpuProfile(recordings)(request, response, rest);
+            begun.resolve();
+            await Promise.resolve(recording).catch(ended.resolve);
+          },
+        },
+      },
+    ]);
+    const client = connect(port, 'localhost');
+    client.write('GET /cpu-profile?seconds=60 HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await begun.promise;
+    client.destroy();
+    assert.equal(((await ended.promise) as Error).name, 'AbortError');
+    let ran = false;
+    await recordings.alone('the next one', async () => void (ran = true));
+    assert.ok(ran);
+  });
+});
+
+describe('/debug/hub', () => {
+  it('lists as many as are asked for, 100 unless told otherwise', async (t) => {
+    const limits: number[] = [];
+    const hub = {
+      inspect: (limit: number) => {
+        limits.push(limit);
+        return emptyHub;
+      },
+    };
+    const port = await served(t, { inspectable: { hub, sockets: { inspect: () => ({}) } } });
+    for (const query of ['', '?limit=7', '?limit=1000']) {
+      assert.equal((await ask(port, `/debug/hub${query}`)).status, 200);
+    }
+    assert.deepEqual(limits, [100, 7, 1_000]);
+    const answer = await ask(port, '/debug/hub?limit=1001');
+    assert.equal(answer.status, 400);
+    assert.equal(errorOf(answer), 'limit: expected a whole number from 1 to 1000, got "1001"');
+  });
+
+  it('lists less where documents, variables or names are long, and counts all of them', async (t) => {
+    const group = { document: 'x'.repeat(100_000) };
+    const hub = {
+      inspect: (limit: number) => ({
+        ...emptyHub,
+        groups: { count: 5_000, largest: Array.from({ length: limit }, () => group) },
+        channels: { count: 2, largest: [{ name: 'short' }, { name: 'x'.repeat(5_000_000) }] },
+      }),
+    };
+    const port = await served(t, { inspectable: { hub, sockets: { inspect: () => ({}) } } });
+    const { body } = await ask(port, '/debug/hub?limit=1000');
+    const { groups, channels } = JSON.parse(body) as typeof emptyHub;
+    assert.equal(groups.count, 5_000);
+    assert.equal(groups.largest.length, 41);
+    assert.deepEqual(channels, { count: 2, largest: [{ name: 'short' }] });
+  });
+});
+
+describe('the page at /debug/', () => {
+  it('has every file that it names, and names none elsewhere', async (t) => {
+    const port = await served(t);
+    const { status, headers, body } = await ask(port, '/debug/');
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+    const script = await ask(port, '/debug/page.js');
+    const names = [
+      ...[...body.matchAll(/(?:src|href)="([^"?]+\.(?:js|css))"/g)].map(([, name]) => name),
+      ...[...script.body.matchAll(/from '\.\/([^']+)'/g)].map(([, name]) => name),
+    ];
+    assert.equal(names.length, 4);
+    for (const name of names) {
+      const file = await ask(port, `/debug/${name}`);
+      assert.equal(file.status, 200, name);
+      assert.match(file.headers['content-type'] ?? '', /^text\/(css|javascript)/);
+    }
+    assert.doesNotMatch(body + script.body, /https?:\/\/(?!www\.w3\.org)/);
+  });
+
+  it('allows nothing in the page and no host but its own', async (t) => {
+    const { headers } = await ask(await served(t), '/debug/');
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self';/);
+    assert.doesNotMatch(policy, /https?:|\*|unsafe/);
+  });
+
+  it('serves no other file', async (t) => {
+    const port = await served(t);
+    for (const name of ['page.html', 'graphiql/page.js', '../../gateway.js', '..%2frouter.js', 'nope']) {
+      assert.equal((await ask(port, `/debug/${name}`)).status, 404, name);
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SmallSet } from '../../../src/support/small-set.ts';
+
+test('a small set is a set, of none, one or many', () => {
+  const small = new SmallSet();
+  const set = new Set<string>();
+  const same = (): void => {
+    assert.equal(small.size, set.size);
+    for (const value of ['', 'a', 'b', 'c', 'd']) assert.equal(small.has(value), set.has(value), value);
+  };
+  same();
+  for (const value of ['a', 'a', 'b', 'c', 'a']) {
+    small.add(value);
+    set.add(value);
+    same();
+  }
+  for (const value of ['d', 'b', 'a', 'a', 'c']) {
+    small.delete(value);
+    set.delete(value);
+    same();
+  }
+  small.add('');
+  set.add('');
+  same();
+});
+
+test('the only one is deleted, and others stay', () => {
+  const small = new SmallSet();
+  small.add('a');
+  small.delete('b');
+  assert.equal(small.has('a'), true);
+  small.delete('a');
+  assert.equal(small.size, 0);
+  small.add('b');
+  assert.equal(small.has('a'), false);
+  assert.equal(small.has('b'), true);
+});

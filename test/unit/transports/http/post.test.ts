@@ -1,0 +1,162 @@
+import { Contexts } from '../../../../src/context/event-scope.ts';
+import assert from 'node:assert/strict';
+import {
+  buildSchema,
+  execute,
+  getOperationAST,
+  GraphQLError,
+  parse,
+  validate,
+  type DocumentNode,
+} from 'graphql';
+import { describe, it } from 'node:test';
+import {
+  PostTransport,
+  type PostResponse,
+  type QueryExecutor,
+} from '../../../../src/transports/http/post.ts';
+
+const schema = buildSchema(`
+  type Query { hello(name: String!): String fails: String secret: String }
+  type Mutation { add(n: Int!): Int }
+  type Subscription { tick: Int }
+`);
+const rootValue = {
+  hello: ({ name }: { name: string }) => `Hello ${name}`,
+  add: async ({ n }: { n: number }) => n + 1,
+  fails: () => {
+    throw new Error('no such house');
+  },
+};
+
+interface Prepared {
+  readonly kind: string;
+  readonly document: DocumentNode;
+  readonly name: string | null | undefined;
+}
+
+/** graphql-js behind the contract of the executor. */
+const executor: QueryExecutor<Prepared> = {
+  prepare: (query, name) => {
+    try {
+      const document = parse(query);
+      const errors = validate(schema, document);
+      const kind = getOperationAST(document, name)?.operation;
+      if (errors.length > 0) return errors;
+      return kind === undefined ? [new GraphQLError('Unknown operation.')] : { kind, document, name };
+    } catch (error) {
+      return [error as GraphQLError];
+    }
+  },
+  execute: ({ document, name }, _root, contextValue, variableValues) =>
+    execute({ schema, document, operationName: name ?? null, rootValue, contextValue, variableValues }),
+};
+
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+function post(body: unknown, headers: Record<string, string> = {}): Promise<PostResponse> {
+  const authenticator = { viewerOf: () => ({}) };
+  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  return new PostTransport(executor, authenticator, contexts).respond(
+    {
+      headers: { 'content-type': 'application/json', ...headers },
+      url: '/graphql',
+      remoteAddress: undefined,
+    },
+    typeof body === 'string' ? body : JSON.stringify(body),
+  );
+}
+
+interface Result {
+  data?: unknown;
+  errors?: { message: string; path?: unknown; locations?: unknown }[];
+}
+
+const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
+
+describe('PostTransport', () => {
+  it('answers a query, with variables', async () => {
+    const query = 'query ($name: String!) { hello(name: $name) }';
+    const response = await post({ query, variables: { name: 'Ada' } });
+    assert.equal(response.status, 200);
+    assert.deepEqual(resultOf(response), { data: { hello: 'Hello Ada' } });
+  });
+
+  it('answers a mutation', async () => {
+    assert.deepEqual(resultOf(await post({ query: 'mutation { add(n: 1) }' })), { data: { add: 2 } });
+  });
+
+  it('runs the operation that is named', async () => {
+    const query = 'query A { hello(name: "a") } query B { hello(name: "b") }';
+    assert.deepEqual(resultOf(await post({ query, operationName: 'B' })), { data: { hello: 'Hello b' } });
+  });
+
+  it('answers in the media type that the client asks for', async () => {
+    const query = '{ hello(name: "a") }';
+    const modern = await post({ query }, { accept: `${GRAPHQL_RESPONSE}, application/json;q=0.9` });
+    assert.equal(modern.headers['content-type'], `${GRAPHQL_RESPONSE}; charset=utf-8`);
+    const usual = await post({ query }, { accept: '*/*' });
+    assert.equal(usual.headers['content-type'], 'application/json; charset=utf-8');
+    assert.equal((await post({ query }, { accept: 'text/html' })).status, 406);
+  });
+
+  it('refuses a subscription and says where to send it', async () => {
+    const response = await post({ query: 'subscription { tick }' }, { accept: GRAPHQL_RESPONSE });
+    assert.equal(response.status, 400);
+    assert.match(resultOf(response).errors?.[0]?.message ?? '', /graphql-transport-ws/);
+  });
+
+  for (const [what, query] of [
+    ['a syntax error', '{ hello('],
+    ['a validation error', '{ hello(name: "a") nope }'],
+  ] as const) {
+    it(`answers ${what} with its location`, async () => {
+      const response = await post({ query }, { accept: GRAPHQL_RESPONSE });
+      assert.equal(response.status, 400);
+      const result = resultOf(response);
+      assert.equal('data' in result, false);
+      assert.equal(Array.isArray(result.errors?.[0]?.locations), true);
+      assert.equal((await post({ query })).status, 200); // What plain JSON clients expect.
+    });
+  }
+
+  it('answers variables that do not fit as a request that was never executed', async () => {
+    const query = 'query ($name: String!) { hello(name: $name) }';
+    const response = await post({ query, variables: { name: 1 } }, { accept: GRAPHQL_RESPONSE });
+    assert.equal(response.status, 400);
+    const result = resultOf(response);
+    assert.equal('data' in result, false);
+    assert.match(result.errors?.[0]?.message ?? '', /^Variable "\$name" got invalid value 1/);
+  });
+
+  it("keeps a resolver's error beside the data, without its stack", async () => {
+    const response = await post({ query: '{ fails hello(name: "a") }' }, { accept: GRAPHQL_RESPONSE });
+    assert.equal(response.status, 200);
+    const { data, errors } = resultOf(response);
+    assert.deepEqual(data, { fails: null, hello: 'Hello a' });
+    assert.deepEqual(errors, [
+      { message: 'no such house', locations: [{ line: 1, column: 3 }], path: ['fails'] },
+    ]);
+    assert.doesNotMatch(response.body ?? '', /\bat .*\.(js|ts)/);
+  });
+
+  for (const [what, body, message] of [
+    ['no JSON', 'not json', 'Unparsable JSON body'],
+    ['no object', '3', 'JSON body must be an object'],
+    ['no query', {}, 'Missing query'],
+    ['a query that is no text', { query: 3 }, 'Invalid query'],
+    ['variables that are no object', { query: '{ secret }', variables: [] }, 'Invalid variables'],
+    ['several operations in one', [{ query: '{ secret }' }], 'Missing query'],
+  ] as const) {
+    it(`answers 400 to a body with ${what}`, async () => {
+      const response = await post(body);
+      assert.equal(response.status, 400);
+      assert.equal(resultOf(response).errors?.[0]?.message, message);
+    });
+  }
+
+  it('answers 415 to what a page could send to any host without asking', async () => {
+    const response = await post({ query: '{ secret }' }, { 'content-type': 'text/plain' });
+    assert.equal(response.status, 415);
+  });
+});
