@@ -9,7 +9,7 @@ import { buildGraph } from './graph/loader/build-graph.ts';
 import { checkGraph } from './graph/loader/check-graph.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
 import { createLog, type Log } from './log.ts';
-import type { Workers } from './workers/primary.ts';
+import type { Primary } from './workers/primary.ts';
 import { WORKER } from './workers/messages.ts';
 
 const USAGE = `sluice [command]
@@ -57,7 +57,7 @@ async function serve(): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   guard(log);
   if (cluster.isWorker) return serveAsWorker(config, log);
-  let pod: Gateway | Workers | undefined;
+  let pod: Gateway | Primary | undefined;
   stopOnSignal(() => pod, log);
   const workers = config.WORKERS === 'auto' ? availableParallelism() : config.WORKERS;
   if (workers > 1) pod = await createWorkers(config, workers, log);
@@ -80,9 +80,9 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
 }
 
 /** This process holds neither graph nor connections, and does not load what deals with them. */
-async function createWorkers(config: Config, count: number, log: Log): Promise<Workers> {
-  const { Workers } = await import('./workers/primary.ts');
-  const workers = new Workers(config, count, log);
+async function createWorkers(config: Config, count: number, log: Log): Promise<Primary> {
+  const { Primary } = await import('./workers/primary.ts');
+  const workers = new Primary(config, count, log);
   process.on('SIGHUP', () => void workers.replaceAll());
   return workers;
 }
@@ -110,9 +110,9 @@ function guard(log: Log): void {
  * From the beginning, when there is no pod yet: the first process of a container has no default for signals, and one
  * that comes while the graph is loaded would be lost.
  */
-function stopOnSignal(current: () => Gateway | Workers | undefined, log: Log): void {
+function stopOnSignal(current: () => Gateway | Primary | undefined, log: Log): void {
   let stopping = false;
-  const on = (signal: NodeJS.Signals, stop: (pod: Gateway | Workers) => Promise<void>): void => {
+  const on = (signal: NodeJS.Signals, stop: (pod: Gateway | Primary) => Promise<void>): void => {
     process.on(signal, () => {
       if (stopping) process.exit(1);
       const pod = current();

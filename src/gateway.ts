@@ -5,18 +5,18 @@ import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
 import { readSettingFile, type Config } from './config.ts';
 import { Authenticator } from './context/authenticator.ts';
-import { backendKeys } from './backends/answer-keys.ts';
+import { answerKeys } from './backends/answer-keys.ts';
 import { Backends } from './backends/backends.ts';
 import { Contexts } from './context/event-scope.ts';
 import { Executor } from './executor/executor.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
 import { loadGraph, type LoadedGraph } from './graph/loader/load-graph.ts';
+import { Limiter } from './support/limiter.ts';
 import { BoundedLabels } from './support/bounded-labels.ts';
 import { Flusher } from './transports/websocket/flusher.ts';
 import { Hub } from './hub/hub.ts';
-import { Limiter } from './hub/execution-limiter.ts';
 import { systemClock } from './support/clock.ts';
-import { KafkaIngest } from './ingest/kafka/source.ts';
+import { KafkaSource } from './ingest/kafka/source.ts';
 import { LocalSource } from './ingest/local-source.ts';
 import { Simulator } from './ingest/simulator.ts';
 import type { Log } from './log.ts';
@@ -33,7 +33,7 @@ import { OriginCheck } from './server/origin-check.ts';
 import { publicRoutes } from './server/public-routes.ts';
 import { Router } from './server/router.ts';
 import { Upgrade } from './server/upgrade.ts';
-import { Ages } from './transports/websocket/max-age.ts';
+import { ConnectionMaxAge } from './transports/websocket/max-age.ts';
 import { PostTransport } from './transports/http/post.ts';
 import { WebSocketTransport } from './transports/websocket/transport.ts';
 
@@ -108,7 +108,7 @@ export class Gateway {
       metrics,
       log: log.child({ part: 'backends' }),
       clock: systemClock,
-      transformKeys: backendKeys(),
+      transformKeys: answerKeys(),
     });
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
@@ -197,7 +197,7 @@ async function createIngest({ config, graph, metrics, log: parent }: Basics, bus
   const log = parent.child({ part: 'ingest' });
   if (config.KAFKA_BROKERS.length > 0) {
     const broadcast = config.REDIS_URL === undefined;
-    const kafka = new KafkaIngest({ settings: config, topics, publisher: bus, metrics, log, broadcast });
+    const kafka = new KafkaSource({ settings: config, topics, publisher: bus, metrics, log, broadcast });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup };
   }
@@ -230,7 +230,7 @@ async function createPublicSide(
     bus,
     executor,
     contexts,
-    flusher,
+    budget: flusher,
     limiter: new Limiter(config.EXECUTE_CONCURRENCY),
     paths: new BoundedLabels(),
     metrics,
@@ -253,7 +253,7 @@ async function createPublicSide(
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
     pingSeconds: config.PING_SECONDS,
-    ages: new Ages(config.CONNECTION_MAX_AGE_SECONDS),
+    maxAge: new ConnectionMaxAge(config.CONNECTION_MAX_AGE_SECONDS),
     clock: systemClock,
     maxOperations: config.MAX_OPERATIONS,
   });

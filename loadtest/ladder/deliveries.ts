@@ -3,8 +3,8 @@ import type { Extra } from 'graphql-ws/use/ws';
 import type { WebSocket } from 'ws';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { idText } from '../../src/transports/websocket/frame.ts';
-import { Outbox } from '../../src/transports/websocket/send-queue.ts';
-import { Payload } from '../../src/hub/result.ts';
+import { SendQueue } from '../../src/transports/websocket/send-queue.ts';
+import { SerializedResult } from '../../src/hub/result.ts';
 import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import type { Member } from './member.ts';
 import { PendingResults } from './pending-results.ts';
@@ -25,38 +25,40 @@ export const throughGraphqlWs: Delivery<ExecutionResult> = {
 };
 
 /** Each frame is the same bytes but for the id, and goes past graphql-ws to the socket. */
-export const sharedFrames: Delivery<Payload> = throughOutbox((outbox, payload, id) => {
-  outbox.add(payload, id);
-  outbox.flush();
+export const sharedFrames: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) => {
+  sendQueue.add(payload, id);
+  sendQueue.flush();
 });
 
 /** Frames for one socket that become ready in one turn of the event loop leave together. */
-export const oneWritePerTurn: Delivery<Payload> = throughOutbox((outbox, payload, id) =>
-  outbox.add(payload, id),
+export const oneWritePerTurn: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) =>
+  sendQueue.add(payload, id),
 );
 
 /** What a slow client costs is not the ladder's question: it gets more time than the gateway would give it. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 const flusher = new Flusher(Date.now, () => undefined);
-const outboxes = new WeakMap<WebSocket, Outbox>();
+const sendQueues = new WeakMap<WebSocket, SendQueue>();
 
-function throughOutbox(add: (outbox: Outbox, payload: Payload, id: string) => void): Delivery<Payload> {
+function throughSendQueue(
+  add: (sendQueue: SendQueue, payload: SerializedResult, id: string) => void,
+): Delivery<SerializedResult> {
   return {
-    share: (result) => new Payload(result),
+    share: (result) => new SerializedResult(result),
     member({ id, connection }, left) {
-      const outbox = outboxOf(connection);
+      const sendQueue = sendQueueOf(connection);
       const text = idText(id);
-      return new PendingResults((payload) => add(outbox, payload, text), left);
+      return new PendingResults((payload) => add(sendQueue, payload, text), left);
     },
   };
 }
 
-function outboxOf({ socket, request }: Extra): Outbox {
-  const known = outboxes.get(socket);
+function sendQueueOf({ socket, request }: Extra): SendQueue {
+  const known = sendQueues.get(socket);
   if (known !== undefined) return known;
   const owner = { overflow: () => socket.terminate() };
-  const outbox = new Outbox(new RawSocket(socket, request.socket), owner, flusher, MAX_WAITING_BYTES);
-  outboxes.set(socket, outbox);
-  return outbox;
+  const sendQueue = new SendQueue(new RawSocket(socket, request.socket), owner, flusher, MAX_WAITING_BYTES);
+  sendQueues.set(socket, sendQueue);
+  return sendQueue;
 }

@@ -1,14 +1,14 @@
 import type { ExecutionResult } from 'graphql';
-import type { Payload } from '../../src/hub/result.ts';
+import type { SerializedResult } from '../../src/hub/result.ts';
 import type { Member } from './member.ts';
 
 /** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go past it. */
-export class PendingResults implements Member<Payload> {
-  readonly deliver: (payload: Payload) => void;
+export class PendingResults implements Member<SerializedResult> {
+  readonly deliver: (payload: SerializedResult) => void;
   readonly #left: () => void;
   #end: ((result: IteratorReturnResult<undefined>) => void) | undefined;
 
-  constructor(deliver: (payload: Payload) => void, left: () => void) {
+  constructor(deliver: (payload: SerializedResult) => void, left: () => void) {
     this.deliver = deliver;
     this.#left = left;
   }

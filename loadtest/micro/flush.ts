@@ -1,6 +1,6 @@
 import type { Case, Variant } from './bench.ts';
 import { NullDestination, SocketDestination, type Destination } from './destination.ts';
-import { idText, outboxMaker, SharedFrames } from './hub-parts.ts';
+import { idText, sendQueueMaker, SharedFrames } from './hub-parts.ts';
 import { resultOf } from './results.ts';
 import { wsFrame } from './ws-frame.ts';
 
@@ -32,11 +32,11 @@ function variant(name: string, destination: Destination, bytesOfTurn: number, se
 }
 
 function variantsTo(destination: Destination, results: Results): Variant[] {
-  const outboxTo = outboxMaker();
+  const sendQueueTo = sendQueueMaker();
   const sockets = destination.sinks.map((sink, index) => {
     const id = idText(`subscription-${1_000 + index}`);
     const ready = Buffer.concat(results.flatMap((result) => wsFrame(result, id)));
-    return { sink, id, outbox: outboxTo(sink), ready };
+    return { sink, id, sendQueue: sendQueueTo(sink), ready };
   });
   const bytesOfTurn = sockets.reduce((sum, { ready }) => sum + ready.length, 0);
   const way = (name: string, sendTurn: () => void): Variant =>
@@ -54,7 +54,7 @@ function variantsTo(destination: Destination, results: Results): Variant[] {
     way('Outbox: shared bytes, a write a turn', () => {
       for (const result of results) {
         const shared = new SharedFrames(result);
-        for (const { outbox, id } of sockets) shared.addTo(outbox, id);
+        for (const { sendQueue, id } of sockets) shared.addTo(sendQueue, id);
       }
     }),
     way('floor: bytes made before, a write a turn', () => {

@@ -9,15 +9,15 @@ import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { frameLength, idText, writeFrame, writeId } from '../../src/transports/websocket/frame.ts';
 import { Group } from '../../src/hub/group.ts';
 import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/hub/execution-limiter.ts';
-import type { Member } from '../../src/hub/subscriber.ts';
-import { Outbox, type Wire } from '../../src/transports/websocket/send-queue.ts';
-import { Payload } from '../../src/hub/result.ts';
-import { Runs } from '../../src/transports/websocket/frame-batch.ts';
+import { Limiter } from '../../src/support/limiter.ts';
+import type { Subscriber } from '../../src/hub/subscriber.ts';
+import { SendQueue, type FrameSink } from '../../src/transports/websocket/send-queue.ts';
+import { SerializedResult } from '../../src/hub/result.ts';
+import { FrameBatchCache } from '../../src/transports/websocket/frame-batch.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 
-type Result = ConstructorParameters<typeof Payload>[0];
+type Result = ConstructorParameters<typeof SerializedResult>[0];
 
 export const auctionGraph = (): Promise<LoadedGraph> =>
   loadGraph(path.join(import.meta.dirname, '../../examples/auction'));
@@ -37,22 +37,22 @@ class BenchBus {
   }
 }
 
-export interface HubWithMembers {
-  /** In the order in which the members have asked for them. */
+export interface HubWithSubscribers {
+  /** In the order in which the subscribers have asked for them. */
   readonly channels: ReadonlyMap<string, Listener>;
 }
 
 /**
- * A hub as the gateway makes it, with one member for each set of variables.
+ * A hub as the gateway makes it, with one subscriber for each set of variables.
  *
- * @param deliver gets a result's JSON and the member's number
+ * @param deliver gets a result's JSON and the subscriber's number
  */
 export async function hubWith(
   graph: LoadedGraph,
   query: string,
   variables: readonly Readonly<Record<string, unknown>>[],
-  deliver: (json: Buffer, member: number) => void,
-): Promise<HubWithMembers> {
+  deliver: (json: Buffer, subscriber: number) => void,
+): Promise<HubWithSubscribers> {
   const log = createLog('silent');
   const metrics = new Metrics();
   const bus = new BenchBus();
@@ -64,7 +64,7 @@ export async function hubWith(
     metrics,
     log,
     contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    flusher: new Flusher(Date.now, () => undefined),
+    budget: new Flusher(Date.now, () => undefined),
     limiter: new Limiter(64),
     paths: new BoundedLabels(),
     maxWaiting: 1_000,
@@ -75,14 +75,14 @@ export async function hubWith(
   const operation = executor.prepare(query);
   if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
   for (const [index, asked] of variables.entries()) {
-    const member: Member = {
+    const subscriber: Subscriber = {
       viewer: {},
       deliver: ({ json }) => deliver(json, index),
       end: ([error]) => {
-        throw error ?? new Error('the hub has let a member go');
+        throw error ?? new Error('the hub has let a subscriber go');
       },
     };
-    const group = hub.join(operation, asked, member);
+    const group = hub.join(operation, asked, subscriber);
     if (!(group instanceof Group)) throw new AggregateError(group, 'the variables are at fault');
   }
   // Groups go live once their channels say that they are joined: promises that are kept within this turn.
@@ -92,10 +92,10 @@ export async function hubWith(
 
 /** One result for subscribers that share it. Ids are such as `idText` makes. */
 export class SharedFrames {
-  readonly #payload: Payload;
+  readonly #payload: SerializedResult;
 
   constructor(result: Result) {
-    this.#payload = new Payload(result);
+    this.#payload = new SerializedResult(result);
   }
 
   /** A frame of its own for one subscriber. */
@@ -108,14 +108,14 @@ export class SharedFrames {
 
   /** One frame after the other, in the same bytes as far as they are the same: nobody may keep them. */
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
-    const runs = new Runs();
-    const payloads = [this.#payload];
+    const runs = new FrameBatchCache();
+    const results = [this.#payload];
     const taker = { write: (bytes: Buffer, length: number) => take(bytes.subarray(0, length)) };
-    for (const id of ids) runs.write({ payloads, ids: [id], next: 0, written: () => undefined }, taker);
+    for (const id of ids) runs.write({ results, ids: [id], next: 0, written: () => undefined }, taker);
   }
 
-  addTo(outbox: Outbox, id: string): void {
-    outbox.add(this.#payload, id);
+  addTo(sendQueue: SendQueue, id: string): void {
+    sendQueue.add(this.#payload, id);
   }
 }
 
@@ -131,13 +131,13 @@ export interface Sink {
 /** More than any benchmark lets wait. */
 const BUFFER_BYTES = 64 * 1024 * 1024;
 
-/** Makes outboxes that share a flusher. */
-export function outboxMaker(): (sink: Sink) => Outbox {
+/** Makes send queues that share a flusher. */
+export function sendQueueMaker(): (sink: Sink) => SendQueue {
   const flusher = new Flusher(Date.now, () => undefined);
-  return (sink) => new Outbox(wireTo(sink), { overflow: refuse }, flusher, BUFFER_BYTES);
+  return (sink) => new SendQueue(frameSinkTo(sink), { overflow: refuse }, flusher, BUFFER_BYTES);
 }
 
-function wireTo(sink: Sink): Wire {
+function frameSinkTo(sink: Sink): FrameSink {
   return {
     open: true,
     full: false,

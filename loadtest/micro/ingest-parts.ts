@@ -9,12 +9,11 @@ import type { Operation } from '../../src/executor/operation.ts';
 import { loadGraph, type LoadedGraph } from '../../src/graph/loader/load-graph.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
-import type { EventExecutor } from '../../src/hub/group.ts';
 import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/hub/execution-limiter.ts';
-import type { Member } from '../../src/hub/subscriber.ts';
-import type { Payload } from '../../src/hub/result.ts';
-import { BatchProcessor, type Batch } from '../../src/ingest/kafka/batch-processor.ts';
+import { Limiter } from '../../src/support/limiter.ts';
+import type { Subscriber } from '../../src/hub/subscriber.ts';
+import type { SerializedResult } from '../../src/hub/result.ts';
+import { BatchProcessor, type KafkaBatch } from '../../src/ingest/kafka/batch-processor.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { DeadLetters } from '../../src/ingest/dead-letter.ts';
 import { Pipeline } from '../../src/ingest/pipeline.ts';
@@ -75,7 +74,7 @@ export function hubOn(
   graph: LoadedGraph,
   channelPrefix: string,
   metrics: Metrics,
-  execute?: EventExecutor['execute'],
+  execute?: Executor['execute'],
 ) {
   const real = new Executor({ schema: graph.schema, cacheSize: 10, log });
   const executor = {
@@ -88,7 +87,7 @@ export function hubOn(
     contexts: contextsOver(0, graph.definition).contexts,
     bus,
     executor,
-    flusher: new Flusher(Date.now, () => undefined),
+    budget: new Flusher(Date.now, () => undefined),
     limiter: new Limiter(200),
     paths: new BoundedLabels(),
     metrics,
@@ -103,17 +102,17 @@ export function hubOn(
 }
 
 /** Counts what it is handed, and keeps the last. */
-export class Counting implements Member {
+export class Counting implements Subscriber {
   readonly viewer = {};
   readonly #tally: Tally;
-  last: Payload | undefined;
+  last: SerializedResult | undefined;
   count = 0;
 
   constructor(tally: Tally) {
     this.#tally = tally;
   }
 
-  deliver(payload: Payload): void {
+  deliver(payload: SerializedResult): void {
     this.last = payload;
     this.count += 1;
     this.#tally.add();
@@ -141,7 +140,7 @@ export class Tally {
 }
 
 /** A batch as kafkajs hands it over, all of it of one partition. */
-export function batchOf(messages: readonly KafkaMessage[]): Batch {
+export function batchOf(messages: readonly KafkaMessage[]): KafkaBatch {
   return {
     batch: { topic: TOPIC, partition: 0, messages },
     resolveOffset: () => undefined,

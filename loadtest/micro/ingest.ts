@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
 import type { Bus } from '../../src/bus/bus.ts';
 import type { LoadedGraph } from '../../src/graph/loader/load-graph.ts';
-import type { EventExecutor } from '../../src/hub/group.ts';
+import type { Executor } from '../../src/executor/executor.ts';
 import type { Publisher } from '../../src/events/publisher.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { batchOf, Counting, flatGraph, hubOn, ingestTo, openBus, Tally } from './ingest-parts.ts';
@@ -89,9 +89,9 @@ const STAGES: readonly Stage[] = [
   {
     name: '… and execute: all of it',
     open: async (...parts) => {
-      const { way, members } = await openHub(...parts);
+      const { way, subscribers } = await openHub(...parts);
       await way(round());
-      for (const [index, { last, count }] of members.entries()) {
+      for (const [index, { last, count }] of subscribers.entries()) {
         assert.equal(count, 1);
         assert.deepEqual(JSON.parse(String(last?.json)), {
           data: { update: { channel: `c-${index}`, seq: '0000000001', sent_at: 1.5, body_text: BODY } },
@@ -107,14 +107,14 @@ async function openHub(
   bus: Bus,
   metrics: Metrics,
   prefix: string,
-  execute?: EventExecutor['execute'],
-): Promise<{ way: Way; members: Counting[] }> {
+  execute?: Executor['execute'],
+): Promise<{ way: Way; subscribers: Counting[] }> {
   const { hub, operation } = hubOn(bus, graph, prefix, metrics, execute);
   const tally = new Tally();
-  const members = channelNames().map((channel) => {
-    const member = new Counting(tally);
-    hub.join(operation, { channel }, member);
-    return member;
+  const subscribers = channelNames().map((channel) => {
+    const subscriber = new Counting(tally);
+    hub.join(operation, { channel }, subscriber);
+    return subscriber;
   });
   while ((await metrics.subscribers.get()).values[0]?.value !== CHANNELS) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -125,7 +125,7 @@ async function openHub(
     await ingest.process(batchOf(messages));
     await all;
   };
-  return { way, members };
+  return { way, subscribers };
 }
 
 const channelNames = () => Array.from({ length: CHANNELS }, (_, index) => `c-${index}`);

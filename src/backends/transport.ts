@@ -8,7 +8,7 @@ import type { BackendSettings } from './settings.ts';
 const DUMP_BYTES = 65_536;
 
 /** One request as it goes over the wire. */
-export interface BackendRequest {
+export interface HttpRequest {
   readonly method: 'GET' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
   /** Path and query, base path included. */
   readonly target: string;
@@ -43,7 +43,7 @@ export class BackendTransport {
    * @returns the answer's JSON; null if it is empty
    * @throws BackendError, or the signal's reason
    */
-  async send(request: BackendRequest, signal: AbortSignal): Promise<JsonValue> {
+  async send(request: HttpRequest, signal: AbortSignal): Promise<JsonValue> {
     const { method, target, headers, body = null } = request;
     let response: Dispatcher.ResponseData;
     let text: string;

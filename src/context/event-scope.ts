@@ -1,6 +1,6 @@
 import type { Backend } from '../graph/api/backend.ts';
-import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
-import type { Json, ReadSet } from '../lazy/reads.ts';
+import type { GraphContext, Loaders, Primer, SharedContext } from '../graph/api/context.ts';
+import { ReadSet, type Json } from '../lazy/reads.ts';
 import { Execution, type BackendBinder, type Makings } from './execution.ts';
 import { primed } from './primers.ts';
 
@@ -17,9 +17,18 @@ export class Contexts implements Makings {
     this.now = now;
   }
 
-  /** @param event undefined for queries */
   scopeOf(event: unknown): EventScope {
     return new EventScope(this, event);
+  }
+
+  /**
+   * The context of a query or mutation, which belongs to no event and is shared with no other.
+   *
+   * @param viewer deep-frozen
+   * @throws whatever the graph's own `context` throws
+   */
+  queryContext(viewer: Json): GraphContext {
+    return this.scopeOf(undefined).execution(viewer, new ReadSet()).context;
   }
 }
 

@@ -1,7 +1,7 @@
 import { SluiceError } from '../errors.ts';
 
 /** Why a message is no event, as a closed list: these are values of a metric's label. */
-export type Reason =
+export type DecodeErrorReason =
   /** The value is null: Kafka's mark for a deleted key. */
   | 'tombstone'
   | 'empty'
@@ -17,10 +17,10 @@ export type Reason =
   | 'too_many_keys';
 
 /** A message that can't become an event. */
-export class Undecodable extends SluiceError {
-  readonly reason: Reason;
+export class DecodeError extends SluiceError {
+  readonly reason: DecodeErrorReason;
 
-  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+  constructor(reason: DecodeErrorReason, message: string, options?: ErrorOptions) {
     super('UNDECODABLE', message, options);
     this.name = 'Undecodable';
     this.reason = reason;

@@ -1,5 +1,5 @@
 import type { JsonValue } from './event.ts';
-import { Undecodable } from './decode-error.ts';
+import { DecodeError } from './decode-error.ts';
 
 /**
  * Objects and arrays within one another, the event itself included. Everything that walks an event later (freezing,
@@ -25,7 +25,7 @@ export function checkKeys(value: JsonValue, depth = 1): void {
 
 export function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) {
-    throw new Undecodable('too_deep', `expected at most ${MAX_DEPTH} levels of nesting, got more`);
+    throw new DecodeError('too_deep', `expected at most ${MAX_DEPTH} levels of nesting, got more`);
   }
 }
 
@@ -34,14 +34,14 @@ export function checkDepth(depth: number): void {
  * graph's own code are what these would harm.
  */
 export function checkKey(key: string, child: JsonValue): void {
-  if (key === '__proto__') throw new Undecodable('forbidden_key', 'expected no key __proto__, got one');
+  if (key === '__proto__') throw new DecodeError('forbidden_key', 'expected no key __proto__, got one');
   if (
     key === 'constructor' &&
     typeof child === 'object' &&
     child !== null &&
     Object.hasOwn(child, 'prototype')
   ) {
-    throw new Undecodable(
+    throw new DecodeError(
       'forbidden_key',
       'expected no object with a key prototype under constructor, got one',
     );

@@ -4,9 +4,9 @@ import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Compiler, type CompiledOperation } from './compiler.ts';
 import { interpret } from './interpret.ts';
-import type { Run } from './jit-schema.ts';
+import type { CompiledRun } from './jit-schema.ts';
 import type { Operation } from './operation.ts';
-import { Program, type Form } from './program.ts';
+import { JitState, type Specialization } from './program.ts';
 import { coerceVariables, type Variables } from './variables.ts';
 
 type MaybePromise<T> = T | Promise<T>;
@@ -34,11 +34,11 @@ export class AdaptiveJit {
   readonly #schema: GraphQLSchema;
   readonly #log: Log;
   readonly #compiler: Compiler;
-  readonly #programs = new WeakMap<Operation, Program>();
+  readonly #programs = new WeakMap<Operation, JitState>();
   /** A group's variables are the same object with each of its events. */
   readonly #coerced = new WeakMap<Variables, Coerced>();
   /** Code that was not used for longest leaves first, and has to earn its compilation again. */
-  readonly #compiled: LRUCache<Form, CompiledOperation>;
+  readonly #compiled: LRUCache<Specialization, CompiledOperation>;
 
   /** @param maxFields fields for which code is kept, over all operations; about 1.2 KB each */
   constructor(schema: GraphQLSchema, maxFields: number, log: Log) {
@@ -69,7 +69,7 @@ export class AdaptiveJit {
     }
 
     program.countRun();
-    const run: Run = { context, variables };
+    const run: CompiledRun = { context, variables };
     try {
       const result = compiled.execute(rootValue, run);
       if (!(result instanceof Promise)) {
@@ -85,20 +85,20 @@ export class AdaptiveJit {
 
   #again(
     operation: Operation,
-    program: Program,
+    program: JitState,
     rootValue: unknown,
     context: unknown,
     raw: Variables,
   ): MaybePromise<ExecutionResult> {
     this.counts.rerun++;
-    program.countRerun();
+    program.countFallback();
     return interpret(this.#schema, operation, rootValue, context, raw);
   }
 
-  #programOf(operation: Operation): Program {
+  #programOf(operation: Operation): JitState {
     let program = this.#programs.get(operation);
     if (program === undefined) {
-      program = new Program(operation);
+      program = new JitState(operation);
       this.#programs.set(operation, program);
     }
     return program;
@@ -119,8 +119,8 @@ export class AdaptiveJit {
     }
   }
 
-  #compiledFor(operation: Operation, program: Program, variables: Variables): CompiledOperation | undefined {
-    const form = program.form(variables);
+  #compiledFor(operation: Operation, program: JitState, variables: Variables): CompiledOperation | undefined {
+    const form = program.specialization(variables);
     if (form === undefined || form.refused) return undefined;
     const known = this.#compiled.get(form);
     if (known !== undefined || form.runs++ < COMPILE_AFTER_RUNS) return known;

@@ -1,14 +1,14 @@
 import type { ExecutionResult, FieldNode, GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { FlatOperation, NotCompilable } from './flat-operation.ts';
-import { JitSchema, type Run } from './jit-schema.ts';
+import { JitSchema, type CompiledRun } from './jit-schema.ts';
 import type { Operation } from './operation.ts';
 import type { Variables } from './variables.ts';
 
 /** An operation as code. */
 export interface CompiledOperation {
   /** Throws, rejects, or has errors where graphql-js has to run it instead. */
-  readonly execute: (rootValue: unknown, run: Run) => ExecutionResult | Promise<ExecutionResult>;
+  readonly execute: (rootValue: unknown, run: CompiledRun) => ExecutionResult | Promise<ExecutionResult>;
   /** Fields compiled; see FlatOperation. */
   readonly size: number;
 }

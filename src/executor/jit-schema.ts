@@ -28,12 +28,12 @@ import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
 
 /** What compiled code gets as its context: an execution's own context, and its coerced variables. */
-export interface Run {
+export interface CompiledRun {
   readonly context: unknown;
   readonly variables: Variables;
 }
 
-type Resolve = NonNullable<GraphQLField<unknown, Run>['resolve']>;
+type Resolve = NonNullable<GraphQLField<unknown, CompiledRun>['resolve']>;
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
@@ -100,8 +100,8 @@ export class JitSchema {
   #fields(
     type: GraphQLObjectType | GraphQLInterfaceType,
     root: boolean,
-  ): GraphQLFieldConfigMap<unknown, Run> {
-    const fields: GraphQLFieldConfigMap<unknown, Run> = Object.create(null);
+  ): GraphQLFieldConfigMap<unknown, CompiledRun> {
+    const fields: GraphQLFieldConfigMap<unknown, CompiledRun> = Object.create(null);
     for (const field of Object.values(type.getFields())) {
       const resolve = resolverOf(field, root);
       fields[field.name] = { type: this.#outputType(field.type), ...(resolve && { resolve }) };
@@ -137,7 +137,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
 }
 
 /** Each call of a resolver gets an info of its own, so it may be completed in place. */
-function withVariables(info: GraphQLResolveInfo, { variables }: Run): GraphQLResolveInfo {
+function withVariables(info: GraphQLResolveInfo, { variables }: CompiledRun): GraphQLResolveInfo {
   (info as Mutable<GraphQLResolveInfo>).variableValues = variables;
   return info;
 }
@@ -145,7 +145,7 @@ function withVariables(info: GraphQLResolveInfo, { variables }: Run): GraphQLRes
 /** Names the type, or yields undefined where graphql-js has to say what is wrong. */
 function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractType['resolveType']> {
   const resolveType = type.resolveType ?? defaultTypeResolver;
-  return (value: unknown, run: Run, info) => {
+  return (value: unknown, run: CompiledRun, info) => {
     try {
       const name = resolveType(value, run.context, withVariables(info, run), type);
       if (typeof name === 'string') return name;

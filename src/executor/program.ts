@@ -3,14 +3,14 @@ import type { Operation } from './operation.ts';
 import type { Variables } from './variables.ts';
 
 /** Outcomes of @skip and @include that are compiled, each for itself; further ones run on graphql-js. */
-const MAX_FORMS = 8;
+const MAX_SPECIALIZATIONS = 8;
 
 /** Errors are graphql-js's to report, at the price of a second execution: who often has some is left to it at once. */
-const RERUNS_ALLOWED = 10;
-const RUNS_PER_RERUN = 10;
+const FALLBACKS_ALLOWED = 10;
+const RUNS_PER_FALLBACK = 10;
 
 /** An operation for one outcome of its conditions. */
-export interface Form {
+export interface Specialization {
   /** How often graphql-js has run it since it was last compiled. */
   runs: number;
   /** It can't be compiled. */
@@ -18,11 +18,11 @@ export interface Form {
 }
 
 /** How one operation is run. */
-export class Program {
+export class JitState {
   /** Left to graphql-js for good, as its errors are too frequent. */
   abandoned = false;
   readonly #conditions: readonly string[];
-  readonly #forms = new Map<string, Form>();
+  readonly #forms = new Map<string, Specialization>();
   #runs = 0;
   #reruns = 0;
 
@@ -34,7 +34,7 @@ export class Program {
    * @param variables coerced
    * @returns undefined where they leave a condition open (graphql-js says what is wrong), or past MAX_FORMS
    */
-  form(variables: Variables): Form | undefined {
+  specialization(variables: Variables): Specialization | undefined {
     let outcome = '';
     for (const name of this.#conditions) {
       const value = variables[name];
@@ -42,7 +42,7 @@ export class Program {
       outcome += value ? '1' : '0';
     }
     let form = this.#forms.get(outcome);
-    if (form === undefined && this.#forms.size < MAX_FORMS) {
+    if (form === undefined && this.#forms.size < MAX_SPECIALIZATIONS) {
       form = { runs: 0, refused: false };
       this.#forms.set(outcome, form);
     }
@@ -55,9 +55,9 @@ export class Program {
   }
 
   /** Compiled code failed, so that graphql-js runs the same again. */
-  countRerun(): void {
+  countFallback(): void {
     this.#reruns++;
-    this.abandoned ||= this.#reruns > RERUNS_ALLOWED && this.#reruns * RUNS_PER_RERUN > this.#runs;
+    this.abandoned ||= this.#reruns > FALLBACKS_ALLOWED && this.#reruns * RUNS_PER_FALLBACK > this.#runs;
   }
 }
 

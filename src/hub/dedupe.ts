@@ -5,7 +5,7 @@ interface Position {
   readonly ts: number;
 }
 
-export type Verdict = 'new' | 'seen' | 'restarted';
+export type DedupeResult = 'new' | 'seen' | 'restarted';
 
 /**
  * What one channel has carried, per partition: the highest offset and the latest Kafka timestamp.
@@ -16,7 +16,7 @@ export type Verdict = 'new' | 'seen' | 'restarted';
 export class ChannelOffsets {
   readonly #partitions = new Map<number, { offset: number; timestamp: number }>();
 
-  see({ p, o, ts }: Position): Verdict {
+  see({ p, o, ts }: Position): DedupeResult {
     const last = this.#partitions.get(p);
     if (last === undefined) {
       this.#partitions.set(p, { offset: o, timestamp: ts });

@@ -1,120 +1,155 @@
-import type { Member } from './subscriber.ts';
-import type { Payload } from './result.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { SerializedResult } from './result.ts';
+import type { Subscriber } from './subscriber.ts';
+import { UNITS, type WorkBudget } from './work-budget.ts';
 
-type Deliver = (member: Member, payload: Payload) => void;
-
-/** One event on its way to a group's members. */
-export interface Progress {
+/** One event on its way to a group's subscribers. */
+export interface PendingEvent {
   readonly sequence: number;
-  /** Results of members that still wait for an earlier event; undefined: this event is not for them. */
-  held: Map<Member, Payload | undefined> | undefined;
-  /** Who has been served while this was the only event under way. */
-  readonly direct: Iterable<Member>[];
-  detached: boolean;
+  /** When a pod consumed it, ms. */
+  readonly consumedAt: number;
+  /** Results of subscribers that still wait for an earlier event; undefined: the event is not for them. */
+  held: Map<Subscriber, SerializedResult | undefined> | undefined;
+  /** Subscribers settled before it was tracked, while this was the only event pending. */
+  readonly untracked: Iterable<Subscriber>[];
+  /** Whether it is recorded for each subscriber which event comes next. */
+  tracked: boolean;
   done: boolean;
 }
 
+interface DeliveryServices {
+  readonly budget: WorkBudget;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
 /**
- * Brings results to members in the order of the events, though executions end in any order and some members are
- * served long before others.
+ * Brings results to subscribers in the order of the events, though executions end in any order and some subscribers
+ * are settled long before others.
  *
- *     events   1      2      3     under way, oldest first
+ *     events   1      2      3     pending, oldest first
  *     ann      ✓      ✓      …     next is 3
  *     bob      …      held         next is 1: what 2 has for him waits
  *
- * As long as each event is over before the next one begins, none of this is kept: members are served at once.
+ * As long as each event is done before the next one begins, none of this is recorded: results are delivered at once.
  */
-export class Sequencer {
-  readonly #members: ReadonlySet<Member>;
-  readonly #deliver: Deliver;
-  /** The oldest event under way, or the next one to come. */
+export class DeliveryOrder {
+  readonly #subscribers: ReadonlySet<Subscriber>;
+  readonly #services: DeliveryServices;
+  /** Sequence of the oldest pending event, or of the next one to come. */
   #first = 1;
-  #underWay: Progress[] = [];
-  /** The event that a member waits for, where that is not the oldest one. */
-  readonly #next = new Map<Member, number>();
+  #pending: PendingEvent[] = [];
+  /** Sequence of the event that a subscriber waits for, where that is not the oldest one. */
+  readonly #next = new Map<Subscriber, number>();
+  /** Deliveries made by the present call of `settle`. */
+  #delivered = 0;
 
-  /** @param members who is in the group now: who has left gets nothing more */
-  constructor(members: ReadonlySet<Member>, deliver: Deliver) {
-    this.#members = members;
-    this.#deliver = deliver;
+  /** @param subscribers all of the group, now and later: one that has left gets nothing more */
+  constructor(subscribers: ReadonlySet<Subscriber>, services: DeliveryServices) {
+    this.#subscribers = subscribers;
+    this.#services = services;
   }
 
-  /** Events under way. */
+  /** Events pending. */
   get size(): number {
-    return this.#underWay.length;
+    return this.#pending.length;
   }
 
-  /** Takes in a member that is to get the events that begin from now on. */
-  joined(member: Member): void {
-    if (this.#underWay.length > 0) this.#next.set(member, this.#first + this.#underWay.length);
+  /** A subscriber has joined: it gets the events that begin from now on. */
+  joined(subscriber: Subscriber): void {
+    if (this.#pending.length > 0) this.#next.set(subscriber, this.#first + this.#pending.length);
   }
 
-  left(member: Member): void {
-    this.#next.delete(member);
-    for (const { held } of this.#underWay) held?.delete(member);
+  left(subscriber: Subscriber): void {
+    this.#next.delete(subscriber);
+    for (const { held } of this.#pending) held?.delete(subscriber);
   }
 
-  begin(): Progress {
-    const sequence = this.#first + this.#underWay.length;
-    const progress: Progress = {
+  /** @param consumedAt ms */
+  begin(consumedAt: number): PendingEvent {
+    const sequence = this.#first + this.#pending.length;
+    const event: PendingEvent = {
       sequence,
+      consumedAt,
       held: undefined,
-      direct: [],
-      detached: sequence > this.#first,
+      untracked: [],
+      tracked: sequence > this.#first,
       done: false,
     };
-    this.#underWay.push(progress);
-    return progress;
+    this.#pending.push(event);
+    return event;
   }
 
-  /** Is this event still to come for the member? */
-  wants(progress: Progress, member: Member): boolean {
-    if (!this.#members.has(member)) return false;
-    return !progress.detached || (this.#next.get(member) ?? this.#first) <= progress.sequence;
+  /** Whether the subscriber still has to get this event: not if it has left, or has joined after it. */
+  isPending(event: PendingEvent, subscriber: Subscriber): boolean {
+    if (!this.#subscribers.has(subscriber)) return false;
+    return !event.tracked || (this.#next.get(subscriber) ?? this.#first) <= event.sequence;
   }
 
-  /** These members have their result, or none is for them. Every member of the event's beginning must be settled. */
-  settle(progress: Progress, members: Iterable<Member>, payload: Payload | undefined): void {
-    if (!progress.detached) {
-      progress.direct.push(members);
-      if (payload !== undefined) for (const member of members) this.#deliver(member, payload);
-      return;
+  /** These subscribers get this result. Each subscriber of the event's beginning must be settled, or skipped. */
+  settle(event: PendingEvent, subscribers: Iterable<Subscriber>, result: SerializedResult): void {
+    const { metrics, budget } = this.#services;
+    if (event.tracked) {
+      for (const subscriber of subscribers) this.#settleTracked(event, subscriber, result);
+    } else {
+      event.untracked.push(subscribers);
+      for (const subscriber of subscribers) this.#deliver(subscriber, result);
     }
-    for (const member of members) this.#settleOne(progress, member, payload);
+    const delivered = this.#delivered;
+    this.#delivered = 0;
+    metrics.deliveries.inc(delivered);
+    budget.spend(delivered + result.json.length * UNITS.byte);
+    if (delivered > 0) budget.timed(event.consumedAt);
   }
 
-  /** The turn is over and the event is not: from now on it is kept who has been served. */
-  detach(progress: Progress): void {
-    if (progress.detached) return;
-    progress.detached = true;
-    for (const members of progress.direct) {
-      for (const member of members) this.#next.set(member, progress.sequence + 1);
+  /** The event is not for these subscribers. */
+  skip(event: PendingEvent, subscribers: Iterable<Subscriber>): void {
+    if (!event.tracked) event.untracked.push(subscribers);
+    else for (const subscriber of subscribers) this.#settleTracked(event, subscriber, undefined);
+  }
+
+  /** The turn is over and the event is not done: from now on it is recorded which subscribers are settled. */
+  track(event: PendingEvent): void {
+    if (event.tracked) return;
+    event.tracked = true;
+    for (const subscribers of event.untracked) {
+      for (const subscriber of subscribers) this.#next.set(subscriber, event.sequence + 1);
     }
-    progress.direct.length = 0;
+    event.untracked.length = 0;
   }
 
-  /** All members of this event are settled. */
-  end(progress: Progress): void {
-    progress.done = true;
-    while (this.#underWay[0]?.done === true) {
-      this.#underWay.shift();
+  /** All subscribers of this event are settled or skipped. */
+  end(event: PendingEvent): void {
+    event.done = true;
+    while (this.#pending[0]?.done === true) {
+      this.#pending.shift();
       this.#first += 1;
     }
-    if (this.#underWay.length === 0) this.#next.clear();
+    if (this.#pending.length === 0) this.#next.clear();
   }
 
-  #settleOne(progress: Progress, member: Member, payload: Payload | undefined): void {
-    let next = this.#next.get(member) ?? this.#first;
-    if (progress.sequence < next || !this.#members.has(member)) return;
-    progress.held ??= new Map();
-    progress.held.set(member, payload);
-    for (let at = this.#underWay[next - this.#first]; at?.held?.has(member) === true;) {
-      const result = at.held.get(member);
-      at.held.delete(member);
+  #settleTracked(event: PendingEvent, subscriber: Subscriber, settled: SerializedResult | undefined): void {
+    let next = this.#next.get(subscriber) ?? this.#first;
+    if (event.sequence < next || !this.#subscribers.has(subscriber)) return;
+    event.held ??= new Map();
+    event.held.set(subscriber, settled);
+    for (let at = this.#pending[next - this.#first]; at?.held?.has(subscriber) === true;) {
+      const result = at.held.get(subscriber);
+      at.held.delete(subscriber);
       next += 1;
-      this.#next.set(member, next);
-      if (result !== undefined) this.#deliver(member, result);
-      at = this.#underWay[next - this.#first];
+      this.#next.set(subscriber, next);
+      if (result !== undefined) this.#deliver(subscriber, result);
+      at = this.#pending[next - this.#first];
+    }
+  }
+
+  #deliver(subscriber: Subscriber, result: SerializedResult): void {
+    try {
+      subscriber.deliver(result);
+      this.#delivered += 1;
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'a delivery failed');
     }
   }
 }

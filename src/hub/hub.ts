@@ -1,38 +1,29 @@
 import { GraphQLError } from 'graphql';
 import type { Bus, Subscription } from '../bus/bus.ts';
-import type { Operation } from '../executor/operation.ts';
-import { channelsOf } from './subscription-channels.ts';
-import type { Arguments, Graph } from '../graph/graph.ts';
-import { messageOf } from '../errors.ts';
-import { decodeMessage } from '../events/message.ts';
-import { Backlog } from './backlog.ts';
-import { deepFreeze } from '../support/deep-freeze.ts';
-import { declaredVariables, variablesKey } from './group-key.ts';
 import type { Contexts } from '../context/event-scope.ts';
-import { Group, type EventExecutor, type GroupServices, type Question } from './group.ts';
+import { decodeMessage } from '../events/message.ts';
+import type { Executor } from '../executor/executor.ts';
+import type { Operation } from '../executor/operation.ts';
+import type { Graph } from '../graph/graph.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
+import { Backlog } from './backlog.ts';
+import { ChannelOffsets } from './dedupe.ts';
+import { variablesKey } from './group-key.ts';
+import { Group, type GroupServices } from './group.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { RecentScopes } from './recent-scopes.ts';
-import type { Member } from './subscriber.ts';
-import { ChannelOffsets } from './dedupe.ts';
+import type { Subscriber } from './subscriber.ts';
+import { planSubscription, type PlanServices } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
 
-interface SubscriptionExecutor extends EventExecutor {
-  subscriptionField(
-    operation: Operation,
-    variables: Readonly<Record<string, unknown>>,
-  ): { field: string; args: Arguments } | readonly GraphQLError[];
-}
-
-interface HubOptions extends Omit<GroupServices, 'executor'> {
+interface HubOptions extends GroupServices, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   readonly bus: Pick<Bus, 'subscribe' | 'pause' | 'resume'>;
-  readonly executor: SubscriptionExecutor;
-  readonly channelPrefix: string;
-  readonly maxChannels: number;
+  readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
 }
 
-/** One channel of the bus with the groups that listen to it. */
+/** One channel of the bus, and the groups that its messages are for. */
 interface HubChannel {
   readonly name: string;
   readonly groups: Set<Group>;
@@ -40,8 +31,8 @@ interface HubChannel {
 }
 
 /**
- * Brings what the bus carries to those who asked for it. Subscribers with the same operation and variables form a
- * group; a channel hands each of its events to the groups that listen to it.
+ * Brings the messages of the bus to the subscribers that asked for them. Subscribers with the same operation and
+ * variables form a group; each message of a channel is dispatched to the groups that listen to it.
  */
 export class Hub {
   readonly #options: HubOptions;
@@ -53,80 +44,52 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#scopes = new RecentScopes(options.contexts);
-    const { flusher, bus, metrics } = options;
+    const { budget, bus, metrics } = options;
     this.#backlog = new Backlog(
       (channel, payload) => this.#take(channel, payload),
-      flusher,
+      budget,
       bus,
       metrics.backlog,
     );
   }
 
   /**
-   * Takes a subscriber in. It gets the events handed over from now on.
+   * Adds a subscriber. It gets the events that are dispatched from now on.
    *
    * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used
    */
   join(
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
-    member: Member,
+    subscriber: Subscriber,
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
     if (known !== undefined) {
-      known.add(member);
+      known.add(subscriber);
       return known;
     }
-    const question = this.#understand(operation, key, variables);
-    if (!('operation' in question)) return question;
-    const group = new Group(question, this.#options);
-    group.add(member);
+    const plan = planSubscription(operation, key, variables, this.#options);
+    if (!('operation' in plan)) return plan;
+    const group = new Group(plan, this.#options);
+    group.add(subscriber);
     this.#open(group);
     return group;
   }
 
-  /** Does nothing for somebody who has left already. */
-  leave(group: Group, member: Member): void {
-    if (group.remove(member) && group.size === 0) this.#close(group);
+  /** Does nothing for a subscriber that has left already. */
+  leave(group: Group, subscriber: Subscriber): void {
+    if (group.remove(subscriber) && group.size === 0) this.#close(group);
   }
 
-  /** What there is to see: everything counted, and the largest groups and channels, up to `limit` of each. */
+  /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
   inspect(limit: number): HubInspection {
     const groups = [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
     return inspect(groups, this.#channels, this.#options.limiter, limit);
   }
 
-  #understand(
-    operation: Operation,
-    key: string,
-    variables: Readonly<Record<string, unknown>>,
-  ): Question | readonly GraphQLError[] {
-    const { executor, graph, channelPrefix, maxChannels } = this.#options;
-    const declared = Object.freeze(declaredVariables(operation.variableNames, variables));
-    const asked = executor.subscriptionField(operation, declared);
-    if (!('field' in asked)) return asked;
-    const binding = graph.bindings.get(asked.field);
-    if (binding === undefined) return [new GraphQLError(`The field ${asked.field} is not bound to a topic.`)];
-    try {
-      const channels = channelsOf(binding, asked.args, channelPrefix, maxChannels);
-      const filter = binding.filter?.(asked.args);
-      return {
-        operation,
-        key,
-        variables: declared,
-        channels,
-        field: binding.field,
-        filter,
-        shares: binding.shares,
-      };
-    } catch (error) {
-      return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
-    }
-  }
-
   #open(group: Group): void {
-    const { operation, key, channels } = group.question;
+    const { operation, key, channels } = group.plan;
     const groups = this.#groups.get(operation) ?? new Map<string, Group>();
     this.#groups.set(operation, groups.set(key, group));
     this.#options.metrics.groups.inc();
@@ -136,14 +99,14 @@ export class Hub {
       return channel.subscription.ready;
     });
     void Promise.all(joining).then(
-      () => this.#isOpen(group) && group.goLive(),
+      () => this.#isOpen(group) && group.markSubscribed(),
       (error: unknown) => this.#fail(group, error),
     );
   }
 
   #close(group: Group): void {
     if (!this.#isOpen(group)) return;
-    const { operation, key, channels } = group.question;
+    const { operation, key, channels } = group.plan;
     const groups = this.#groups.get(operation);
     groups?.delete(key);
     if (groups?.size === 0) this.#groups.delete(operation);
@@ -156,17 +119,14 @@ export class Hub {
     }
   }
 
-  #isOpen({ question }: Group): boolean {
-    return this.#groups.get(question.operation)?.get(question.key)?.question === question;
+  #isOpen({ plan }: Group): boolean {
+    return this.#groups.get(plan.operation)?.get(plan.key)?.plan === plan;
   }
 
-  /** The bus has refused a channel: the subscribers are told, rather than left waiting for events that never come. */
+  /** The bus has refused a channel: the subscribers get an error, rather than wait for events that never come. */
   #fail(group: Group, cause: unknown): void {
     if (!this.#isOpen(group)) return;
-    this.#options.log.error(
-      { err: cause, channels: group.question.channels },
-      'a channel could not be joined',
-    );
+    this.#options.log.error({ err: cause, channels: group.plan.channels }, 'a channel could not be joined');
     this.#close(group);
     group.end([
       new GraphQLError('The event source could not be joined.', { extensions: { code: 'BUS_UNAVAILABLE' } }),
@@ -183,12 +143,12 @@ export class Hub {
     return channel;
   }
 
-  /** Nobody is left on a channel that has been closed while its messages waited. */
+  /** A channel may have been closed while its messages waited in the backlog: then it has no groups. */
   #take(channel: HubChannel, payload: Buffer | string): void {
-    const { flusher } = this.#options;
-    flusher.spend(UNITS.message);
+    const { budget } = this.#options;
+    budget.spend(UNITS.message);
     if (channel.groups.size === 0) return;
-    flusher.spend(payload.length * UNITS.byte);
+    budget.spend(payload.length * UNITS.byte);
     try {
       this.#receive(channel, payload);
     } catch (error) {
@@ -203,12 +163,12 @@ export class Hub {
       metrics.skippedMessages.inc({ reason: 'unknown_version' });
       return;
     }
-    const verdict = offsets.see(message);
-    if (verdict === 'seen') {
+    const seen = offsets.see(message);
+    if (seen === 'seen') {
       metrics.duplicates.inc();
       return;
     }
-    if (verdict === 'restarted') {
+    if (seen === 'restarted') {
       const { t: topic, p: partition, o: offset } = message;
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }
@@ -216,7 +176,7 @@ export class Hub {
     const scope = this.#scopes.of(message);
     for (const group of groups) {
       try {
-        group.handOver(message, scope);
+        group.dispatch(message, scope);
       } catch (error) {
         log.error({ err: error, channel: name }, 'a group failed on an event');
       }

@@ -1,22 +1,22 @@
 import { largest } from '../support/largest.ts';
-import type { Limiter } from './execution-limiter.ts';
+import type { Limiter } from '../support/limiter.ts';
 
 /** Of a group since it was made, except where it says otherwise. */
 export interface GroupCounts {
   /** Its channels have been joined. */
   readonly live: boolean;
-  /** Handed over by its channels, copies left out. */
+  /** Dispatched by its channels, copies left out. */
   readonly events: number;
   readonly executions: number;
-  /** Events that are under way now: being executed, or behind one that is. */
+  /** Events that are pending now: being executed, or behind one that is. */
   readonly waiting: number;
 }
 
-/** A group, as far as it is looked at. */
+/** A group, as far as it is inspected. */
 interface Group {
   readonly size: number;
   readonly counts: GroupCounts;
-  readonly question: {
+  readonly plan: {
     readonly field: string;
     readonly operation: { readonly query: string; readonly name: string | undefined };
     readonly variables: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export interface HubInspection {
     /** By groups. */
     readonly largest: readonly ChannelInspection[];
   };
-  /** In the whole pod, asynchronous ones only: others are over in the turn in which they begin. */
+  /** In the whole pod, asynchronous ones only: others are done in the turn in which they begin. */
   readonly executions: { readonly running: number; readonly waiting: number };
 }
 
@@ -83,8 +83,8 @@ export function inspect(
   };
 }
 
-function inspectGroup({ question, size, counts }: Group): GroupInspection {
-  const { operation, variables, channels, field } = question;
+function inspectGroup({ plan, size, counts }: Group): GroupInspection {
+  const { operation, variables, channels, field } = plan;
   const { query: document, name: operationName } = operation;
   return { field, document, operationName, variables, channels, subscribers: size, ...counts };
 }

@@ -1,21 +1,22 @@
 import type { ExecutionResult } from 'graphql';
 
-/** One event's result for all who share it, serialised once. */
-export class Payload {
+/** One event's result for all subscribers that share it, serialised once. */
+export class SerializedResult {
   #json: Buffer;
 
   constructor(result: ExecutionResult) {
-    this.#json = Buffer.from(serialise(result));
+    this.#json = Buffer.from(serialize(result));
   }
 
-  /** The execution result as JSON: shared by all transports and subscribers, so nobody may write to it. */
+  /** The execution result as JSON: shared by all transports and subscribers, which must not write to it. */
   get json(): Buffer {
     return this.#json;
   }
 
   /**
-   * To be called where it may have to wait. Node makes small buffers from pieces of 8 KiB: whoever keeps one result
-   * would keep some forty others too, which everybody else has been sent.
+   * Gives the result memory of its own; to be called when it may have to wait for a slow socket. Node.js makes small
+   * buffers from slabs of 8 KiB: a socket that keeps one result would keep some forty others too, which all other
+   * sockets have been sent.
    */
   keep(): void {
     const { buffer, length } = this.#json;
@@ -26,8 +27,8 @@ export class Payload {
   }
 }
 
-/** A custom scalar may serialise to what JSON has no word for: that is a fault of the graph, told to its subscribers. */
-function serialise(result: ExecutionResult): string {
+/** A custom scalar may serialise to a value that JSON does not have: a fault of the graph, reported to its subscribers. */
+function serialize(result: ExecutionResult): string {
   try {
     return JSON.stringify(result);
   } catch {

@@ -1,140 +1,166 @@
 import type { ExecutionResult } from 'graphql';
+import type { EventScope } from '../context/event-scope.ts';
+import type { Message } from '../events/message.ts';
 import { ReadSet } from '../lazy/reads.ts';
-import { Bucketing, type Bucketings } from './viewer-partition.ts';
-import type { Member } from './subscriber.ts';
-import { Payload } from './result.ts';
+import type { Metrics } from '../metrics.ts';
+import type { BoundedLabels } from '../support/bounded-labels.ts';
+import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
+import type { ExecutionRunner } from './execution-runner.ts';
+import { SerializedResult } from './result.ts';
+import type { SkippedEvents } from './skipped-events.ts';
+import type { Subscriber } from './subscriber.ts';
+import { ViewerPartition, type ViewerPartitions } from './viewer-partition.ts';
 
-/** Executes an event for one viewer; what it reads of the viewer is in `reads` when the result is there. */
-export type Execute = (member: Member, reads: ReadSet) => ExecutionResult | Promise<ExecutionResult>;
+/** What one group's events are executed and delivered with. */
+export interface SharingParts {
+  /** The subscription field, for a metric's label. */
+  readonly field: string;
+  readonly runner: ExecutionRunner;
+  readonly partitions: ViewerPartitions;
+  readonly order: DeliveryOrder;
+  readonly skipped: SkippedEvents;
+  readonly metrics: Metrics;
+  /** Paths of viewers, for a metric's label. */
+  readonly paths: BoundedLabels;
+}
 
-interface ServingOptions {
-  readonly execute: Execute;
-  readonly bucketings: Bucketings<Member>;
-  /** Is the event for this one? Not for who has left, nor for who has come after it. */
-  readonly wants: (member: Member) => boolean;
-  /** Runs `start` when an execution may begin. */
-  readonly whenFree: (start: () => void) => void;
-  readonly settle: (members: ReadonlySet<Member>, payload: Payload) => void;
-  /** An execution is needed only because these two differ in something that was read. */
-  readonly unshared: (one: Member, other: Member, reads: ReadSet) => void;
-  /** All candidates are settled. May be called within `start`. */
-  readonly ended: () => void;
+/** Subscribers that may share one execution, as far as is known. */
+export interface Candidates {
+  readonly subscribers: ReadonlySet<Subscriber>;
+  /** Whether these are all subscribers of the group, so that the group's own partitions are theirs. */
+  readonly isWholeGroup: boolean;
+  /** What their viewers are known to agree on. */
+  readonly agreedReads: ReadSet | undefined;
 }
 
 /**
  * One event for one group: executed as few times as what it reads of the viewers allows.
  *
- *     serve(candidates):
- *       execute for the first of them               what has it read?
- *       nothing that tells candidates apart  ──►    all of them get the bytes
- *       otherwise                            ──►    those who agree with the first get the bytes;
- *                                                   the others are served, bucket by bucket, in the same way
+ *     share(candidates):
+ *       execute for the first of them                    what has it read?
+ *       nothing in which the candidates differ    ──►    all of them get the result
+ *       otherwise                                 ──►    those who agree with the first get the result;
+ *                                                        each other bucket of the partition is shared likewise
  *
- * An execution that has turned asynchronous is looked at before it is over: who differs from its viewer in what it
- * has read so far can't share it whatever follows, and is served at once. So nobody waits for a back end that only
- * others need.
+ * An execution that has turned asynchronous is looked at before it is over: a subscriber whose viewer differs in what
+ * has been read so far can't share it, whatever is read later, and is executed for at once. So no subscriber waits for
+ * a back end that only others need.
  *
- * Sets of members may change while executions run: who has come meanwhile, or left, is not served by whoever settles.
+ * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
+ * have joined since the event began.
  *
- * Sound for resolvers that depend on nothing but event, arguments, viewer and back ends: who agrees with an execution
- * on all that it read would have taken the same course.
+ * Sound for resolvers that depend on nothing but event, arguments, viewer and back ends: for a viewer that agrees with
+ * an execution on all that it read, the execution would have taken the same course.
  */
-export class Serving {
-  readonly #options: ServingOptions;
-  /** Executions that have not settled their candidates, begun or not; and one for the beginning itself. */
+export class SharedExecution {
+  readonly #parts: SharingParts;
+  readonly #message: Message;
+  readonly #scope: EventScope;
+  readonly #event: PendingEvent;
+  /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
   #open = 1;
 
-  constructor(options: ServingOptions) {
-    this.#options = options;
+  constructor(parts: SharingParts, message: Message, scope: EventScope, event: PendingEvent) {
+    this.#parts = parts;
+    this.#message = message;
+    this.#scope = scope;
+    this.#event = event;
   }
 
-  /** @param all whether these are the members that the bucketings know */
-  start(candidates: ReadonlySet<Member>, all: boolean): void {
-    if (candidates.size > 0) this.#serve(candidates, all, undefined);
+  /** Ends the event when all candidates are settled, within this call if all executions are synchronous. */
+  start(candidates: Candidates): void {
+    if (candidates.subscribers.size > 0) this.#share(candidates);
     this.#close();
   }
 
-  /** Executes for each alone, whatever is read. */
-  startUnshared(candidates: ReadonlySet<Member>): void {
-    for (const member of candidates) this.#serve(new Set([member]), false, undefined);
+  /** Executes for each subscriber alone, whatever is read. */
+  startUnshared(subscribers: ReadonlySet<Subscriber>): void {
+    for (const subscriber of subscribers) {
+      this.#share({ subscribers: new Set([subscriber]), isWholeGroup: false, agreedReads: undefined });
+    }
     this.#close();
   }
 
-  /** @param agreed what all candidates are known to agree on */
-  #serve(candidates: ReadonlySet<Member>, all: boolean, agreed: ReadSet | undefined): void {
+  #share(candidates: Candidates): void {
     this.#open += 1;
-    this.#options.whenFree(() => this.#execute(candidates, all, agreed));
+    this.#parts.runner.whenFree(() => this.#execute(candidates));
   }
 
-  #execute(candidates: ReadonlySet<Member>, all: boolean, agreed: ReadSet | undefined): void {
-    const first = this.#wanting(candidates);
+  #execute(candidates: Candidates): void {
+    const first = this.#firstPending(candidates.subscribers);
     if (first === undefined) {
       this.#close();
       return;
     }
     const reads = new ReadSet();
-    const result = this.#options.execute(first, reads);
+    const result = this.#parts.runner.run(this.#message.event, this.#scope, first.viewer, reads);
     if (!(result instanceof Promise)) {
-      this.#finish(first, candidates, all, agreed, reads, result);
+      this.#finish(first, candidates, reads, result);
       return;
     }
     const soFar = reads.snapshot();
-    const sharing = this.#split(first, candidates, all, agreed, soFar);
-    void this.#await(result, (settled) =>
-      this.#finish(first, sharing, sharing === candidates && all, soFar, reads, settled),
-    );
+    const subscribers = this.#split(first, candidates, soFar);
+    const isWholeGroup = candidates.isWholeGroup && subscribers === candidates.subscribers;
+    void this.#finishLater(first, { subscribers, isWholeGroup, agreedReads: soFar }, reads, result);
   }
 
-  async #await(result: Promise<ExecutionResult>, finish: (settled: ExecutionResult) => void): Promise<void> {
-    finish(await result);
-  }
-
-  #finish(
-    first: Member,
-    candidates: ReadonlySet<Member>,
-    all: boolean,
-    agreed: ReadSet | undefined,
+  async #finishLater(
+    first: Subscriber,
+    candidates: Candidates,
     reads: ReadSet,
-    result: ExecutionResult,
-  ): void {
-    // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the sharing.
-    const payload = new Payload(result);
-    const sharing = this.#split(first, candidates, all, agreed, reads);
-    this.#options.settle(sharing, payload);
+    result: Promise<ExecutionResult>,
+  ): Promise<void> {
+    this.#finish(first, candidates, reads, await result);
+  }
+
+  #finish(first: Subscriber, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
+    // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
+    const serialized = new SerializedResult(result);
+    this.#parts.order.settle(this.#event, this.#split(first, candidates, reads), serialized);
     this.#close();
   }
 
-  /** Sees to it that all who differ from the first are served otherwise. @returns those who agree with it */
-  #split(
-    first: Member,
-    candidates: ReadonlySet<Member>,
-    all: boolean,
-    agreed: ReadSet | undefined,
-    reads: ReadSet,
-  ): ReadonlySet<Member> {
-    if (reads.size === 0 || agreed?.covers(reads) === true) return candidates;
-    // The first may have left meanwhile: who remains alone need not be like it.
-    if (candidates.size === 1 && candidates.has(first)) return candidates;
-    const { bucketings, unshared } = this.#options;
-    const bucketing = all ? bucketings.of(reads) : new Bucketing(reads.snapshot(), candidates);
-    const sharing = bucketing.like(first.viewer);
-    for (const bucket of bucketing.buckets) {
+  /**
+   * Has the event executed anew for all who differ from the first in what was read.
+   *
+   * @returns the candidates who agree with the first
+   */
+  #split(first: Subscriber, candidates: Candidates, reads: ReadSet): ReadonlySet<Subscriber> {
+    const { subscribers, isWholeGroup, agreedReads } = candidates;
+    if (reads.size === 0 || agreedReads?.covers(reads) === true) return subscribers;
+    // The first may have left meanwhile: a subscriber that remains alone need not agree with it.
+    if (subscribers.size === 1 && subscribers.has(first)) return subscribers;
+    const partition = isWholeGroup
+      ? this.#parts.partitions.of(reads)
+      : new ViewerPartition(reads.snapshot(), subscribers);
+    const sharing = partition.matching(first.viewer);
+    for (const bucket of partition.buckets) {
       if (bucket === sharing) continue;
-      const other = this.#wanting(bucket);
+      const other = this.#firstPending(bucket);
       if (other === undefined) continue;
-      unshared(first, other, reads);
-      this.#serve(bucket, false, bucketing.reads);
+      this.#countUnshared(first, other, reads);
+      this.#share({ subscribers: bucket, isWholeGroup: false, agreedReads: partition.reads });
     }
     return sharing;
   }
 
-  #wanting(members: ReadonlySet<Member>): Member | undefined {
-    for (const member of members) if (this.#options.wants(member)) return member;
+  #firstPending(subscribers: ReadonlySet<Subscriber>): Subscriber | undefined {
+    const { order } = this.#parts;
+    for (const subscriber of subscribers) if (order.isPending(this.#event, subscriber)) return subscriber;
     return undefined;
+  }
+
+  /** An execution is needed only because these two viewers differ in something that was read. */
+  #countUnshared(one: Subscriber, other: Subscriber, reads: ReadSet): void {
+    const { metrics, paths, field } = this.#parts;
+    const path = paths.of(reads.difference(one.viewer, other.viewer) ?? '*');
+    metrics.unsharedExecutions.inc({ field, path });
   }
 
   #close(): void {
     this.#open -= 1;
-    if (this.#open === 0) this.#options.ended();
+    if (this.#open > 0) return;
+    this.#parts.order.end(this.#event);
+    this.#parts.skipped.tellIfLast();
   }
 }

@@ -1,13 +1,17 @@
 import type { GraphQLError } from 'graphql';
 import type { Json } from '../lazy/reads.ts';
-import type { Payload } from './result.ts';
+import type { SerializedResult } from './result.ts';
 
-/** A subscriber as the hub sees it. Transports implement it; neither method may throw. */
-export interface Member {
-  /** Who it is, deep-frozen; replaced as a whole and never changed. */
+/** One GraphQL subscription of one client, as the hub sees it. Transports implement it; neither method may throw. */
+export interface Subscriber {
+  /** Who has connected: what the graph's `authenticate` returned, deep-frozen; replaced as a whole and never changed. */
   readonly viewer: Json;
-  /** One event's result. Called in the order of the events, from within the turn that has executed it. */
-  deliver(payload: Payload): void;
-  /** The hub lets go of this subscriber: no delivery follows. */
+  /** Takes one event's result. Called in the order of the events, from within the turn that has executed it. */
+  deliver(result: SerializedResult): void;
+  /**
+   * Ends the subscription: the hub has removed it, and delivers nothing more.
+   *
+   * @param errors sent to the client; none if the subscription completes
+   */
   end(errors: readonly GraphQLError[]): void;
 }

@@ -1,77 +1,76 @@
 import type { Json, ReadSet } from '../lazy/reads.ts';
+import type { Subscriber } from './subscriber.ts';
 
-/** Whatever has a viewer. */
-interface Viewing {
-  readonly viewer: Json;
-}
-
-/** Members in buckets: those in one bucket agree on all that a set of reads looks at. */
-export class Bucketing<Member extends Viewing> {
+/** Subscribers in buckets: the viewers of one bucket agree on every value that a set of reads looks at. */
+export class ViewerPartition {
   readonly reads: ReadSet;
-  readonly #buckets = new Map<string, Set<Member>>();
+  readonly #buckets = new Map<string, Set<Subscriber>>();
 
   /** @param reads must not grow any more */
-  constructor(reads: ReadSet, members: Iterable<Member>) {
+  constructor(reads: ReadSet, subscribers: Iterable<Subscriber>) {
     this.reads = reads;
-    for (const member of members) this.add(member);
+    for (const subscriber of subscribers) this.add(subscriber);
   }
 
-  /** Those who agree with this viewer, whether it is a member's or not. */
-  like(viewer: Json): ReadonlySet<Member> {
+  /** The subscribers whose viewers agree with this one, which need not be a subscriber's. */
+  matching(viewer: Json): ReadonlySet<Subscriber> {
     return this.#buckets.get(this.reads.valuesIn(viewer)) ?? new Set();
   }
 
-  get buckets(): Iterable<ReadonlySet<Member>> {
+  get buckets(): Iterable<ReadonlySet<Subscriber>> {
     return this.#buckets.values();
   }
 
-  add(member: Member): void {
-    const values = this.reads.valuesIn(member.viewer);
+  add(subscriber: Subscriber): void {
+    const values = this.reads.valuesIn(subscriber.viewer);
     const bucket = this.#buckets.get(values);
-    if (bucket === undefined) this.#buckets.set(values, new Set([member]));
-    else bucket.add(member);
+    if (bucket === undefined) this.#buckets.set(values, new Set([subscriber]));
+    else bucket.add(subscriber);
   }
 
-  remove(member: Member): void {
-    const values = this.reads.valuesIn(member.viewer);
+  remove(subscriber: Subscriber): void {
+    const values = this.reads.valuesIn(subscriber.viewer);
     const bucket = this.#buckets.get(values);
-    if (bucket?.delete(member) === true && bucket.size === 0) this.#buckets.delete(values);
+    if (bucket?.delete(subscriber) === true && bucket.size === 0) this.#buckets.delete(values);
   }
 }
 
-/** A graph reads its viewers in a handful of ways. Past that the oldest bucketing is made anew when it is needed. */
-const MAX_BUCKETINGS = 8;
+/** A graph reads its viewers in a handful of ways. Past that the oldest partition is made anew when it is needed. */
+const MAX_PARTITIONS = 8;
 
-/** The bucketings of one group's members, by read set, kept up to date as members join and leave. */
-export class Bucketings<Member extends Viewing> {
-  readonly #members: ReadonlySet<Member>;
-  readonly #byReads = new Map<string, Bucketing<Member>>();
+/**
+ * The partitions of one group's subscribers, by read set, kept up to date as subscribers join and leave. The least
+ * recently used leaves first. A Map rather than an lru-cache: that takes 2 KB, and there is one for each group.
+ */
+export class ViewerPartitions {
+  readonly #subscribers: ReadonlySet<Subscriber>;
+  readonly #byReads = new Map<string, ViewerPartition>();
 
-  constructor(members: ReadonlySet<Member>) {
-    this.#members = members;
+  /** @param subscribers all of the group, now and later */
+  constructor(subscribers: ReadonlySet<Subscriber>) {
+    this.#subscribers = subscribers;
   }
 
-  of(reads: ReadSet): Bucketing<Member> {
+  of(reads: ReadSet): ViewerPartition {
     const { identity } = reads;
     const known = this.#byReads.get(identity);
     if (known !== undefined) {
-      // The last to leave is the one used last.
       this.#byReads.delete(identity);
       this.#byReads.set(identity, known);
       return known;
     }
-    const bucketing = new Bucketing(reads.snapshot(), this.#members);
+    const partition = new ViewerPartition(reads.snapshot(), this.#subscribers);
     const [oldest] = this.#byReads.keys();
-    if (this.#byReads.size === MAX_BUCKETINGS && oldest !== undefined) this.#byReads.delete(oldest);
-    this.#byReads.set(identity, bucketing);
-    return bucketing;
+    if (this.#byReads.size === MAX_PARTITIONS && oldest !== undefined) this.#byReads.delete(oldest);
+    this.#byReads.set(identity, partition);
+    return partition;
   }
 
-  add(member: Member): void {
-    for (const bucketing of this.#byReads.values()) bucketing.add(member);
+  add(subscriber: Subscriber): void {
+    for (const partition of this.#byReads.values()) partition.add(subscriber);
   }
 
-  remove(member: Member): void {
-    for (const bucketing of this.#byReads.values()) bucketing.remove(member);
+  remove(subscriber: Subscriber): void {
+    for (const partition of this.#byReads.values()) partition.remove(subscriber);
   }
 }

@@ -1,10 +1,10 @@
 import type { Metrics } from '../metrics.ts';
-import type { Candidate, Opened } from './routed-event.ts';
+import type { RoutedEvent, EncodeResult } from './routed-event.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { Pipeline } from './pipeline.ts';
 import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
 import type { KafkaRecord } from './record.ts';
-import { Undecodable } from '../events/decode-error.ts';
+import { DecodeError } from '../events/decode-error.ts';
 
 interface Parts {
   readonly pipeline: Pipeline;
@@ -15,14 +15,14 @@ interface Parts {
 /** A message that may have to be published. */
 interface Entry {
   readonly record: KafkaRecord;
-  readonly candidate: Candidate;
+  readonly candidate: RoutedEvent;
   /** It has been opened, in this attempt or one before. */
   isOpen: boolean;
-  opened: Opened;
+  opened: EncodeResult;
 }
 
 /** What one attempt is to publish. */
-interface Batch {
+interface PublishAttempt {
   readonly publications: Publication[];
   /** For each entry of the attempt, the index after its last publication. */
   readonly ends: number[];
@@ -58,7 +58,7 @@ export class Chunk {
       const outcome = pending instanceof Promise ? await pending : pending;
       const record = records[index];
       if (record === undefined || outcome === undefined) continue;
-      if (outcome instanceof Undecodable) {
+      if (outcome instanceof DecodeError) {
         const letter = { record, error: outcome };
         parts.deadLetters.note(letter);
         deadLetters.push(letter);
@@ -81,7 +81,7 @@ export class Chunk {
     if (this.#from < this.#entries.length) await this.#publish(publisher);
     // In the order of the messages, though some are found out later than others.
     const letters = this.#deadLetters.toSorted((one, other) => one.record.offset - other.record.offset);
-    if (letters.length > 0) await this.#parts.deadLetters.bury(letters);
+    if (letters.length > 0) await this.#parts.deadLetters.send(letters);
     this.#deadLetters = [];
   }
 
@@ -102,15 +102,15 @@ export class Chunk {
   }
 
   /** @param isWanted also of channels that only the event itself has told of, and nobody has asked about */
-  async #batch(entries: readonly Entry[], isWanted: (channel: string) => boolean): Promise<Batch> {
-    const batch: Batch = { publications: [], ends: [], wanted: [] };
+  async #batch(entries: readonly Entry[], isWanted: (channel: string) => boolean): Promise<PublishAttempt> {
+    const batch: PublishAttempt = { publications: [], ends: [], wanted: [] };
     for (const entry of entries) {
       const wanted = entry.candidate.channels.some(isWanted);
       if (wanted) {
-        const opening = entry.isOpen ? entry.opened : entry.candidate.open();
+        const opening = entry.isOpen ? entry.opened : entry.candidate.encode();
         const opened = opening instanceof Promise ? await opening : opening;
         if (!entry.isOpen) this.#note(entry, opened);
-        if (opened !== undefined && !(opened instanceof Undecodable)) {
+        if (opened !== undefined && !(opened instanceof DecodeError)) {
           const { channels, payload } = opened;
           for (const channel of channels)
             if (isWanted(channel)) batch.publications.push({ channel, payload });
@@ -122,17 +122,17 @@ export class Chunk {
     return batch;
   }
 
-  #note(entry: Entry, opened: Opened): void {
+  #note(entry: Entry, opened: EncodeResult): void {
     entry.isOpen = true;
     entry.opened = opened;
-    if (!(opened instanceof Undecodable)) return;
+    if (!(opened instanceof DecodeError)) return;
     const letter = { record: entry.record, error: opened };
     this.#parts.deadLetters.note(letter);
     this.#deadLetters.push(letter);
   }
 
   /** Goes on to the first entry that has not arrived in full, and counts those that nobody wanted. */
-  #arrived({ ends, wanted }: Batch, acknowledged: number): void {
+  #arrived({ ends, wanted }: PublishAttempt, acknowledged: number): void {
     let count = 0;
     let unwanted = 0;
     while (count < ends.length && (ends[count] ?? 0) <= acknowledged) {

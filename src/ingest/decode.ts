@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../errors.ts';
 import type { Decode, Event, JsonValue } from '../events/event.ts';
 import { headersOf, type KafkaRecord } from './record.ts';
-import { Undecodable } from '../events/decode-error.ts';
+import { DecodeError } from '../events/decode-error.ts';
 
 /**
  * What every topic without a decode of its own holds: a JSON object in UTF-8.
@@ -10,13 +10,13 @@ import { Undecodable } from '../events/decode-error.ts';
  * @throws Undecodable
  */
 export function decodeJson(value: Buffer): JsonValue {
-  if (value.length === 0) throw new Undecodable('empty', 'expected a JSON object, got nothing');
-  if (!isUtf8(value)) throw new Undecodable('invalid_utf8', 'expected UTF-8, got bytes that are not');
+  if (value.length === 0) throw new DecodeError('empty', 'expected a JSON object, got nothing');
+  if (!isUtf8(value)) throw new DecodeError('invalid_utf8', 'expected UTF-8, got bytes that are not');
   try {
     return JSON.parse(value.toString()) as JsonValue;
   } catch (cause) {
     // The parser's message quotes the value, which is nobody's business in a log.
-    throw new Undecodable('not_json', 'expected JSON, got something else', { cause });
+    throw new DecodeError('not_json', 'expected JSON, got something else', { cause });
   }
 }
 
@@ -54,7 +54,7 @@ function plainJson(result: unknown): Decoded {
     throw decodeFailed(cause);
   }
   if (text === undefined) {
-    throw new Undecodable('not_an_object', `expected decode to give an object or null, got ${typeof result}`);
+    throw new DecodeError('not_an_object', `expected decode to give an object or null, got ${typeof result}`);
   }
   return JSON.parse(text) as JsonValue;
 }
@@ -63,11 +63,11 @@ function plainJson(result: unknown): Decoded {
 export function expectEvent(value: JsonValue): Event {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-  throw new Undecodable('not_an_object', `expected an object, got ${kind}`);
+  throw new DecodeError('not_an_object', `expected an object, got ${kind}`);
 }
 
-function decodeFailed(cause: unknown): Undecodable {
-  return new Undecodable('decode_failed', `the graph's decode failed: ${messageOf(cause)}`, { cause });
+function decodeFailed(cause: unknown): DecodeError {
+  return new DecodeError('decode_failed', `the graph's decode failed: ${messageOf(cause)}`, { cause });
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

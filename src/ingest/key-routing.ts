@@ -20,7 +20,7 @@ interface Options {
  * (`keyFrom: KAFKA_KEY`). Who says so in error would lose events without a word, so events that are parsed anyway are
  * compared: after the first one that has a channel which its Kafka key did not tell, the topic is not believed any more.
  */
-export class KafkaKeys {
+export class KeyRouting {
   readonly #options: Options;
   readonly #disbelieved = new Set<string>();
   /** Messages with a key, by topic. */

@@ -6,7 +6,7 @@ import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { KafkaRecord } from './record.ts';
-import { Undecodable } from '../events/decode-error.ts';
+import { DecodeError } from '../events/decode-error.ts';
 
 export interface LocalSourceOptions {
   readonly topics: ReadonlyMap<string, Topic>;
@@ -68,8 +68,8 @@ export class LocalSource {
     metrics.events.inc({ topic });
     // Whoever sends an event by hand is told what is wrong with it, whether anybody is subscribed or not.
     const outcome = await this.#pipeline.process(record);
-    const opened = outcome === undefined || outcome instanceof Undecodable ? outcome : await outcome.open();
-    if (opened instanceof Undecodable) {
+    const opened = outcome === undefined || outcome instanceof DecodeError ? outcome : await outcome.encode();
+    if (opened instanceof DecodeError) {
       this.#deadLetters.note({ record, error: opened });
       throw opened;
     }

@@ -3,18 +3,18 @@ import type { Topic } from '../graph/graph.ts';
 import type { Event, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Candidate, Opened } from './routed-event.ts';
+import type { RoutedEvent, EncodeResult } from './routed-event.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
-import { KafkaKeys } from './key-routing.ts';
+import { KeyRouting } from './key-routing.ts';
 import { encodeMessage } from '../events/message.ts';
 import type { KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import { checkKeys } from '../events/safe-keys.ts';
 import { SnakeCase } from '../events/snake-case.ts';
-import { Undecodable } from '../events/decode-error.ts';
+import { DecodeError } from '../events/decode-error.ts';
 
 /** What becomes of a message: a candidate for publishing, nothing (passed over), or why it can't become an event. */
-export type Outcome = Candidate | undefined | Undecodable;
+export type RouteResult = RoutedEvent | undefined | DecodeError;
 
 export interface PipelineOptions {
   readonly topics: ReadonlyMap<string, Topic>;
@@ -50,16 +50,16 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #maxAge: number;
   readonly #snakeCase = new SnakeCase();
-  readonly #kafkaKeys: KafkaKeys;
+  readonly #kafkaKeys: KeyRouting;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#maxAge = options.maxAgeSeconds * 1_000;
-    this.#kafkaKeys = new KafkaKeys(options);
+    this.#kafkaKeys = new KeyRouting(options);
   }
 
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
-  process(record: KafkaRecord): Outcome | Promise<Outcome> {
+  process(record: KafkaRecord): RouteResult | Promise<RouteResult> {
     const topic = this.#options.topics.get(record.topic);
     if (topic === undefined) return undefined;
     const consumed = this.#options.now();
@@ -70,10 +70,10 @@ export class Pipeline {
     const arrival: Arrival = { record, topic, consumed };
     const channels = this.#kafkaKeys.channels(record, topic);
     if (channels === undefined) return this.#decode(arrival);
-    return { channels, open: () => opened(this.#decode(arrival)) };
+    return { channels, encode: () => opened(this.#decode(arrival)) };
   }
 
-  #decode(arrival: Arrival): Outcome | Promise<Outcome> {
+  #decode(arrival: Arrival): RouteResult | Promise<RouteResult> {
     try {
       const decoded = decode(arrival);
       if (!(decoded instanceof Promise)) return this.#route(decoded, arrival);
@@ -86,7 +86,7 @@ export class Pipeline {
   }
 
   /** @throws Undecodable */
-  #route(decoded: JsonValue | null, arrival: Arrival): Candidate | undefined {
+  #route(decoded: JsonValue | null, arrival: Arrival): RoutedEvent | undefined {
     const { record, topic } = arrival;
     if (decoded === null && topic.decode !== undefined) return undefined;
     const event = expectEvent(decoded);
@@ -94,10 +94,10 @@ export class Pipeline {
     const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
     const channels = route(named, topic, this.#options.prefix);
     this.#kafkaKeys.compare(channels, record, topic);
-    return { channels, open: () => this.#encode(event, channels, arrival) };
+    return { channels, encode: () => this.#encode(event, channels, arrival) };
   }
 
-  #encode(decoded: Event, channels: readonly string[], { record, topic, consumed }: Arrival): Opened {
+  #encode(decoded: Event, channels: readonly string[], { record, topic, consumed }: Arrival): EncodeResult {
     try {
       const event = this.#checked(decoded, topic);
       const payload = encodeMessage({
@@ -124,20 +124,20 @@ export class Pipeline {
   }
 }
 
-function opened(outcome: Outcome | Promise<Outcome>): Opened | Promise<Opened> {
+function opened(outcome: RouteResult | Promise<RouteResult>): EncodeResult | Promise<EncodeResult> {
   if (outcome instanceof Promise) return outcome.then(opened);
-  return outcome === undefined || outcome instanceof Undecodable ? outcome : outcome.open();
+  return outcome === undefined || outcome instanceof DecodeError ? outcome : outcome.encode();
 }
 
 function decode({ record, topic }: Arrival): JsonValue | null | Promise<JsonValue | null> {
   const { value } = record;
-  if (value === null) throw new Undecodable('tombstone', 'expected an event, got a tombstone');
+  if (value === null) throw new DecodeError('tombstone', 'expected an event, got a tombstone');
   return topic.decode === undefined ? decodeJson(value) : decodeWith(topic.decode, value, record);
 }
 
 /** Anything else than Undecodable is a fault of ours, and still hurts this message only. */
-function undecodable(thrown: unknown): Undecodable {
-  return thrown instanceof Undecodable
+function undecodable(thrown: unknown): DecodeError {
+  return thrown instanceof DecodeError
     ? thrown
-    : new Undecodable('decode_failed', messageOf(thrown), { cause: thrown });
+    : new DecodeError('decode_failed', messageOf(thrown), { cause: thrown });
 }

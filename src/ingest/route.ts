@@ -1,7 +1,7 @@
 import { keyChannel, topicChannel } from '../events/channel.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Event, JsonValue } from '../events/event.ts';
-import { Undecodable } from '../events/decode-error.ts';
+import { DecodeError } from '../events/decode-error.ts';
 
 /** Distinct channels of one event. Each carries the whole payload, so a long list under a key would multiply it. */
 export const MAX_EVENT_CHANNELS = 1_000;
@@ -47,8 +47,8 @@ function channelOf(
   }
 }
 
-function tooMany(key: string): Undecodable {
-  return new Undecodable(
+function tooMany(key: string): DecodeError {
+  return new DecodeError(
     'too_many_keys',
     `expected at most ${MAX_EVENT_CHANNELS} channels for one event, got more under ${key}`,
   );

@@ -8,7 +8,7 @@ interface DrainOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly publicServer: { refuseUpgrades(): void; stopListening(): void };
-  readonly sockets: { closeInWaves(overMs: number): Promise<void> };
+  readonly sockets: { closeStaggered(overMs: number): Promise<void> };
   /** Lets other pods consume in this one's place; undefined if none would. */
   readonly leaveGroup: (() => Promise<void>) | undefined;
 }
@@ -58,7 +58,7 @@ export class Drain {
     const left = leaveGroup?.().catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'the consumer group could not be left');
     });
-    await sockets.closeInWaves(overMs);
+    await sockets.closeStaggered(overMs);
     await left;
     log.info('drained');
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time and chance, as ingest uses them. */
+/** Time and randomness, passed in so that tests can hold them. */
 export interface Clock {
   /** ms since 1970 */
   now(): number;

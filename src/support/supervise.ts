@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 
 interface Options {
   /** One life, from its beginning to its end. Throws, or returns what ended it; undefined: could not begin yet. */
-  readonly live: () => Promise<unknown>;
+  readonly run: () => Promise<unknown>;
   readonly onCrash: (error: unknown, waitMs: number) => void;
   readonly clock: Clock;
   readonly stopping: AbortSignal;
@@ -12,16 +12,16 @@ interface Options {
 const WAIT = { firstMs: 500, maxMs: 15_000 };
 
 /** A life as long as this counts as a success: the next wait is a short one again. */
-const GOOD_LIFE_MS = 60_000;
+const SUCCESS_MS = 60_000;
 
 /** Lives again and again until it is stopped, waiting longer each time. */
-export async function restarting({ live, onCrash, clock, stopping }: Options): Promise<void> {
+export async function supervise({ run, onCrash, clock, stopping }: Options): Promise<void> {
   const backoff = new Backoff({ ...WAIT, random: clock.random });
   while (!stopping.aborted) {
     const born = clock.now();
-    const error = await live().catch((thrown: unknown) => thrown);
+    const error = await run().catch((thrown: unknown) => thrown);
     if (stopping.aborted) return;
-    if (clock.now() - born >= GOOD_LIFE_MS) backoff.reset();
+    if (clock.now() - born >= SUCCESS_MS) backoff.reset();
     const wait = backoff.next();
     if (error !== undefined) onCrash(error, wait);
     await clock.sleep(wait, stopping);

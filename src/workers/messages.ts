@@ -15,14 +15,14 @@ export interface MetricSnapshot {
 }
 
 /** What the primary tells a worker. */
-export type Order =
+export type PrimaryMessage =
   | { readonly type: 'collect' }
   /** `alone`: the others go on, and take the new connections. */
   | { readonly type: 'drain'; readonly alone: boolean }
   | { readonly type: 'stop' };
 
 /** What a worker tells the primary. */
-export type Report =
+export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number; readonly adminPort: number }
   /** Sent all the time: it also says that the event loop turns. */
   | { readonly type: 'state'; readonly notReady: readonly string[] }

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
 import { messageOf } from '../errors.ts';
-import { WORKER, type MetricSnapshot, type Order, type Report } from './messages.ts';
+import { WORKER, type MetricSnapshot, type PrimaryMessage, type WorkerMessage } from './messages.ts';
 
 interface Events {
   /** It listens now, or is ready, or is not so any more. */
@@ -29,7 +29,7 @@ export class WorkerProcess extends EventEmitter<Events> {
     this.place = place;
     this.#worker = cluster.fork({ [WORKER]: String(place) });
     this.exited = endOf(this.#worker);
-    this.#worker.on('message', (report: Report) => this.#take(report));
+    this.#worker.on('message', (report: WorkerMessage) => this.#take(report));
   }
 
   /** Counts up, over all places. */
@@ -75,7 +75,7 @@ export class WorkerProcess extends EventEmitter<Events> {
     await Promise.race([here, this.exited]);
   }
 
-  tell(order: Order): void {
+  tell(order: PrimaryMessage): void {
     if (this.#worker.isConnected()) this.#worker.send(order, () => undefined);
   }
 
@@ -83,7 +83,7 @@ export class WorkerProcess extends EventEmitter<Events> {
     this.#worker.process.kill('SIGKILL');
   }
 
-  #take(report: Report): void {
+  #take(report: WorkerMessage): void {
     this.silentLooks = 0;
     switch (report.type) {
       case 'listening':

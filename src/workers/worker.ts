@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Log } from '../log.ts';
 import { snapshotOf } from './added-metrics.ts';
-import type { Order, Report } from './messages.ts';
+import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 
 /** A gateway as its process runs it. */
 interface Pod {
@@ -20,7 +20,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export async function runWorker(pod: Pod, log: Log): Promise<void> {
   for (const signal of SIGNALS) process.on(signal, () => undefined);
   let ending = false;
-  process.on('message', (order: Order) => {
+  process.on('message', (order: PrimaryMessage) => {
     if (order.type === 'collect') void reportMetrics(pod);
     else if (!ending) {
       ending = true;
@@ -51,7 +51,7 @@ async function reportMetrics({ status }: Pod): Promise<void> {
 }
 
 /** Resolves when it is under way; without the primary there is nobody to tell. */
-function report(message: Report): Promise<void> {
+function report(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
     else resolve();

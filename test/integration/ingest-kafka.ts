@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
 import kafkajs, { type KafkaMessage, type Message as Produced } from 'kafkajs';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
-import { KafkaIngest, type IngestSettings } from '../../src/ingest/kafka/source.ts';
+import { KafkaSource, type KafkaSourceSettings } from '../../src/ingest/kafka/source.ts';
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
@@ -125,7 +125,7 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
 }
 
 interface IngestOptions {
-  readonly settings?: Partial<IngestSettings>;
+  readonly settings?: Partial<KafkaSourceSettings>;
   readonly clock?: Clock;
   readonly broadcast?: boolean;
   readonly awaitReady?: boolean;
@@ -141,7 +141,7 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     kafkaKey: undefined,
     decode: undefined,
   } as const;
-  const ingest = new KafkaIngest({
+  const ingest = new KafkaSource({
     settings: {
       KAFKA_BROKERS: kafka.brokers,
       KAFKA_GROUP_ID: kafka.groupId,

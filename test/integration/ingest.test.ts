@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import type { KafkaIngest } from '../../src/ingest/kafka/source.ts';
+import type { KafkaSource } from '../../src/ingest/kafka/source.ts';
 import type { Message } from '../../src/events/message.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { startIngest, skip, useKafka, type Seen } from './ingest-kafka.ts';
@@ -192,7 +192,7 @@ test(
   async (t) => {
     const kafka = await useKafka(t, { partitions: 1 });
     let faulty = false;
-    const started: KafkaIngest[] = [];
+    const started: KafkaSource[] = [];
     const reasons: (string | undefined)[] = [];
     const clock = {
       ...systemClock,

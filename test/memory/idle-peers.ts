@@ -11,12 +11,12 @@ import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/hub/execution-limiter.ts';
+import { Limiter } from '../../src/support/limiter.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
-import { Ages } from '../../src/transports/websocket/max-age.ts';
+import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
 
 const TEXT = 0x81;
@@ -95,7 +95,7 @@ export class Pod {
       },
       contexts,
       executor,
-      flusher,
+      budget: flusher,
       limiter: new Limiter(100),
       paths: new BoundedLabels(),
       metrics: this.#metrics,
@@ -110,12 +110,12 @@ export class Pod {
       schema,
       executor,
       hub: {
-        join: (operation, variables, member) => {
-          const group = hub.join(operation, variables, member);
-          this.#refs.push(new WeakRef(group), new WeakRef(member));
+        join: (operation, variables, subscriber) => {
+          const group = hub.join(operation, variables, subscriber);
+          this.#refs.push(new WeakRef(group), new WeakRef(subscriber));
           return group;
         },
-        leave: (group, member) => hub.leave(group, member),
+        leave: (group, subscriber) => hub.leave(group, subscriber),
       },
       authenticator: { viewerOf: () => Object.freeze({ id: (connected += 1) }) },
       contexts,
@@ -127,7 +127,7 @@ export class Pod {
       initTimeoutMs: 0,
       maxOperations: 10,
       pingSeconds: 0,
-      ages: new Ages(3_600),
+      maxAge: new ConnectionMaxAge(3_600),
       clock: systemClock,
     });
   }
@@ -156,7 +156,7 @@ export class Pod {
     while ((await this.#value('connections')) > 0) await setImmediate();
   }
 
-  /** How many of all sockets, members and groups that have ever been are still in memory. */
+  /** How many of all sockets, subscribers and groups that have ever been are still in memory. */
   async alive(): Promise<number> {
     const { gc } = globalThis;
     assert.ok(gc, 'expected node --expose-gc');

@@ -78,7 +78,7 @@ test('nothing of a subscriber stays in memory after its socket has closed', asyn
   t.after(() => pod.close());
   await pod.subscribe(100);
   await pod.send();
-  // Sockets and members, and the group that they share, once for each who joined it.
+  // Sockets and subscribers, and the group that they share, once for each who joined it.
   assert.equal(await pod.alive(), 300);
   await pod.disconnect();
   assert.equal(await pod.alive(), 0);

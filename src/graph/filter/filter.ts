@@ -18,7 +18,7 @@ import {
 import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
 import type { Arguments, Binding, EventFilter } from '../graph.ts';
 import type { Event } from '../../events/event.ts';
-import { NO, UNKNOWN, YES, type Verdict } from './ternary.ts';
+import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
 
 /** What the schema says of the things in a filter; undefined where it does not say. */
 export interface FilterTypes {
@@ -26,7 +26,7 @@ export interface FilterTypes {
   argument(name: string): GraphQLInputType | undefined;
 }
 
-type Test = (event: Event, viewer: Json) => Verdict;
+type Test = (event: Event, viewer: Json) => Ternary;
 
 /** Puts in the arguments of one subscription; undefined where they leave nothing. */
 type Bind = (args: Arguments) => Test | undefined;
@@ -51,7 +51,7 @@ function compile(condition: Condition, types: FilterTypes): Bind {
     const bind = compile(condition.condition, types);
     return (args) => {
       const test = bind(args);
-      return test && ((event, viewer) => (YES - test(event, viewer)) as Verdict);
+      return test && ((event, viewer) => (YES - test(event, viewer)) as Ternary);
     };
   }
   const binds = condition.conditions.map((inner) => compile(inner, types));
@@ -64,9 +64,9 @@ function compile(condition: Condition, types: FilterTypes): Bind {
 
 function least(tests: readonly Test[]): Test {
   return (event, viewer) => {
-    let verdict: Verdict = YES;
+    let verdict: Ternary = YES;
     for (let i = 0; i < tests.length && verdict !== NO; i++) {
-      verdict = Math.min(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
+      verdict = Math.min(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
     }
     return verdict;
   };
@@ -74,9 +74,9 @@ function least(tests: readonly Test[]): Test {
 
 function greatest(tests: readonly Test[]): Test {
   return (event, viewer) => {
-    let verdict: Verdict = NO;
+    let verdict: Ternary = NO;
     for (let i = 0; i < tests.length && verdict !== YES; i++) {
-      verdict = Math.max(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Verdict;
+      verdict = Math.max(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
     }
     return verdict;
   };

@@ -1,9 +1,9 @@
 import type { Operator } from './syntax.ts';
 import type { JsonValue } from '../../events/event.ts';
-import { NO, UNKNOWN, YES, type Verdict } from './ternary.ts';
+import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
 
 /** Compares one value of an event with an operand that is built in. */
-export type Comparator = (value: JsonValue) => Verdict;
+export type Comparator = (value: JsonValue) => Ternary;
 
 /**
  * @param operand as events hold it; a list for `in`

@@ -7,4 +7,4 @@ export const NO = 0;
 export const UNKNOWN = 1;
 export const YES = 2;
 
-export type Verdict = typeof NO | typeof UNKNOWN | typeof YES;
+export type Ternary = typeof NO | typeof UNKNOWN | typeof YES;

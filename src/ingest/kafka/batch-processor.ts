@@ -11,7 +11,7 @@ import type { Publisher } from '../../events/publisher.ts';
 import type { KafkaRecord } from '../record.ts';
 
 /** What is used of a batch that kafkajs hands over: consecutive messages of one partition. */
-export type Batch = Pick<
+export type KafkaBatch = Pick<
   EachBatchPayload,
   'resolveOffset' | 'heartbeat' | 'commitOffsetsIfNecessary' | 'uncommittedOffsets' | 'isRunning' | 'isStale'
 > & {
@@ -61,7 +61,7 @@ export class BatchProcessor {
     this.#generation += 1;
   }
 
-  async process(batch: Batch): Promise<void> {
+  async process(batch: KafkaBatch): Promise<void> {
     const { pipeline, metrics, deadLetters } = this.#options;
     const { messages, topic, partition } = batch.batch;
     const generation = this.#generation;
@@ -84,7 +84,7 @@ export class BatchProcessor {
   }
 
   /** @returns whether the chunk has arrived; false if it is no longer this member's to deliver */
-  async #deliver(chunk: Chunk, batch: Batch, isCurrent: () => boolean): Promise<boolean> {
+  async #deliver(chunk: Chunk, batch: KafkaBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
     const { topic, partition } = batch.batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
@@ -109,7 +109,7 @@ export class BatchProcessor {
    * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since what is
    * under way can't be called back; the next heartbeat of `process` tells of it.
    */
-  async #beating<T>(work: Promise<T>, batch: Batch): Promise<T> {
+  async #beating<T>(work: Promise<T>, batch: KafkaBatch): Promise<T> {
     const done = new AbortController();
     void this.#beat(batch, done.signal);
     try {
@@ -119,7 +119,7 @@ export class BatchProcessor {
     }
   }
 
-  async #beat(batch: Batch, done: AbortSignal): Promise<void> {
+  async #beat(batch: KafkaBatch, done: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.clock.sleep(HEARTBEAT_MS, done);
       if (done.aborted) return;

@@ -1,5 +1,5 @@
 import kafkajs, { type Consumer, type IMemberAssignment, type Kafka } from 'kafkajs';
-import type { Batch } from './batch-processor.ts';
+import type { KafkaBatch } from './batch-processor.ts';
 
 export interface GroupTiming {
   /** A member that has not been heard of for so long loses its partitions. */
@@ -23,7 +23,7 @@ interface Options {
   readonly groupId: string;
   readonly topics: readonly string[];
   readonly timing: GroupTiming;
-  readonly eachBatch: (batch: Batch) => Promise<void>;
+  readonly eachBatch: (batch: KafkaBatch) => Promise<void>;
   /** The member has joined, and where it starts in each of its partitions is settled and committed. */
   readonly onJoin: (assignment: IMemberAssignment) => void;
 }

@@ -14,17 +14,18 @@ import { forgetGroup, missingTopics } from './admin.ts';
 import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
-import { restarting } from '../../support/supervise.ts';
+import { supervise } from '../../support/supervise.ts';
+import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 
-export type IngestSettings = KafkaSettings &
+export type KafkaSourceSettings = KafkaSettings &
   Pick<
     Config,
     'KAFKA_GROUP_ID' | 'KAFKA_START' | 'DEAD_LETTER_TOPIC' | 'EVENT_MAX_AGE_SECONDS' | 'REDIS_PREFIX'
   >;
 
-export interface KafkaIngestOptions {
-  readonly settings: IngestSettings;
+export interface KafkaSourceOptions {
+  readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   readonly metrics: Metrics;
@@ -48,8 +49,8 @@ const FORGET_MS = 3_000;
  *        ▲                                                                                          │
  *        └────────────────────────────────── wait, longer each time ◄───────────────────────────────┘
  */
-export class KafkaIngest {
-  readonly #options: KafkaIngestOptions;
+export class KafkaSource {
+  readonly #options: KafkaSourceOptions;
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #kafka: KafkaFactory;
@@ -63,7 +64,7 @@ export class KafkaIngest {
   #notReady: string | undefined = 'joining';
 
   /** @throws SluiceError BAD_SETTINGS */
-  constructor(options: KafkaIngestOptions) {
+  constructor(options: KafkaSourceOptions) {
     const { settings, topics, metrics, log, clock = systemClock, broadcast } = options;
     this.#options = options;
     this.#log = log;
@@ -102,8 +103,8 @@ export class KafkaIngest {
   start(): Promise<void> {
     if (this.#options.topics.size === 0) this.#notReady = undefined;
     else {
-      this.#loop ??= restarting({
-        live: () => this.#live(),
+      this.#loop ??= supervise({
+        run: () => this.#live(),
         onCrash: (error, wait) => this.#crashed(error, wait),
         clock: this.#clock,
         stopping: this.#stopping.signal,
@@ -176,12 +177,12 @@ export class KafkaIngest {
   }
 
   async #forgetBroadcastGroup(): Promise<void> {
-    const inTime = new AbortController();
-    const forgotten = forgetGroup(this.#kafka(), this.#groupId).catch((thrown: unknown) => {
-      this.#log.debug({ groupId: this.#groupId, error: messageOf(thrown) }, 'could not delete the group');
-    });
-    await Promise.race([forgotten, this.#clock.sleep(FORGET_MS, inTime.signal)]);
-    inTime.abort();
+    const groupId = this.#groupId;
+    try {
+      await withTimeout(forgetGroup(this.#kafka(), groupId), FORGET_MS, () => false);
+    } catch (thrown) {
+      this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group');
+    }
   }
 }
 

@@ -4,16 +4,16 @@ import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
 import type { Authenticator } from '../../context/authenticator.ts';
 import type { Flusher } from './flusher.ts';
-import { Outbox, type OutboxOwner } from './send-queue.ts';
+import { SendQueue, type SendQueueOwner } from './send-queue.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { closeLabel, CLOSINGS, type Closing } from './disconnect.ts';
+import { closeLabel, DISCONNECTS, type Disconnect } from './disconnect.ts';
 import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from '../../support/small-set.ts';
-import type { SubscriptionOwner, WebSocketSubscriber } from './subscription.ts';
+import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
 
 /** What all connections of a transport have in common. */
 export interface ConnectionServices {
@@ -26,7 +26,7 @@ export interface ConnectionServices {
   readonly bufferBytes: number;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
-  leave(subscription: WebSocketSubscriber): void;
+  leave(subscription: WebSocketSubscription): void;
   forget(connection: Connection): void;
 }
 
@@ -45,11 +45,11 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
 const TERMINATE_AFTER_MS = 1_000;
 
 /**
- * One WebSocket: the socket that graphql-ws speaks the protocol over, and the outbox that the hub's results go into.
+ * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
  * What graphql-ws says (`complete`, `error`, `pong`) goes out behind them.
  */
-export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwner {
-  readonly outbox: Outbox;
+export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionOwner {
+  readonly sendQueue: SendQueue;
   /** See `Ages`. */
   readonly endsAt: number;
   readonly #socket: RawSocket;
@@ -74,7 +74,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
-    this.outbox = new Outbox(this.#socket, this, services.flusher, services.bufferBytes);
+    this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
   }
@@ -112,23 +112,23 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
 
   /** What graphql-ws says stands behind what the hub has delivered. */
   send(text: string): void {
-    this.outbox.send(text);
+    this.sendQueue.send(text);
   }
 
   close(code: number, reason: string): void {
     if (!this.#socket.open) return;
-    this.outbox.finish();
+    this.sendQueue.finish();
     this.#services.metrics.closes.inc({ code, reason: closeLabel(code) });
     this.#socket.webSocket.close(code, reason);
   }
 
-  end({ code, reason }: Closing): void {
+  end({ code, reason }: Disconnect): void {
     this.close(code, reason);
   }
 
   overflow(): void {
     if (!this.#socket.open) return;
-    this.end(CLOSINGS.tooSlow);
+    this.end(DISCONNECTS.tooSlow);
     setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
   }
 
@@ -137,9 +137,9 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   }
 
   /** A subscription has ended: it leaves the hub, and what it was sent goes out before whatever follows. */
-  left(subscription: WebSocketSubscriber): void {
+  left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription);
-    this.outbox.flush();
+    this.sendQueue.flush();
   }
 
   /** Operations that have begun and not ended, queries included. */
@@ -148,7 +148,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   }
 
   /** Pings, or ends a peer that has not answered since the last time. */
-  sweep(): void {
+  checkHeartbeat(): void {
     if (!this.#answered) {
       this.terminate();
       return;
@@ -158,25 +158,25 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
   }
 
   /** Answers a ping. ws would do it by itself, with a function for each socket. */
-  pong(data: Buffer): void {
-    if (this.outbox.isTooMuch(data.length)) this.overflow();
+  onPingFrame(data: Buffer): void {
+    if (this.sendQueue.isTooMuch(data.length)) this.overflow();
     else if (this.#socket.open) this.#socket.webSocket.pong(data);
   }
 
-  answered(): void {
+  onPongFrame(): void {
     this.#answered = true;
   }
 
   receive(data: RawData, isBinary: boolean): void {
     const message = isBinary ? undefined : parseMessage(data);
     if (message === undefined || !CLIENT_MESSAGES.has(message['type'])) {
-      this.end(CLOSINGS.badMessage);
+      this.end(DISCONNECTS.badMessage);
       return;
     }
     const id =
       message['type'] === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
     if (id !== undefined && this.#ids.has(id)) {
-      this.end(CLOSINGS.idInUse);
+      this.end(DISCONNECTS.idInUse);
       return;
     }
     if (id !== undefined) this.#ids.add(id);
@@ -189,7 +189,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
     this.#handle?.(message as unknown as string).then(over, over);
   }
 
-  gone(code: number, reason: string): void {
+  onClose(code: number, reason: string): void {
     this.#services.forget(this);
     this.#services.initDeadlines.end(this);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
@@ -197,7 +197,7 @@ export class Connection implements ProtocolSocket, OutboxOwner, SubscriptionOwne
 
   #failed(error: unknown): void {
     this.#services.log.error({ err: error }, 'a connection failed');
-    this.end(CLOSINGS.failed);
+    this.end(DISCONNECTS.failed);
   }
 }
 

@@ -1,16 +1,19 @@
 import { CloseCode } from 'graphql-ws';
 
-/** Why the gateway closes a connection. `retry`: the graphql-ws client connects again by itself. */
-export interface Closing {
+/** A reason for which the gateway closes a connection. */
+export interface Disconnect {
+  /** WebSocket close code. */
   readonly code: number;
-  /** In metrics. */
+  /** Value of the label `reason` of `sluice_closes_total`. */
   readonly label: string;
+  /** Sent to the client in the close frame. */
   readonly reason: string;
+  /** Whether the graphql-ws client connects again by itself. */
   readonly retry: boolean;
 }
 
-/** The ends that the gateway itself decides on; those of the protocol come from graphql-ws. */
-export const CLOSINGS = {
+/** The disconnects that the gateway itself decides on; graphql-ws adds those of the protocol. */
+export const DISCONNECTS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
   serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
   tooSlow: {
@@ -43,17 +46,17 @@ export const CLOSINGS = {
     reason: 'Internal server error',
     retry: false,
   },
-} as const satisfies Record<string, Closing>;
+} as const satisfies Record<string, Disconnect>;
 
 const LABELS: ReadonlyMap<number, string> = new Map([
-  ...Object.values(CLOSINGS).map(({ code, label }): [number, string] => [code, label]),
+  ...Object.values(DISCONNECTS).map(({ code, label }): [number, string] => [code, label]),
   [CloseCode.Unauthorized, 'not_acknowledged'],
   [CloseCode.Forbidden, 'refused'],
   [CloseCode.SubprotocolNotAcceptable, 'other_protocol'],
   [CloseCode.TooManyInitialisationRequests, 'second_init'],
 ]);
 
-/** Why, in one word of a closed list. */
+/** The label for a close code, of a closed list of values; `other` for codes that are not in it. */
 export function closeLabel(code: number): string {
   return LABELS.get(code) ?? 'other';
 }

@@ -1,21 +1,22 @@
 import type { WorkBudget } from '../../hub/work-budget.ts';
-import type { Outbox, OutboxServices } from './send-queue.ts';
-import { Runs } from './frame-batch.ts';
+import { FrameBatchCache } from './frame-batch.ts';
+import type { SendQueue, SendQueueServices } from './send-queue.ts';
 
-/** Sockets written to in one turn, some 7 ms; the others follow in the next, after what else wants the loop. */
+/** Sockets written to in one turn, some 7 ms; the others follow in the next, after other work of the event loop. */
 const SOCKETS_PER_TURN = 1_024;
 
 /** Likewise for bytes, where results are large. */
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
 /**
- * Outboxes that something was put into in one turn, or whose sockets have drained in it; of more turns, if the last
- * one's were still being written.
+ * The send queues to be flushed together: those that got something in one turn, or whose sockets have drained in it; of
+ * several turns, if an earlier batch was still being written meanwhile.
  */
-class Batch {
-  readonly outboxes: Outbox[] = [];
+class FlushBatch {
+  readonly sendQueues: SendQueue[] = [];
+  /** When the events were consumed whose results are in it, ms. */
   readonly consumedAt: number[] = [];
-  /** Where the first is that has not been flushed. */
+  /** Index of the first queue that has not been flushed. */
   next = 0;
 }
 
@@ -26,29 +27,31 @@ class Batch {
  *     gather   a b c    d        e f
  *     write    a b      c        d e f
  */
-export class Flusher implements OutboxServices, WorkBudget {
-  readonly runs = new Runs();
+export class Flusher implements SendQueueServices, WorkBudget {
+  readonly batches = new FrameBatchCache();
   spent = 0;
-  #gathered = new Batch();
-  #written: Batch | undefined;
+  #gathering = new FlushBatch();
+  #flushing: FlushBatch | undefined;
   #scheduled = false;
   readonly #now: () => number;
   readonly #observeDelay: (seconds: number) => void;
 
-  /** @param now ms, the clock that stamps events as consumed */
+  /**
+   * @param now ms, the clock that stamps events as consumed
+   * @param observeDelay told of each event how long it took from consumed to written
+   */
   constructor(now: () => number, observeDelay: (seconds: number) => void) {
     this.#now = now;
     this.#observeDelay = observeDelay;
   }
 
-  enlist(outbox: Outbox): void {
-    this.#gathered.outboxes.push(outbox);
+  enlist(sendQueue: SendQueue): void {
+    this.#gathering.sendQueues.push(sendQueue);
     this.#schedule();
   }
 
-  /** Notes that results of an event that was consumed then (ms) leave with this turn's flush. */
   timed(consumedAt: number): void {
-    if (this.#gathered.outboxes.length > 0) this.#gathered.consumedAt.push(consumedAt);
+    if (this.#gathering.sendQueues.length > 0) this.#gathering.consumedAt.push(consumedAt);
   }
 
   spend(units: number): void {
@@ -60,7 +63,7 @@ export class Flusher implements OutboxServices, WorkBudget {
   }
 
   get writing(): boolean {
-    return this.#written !== undefined;
+    return this.#flushing !== undefined;
   }
 
   #schedule(): void {
@@ -71,32 +74,32 @@ export class Flusher implements OutboxServices, WorkBudget {
 
   #flush(): void {
     this.#scheduled = false;
-    const batch = this.#written ?? this.#gathered;
-    if (batch === this.#gathered) this.#gathered = new Batch();
-    this.#written = batch;
+    const batch = this.#flushing ?? this.#gathering;
+    if (batch === this.#gathering) this.#gathering = new FlushBatch();
+    this.#flushing = batch;
     try {
       this.#write(batch);
     } finally {
       // A socket that throws is not asked again, and the others get theirs.
-      if (batch.next === batch.outboxes.length) this.#finish(batch);
-      if (this.#written !== undefined || this.#gathered.outboxes.length > 0) this.#schedule();
+      if (batch.next === batch.sendQueues.length) this.#finish(batch);
+      if (this.#flushing !== undefined || this.#gathering.sendQueues.length > 0) this.#schedule();
     }
   }
 
-  #write(batch: Batch): void {
-    const { outboxes } = batch;
-    const end = Math.min(outboxes.length, batch.next + SOCKETS_PER_TURN);
+  #write(batch: FlushBatch): void {
+    const { sendQueues } = batch;
+    const end = Math.min(sendQueues.length, batch.next + SOCKETS_PER_TURN);
     let bytes = 0;
     while (batch.next < end && bytes < BYTES_PER_TURN) {
-      const outbox = outboxes[batch.next];
+      const sendQueue = sendQueues[batch.next];
       batch.next += 1;
-      bytes += outbox?.flush() ?? 0;
+      bytes += sendQueue?.flush() ?? 0;
     }
   }
 
-  #finish({ consumedAt }: Batch): void {
-    this.#written = undefined;
-    this.runs.clear();
+  #finish({ consumedAt }: FlushBatch): void {
+    this.#flushing = undefined;
+    this.batches.clear();
     const now = this.#now();
     for (const then of consumedAt) this.#observeDelay(Math.max(0, now - then) / 1000);
   }

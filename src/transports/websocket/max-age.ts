@@ -1,20 +1,21 @@
-/** Part of the greatest age over which the ends are spread: those who came together don't leave together. */
+/** Fraction of the maximum age over which ends are spread: connections made together don't end together. */
 const SPREAD = 0.2;
 
-interface Ageing {
-  /** What `end` gave when it began. */
+interface Expiring {
+  /** What `ConnectionMaxAge.endsAt` gave when the connection was made. */
   readonly endsAt: number;
 }
 
-/** How old connections may become. Each holds one small integer for it, and there are no timers. */
-export class Ages {
+/** Limits the age of connections. Each holds one small integer for it, and there are no timers. */
+export class ConnectionMaxAge {
   readonly #maxSeconds: number;
   readonly #now: () => number;
   readonly #random: () => number;
 
   /**
-   * @param maxSeconds 0: any age
-   * @param now ms, of a clock that is never set: connections must not all be old because the time was wrong before
+   * @param maxSeconds 0: no limit
+   * @param now ms, of a monotonic clock: a correction of the system's time must not end all connections
+   * @param random 0 to 1
    */
   constructor(maxSeconds: number, now: () => number = () => performance.now(), random = Math.random) {
     this.#maxSeconds = maxSeconds;
@@ -26,23 +27,23 @@ export class Ages {
     return this.#maxSeconds > 0;
   }
 
-  /** When a connection that begins now is to end. */
-  end(): number {
+  /** When a connection that is made now is to end, in seconds of `now`; 0 without a limit. */
+  endsAt(): number {
     if (!this.limited) return 0;
     return this.#second() + Math.ceil(this.#maxSeconds * (1 - SPREAD * this.#random()));
   }
 
   /**
-   * Those whose end has come.
+   * The connections whose end has come.
    *
-   * @param connections in the order in which they began, so that the young ones at the end need not be looked at
+   * @param connections in the order in which they were made, so that the young ones at the end need not be looked at
    */
-  over<T extends Ageing>(connections: Iterable<T>): T[] {
+  expired<T extends Expiring>(connections: Iterable<T>): T[] {
     const second = this.#second();
     const ended: T[] = [];
     for (const connection of connections) {
       if (connection.endsAt <= second) ended.push(connection);
-      // Whoever began later ends at most the spread earlier.
+      // A connection made later ends at most the spread earlier.
       else if (connection.endsAt - Math.ceil(this.#maxSeconds * SPREAD) > second) break;
     }
     return ended;

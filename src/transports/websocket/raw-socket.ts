@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { messagesIn } from './frame.ts';
-import type { Wire } from './send-queue.ts';
+import type { FrameSink } from './send-queue.ts';
 
 /** What ws keeps of a socket and does not publish. */
 interface Internals {
@@ -31,7 +31,7 @@ const BYTES = { binary: false };
  * or reads a Blob: it then queues them. So order holds as long as ws has nothing queued. Where a version of ws keeps
  * none of this, each message goes through `send`; where one of Node.js shows no file descriptor, through the stream.
  */
-export class RawSocket implements Wire {
+export class RawSocket implements FrameSink {
   readonly webSocket: WebSocket;
   readonly #stream: Duplex;
   readonly #sender: Sender | undefined;

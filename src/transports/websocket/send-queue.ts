@@ -1,9 +1,9 @@
 import { frameLength, framePieces } from './frame.ts';
-import type { Payload } from '../../hub/result.ts';
-import { LARGEST_RUN, type Queued, type Runs } from './frame-batch.ts';
+import type { SerializedResult } from '../../hub/result.ts';
+import { MAX_BATCH_BYTES, type QueuedFrames, type FrameBatchCache } from './frame-batch.ts';
 
-/** One socket as an outbox sees it. */
-export interface Wire {
+/** One socket, as a send queue writes to it. */
+export interface FrameSink {
   /** False from the moment that nothing may be written any more. */
   readonly open: boolean;
   /** Bytes handed to the socket that it has not been able to send yet. */
@@ -12,43 +12,43 @@ export interface Wire {
   readonly full: boolean;
   /** Calls back once, when it is no longer full. Not if it closes before. */
   onceDrained(drained: () => void): void;
-  /** The first `length` bytes: whole frames. They may be changed as soon as this returns. */
+  /** Writes the first `length` bytes, which are whole frames. The caller may change them as soon as this returns. */
   write(bytes: Buffer, length: number): void;
-  /** One frame in pieces, that nobody changes. */
+  /** Writes one frame, given in pieces that do not change any more. */
   writePieces(pieces: readonly Buffer[]): void;
-  /** One message that is no frame yet. */
+  /** Sends one message of the protocol, which is text and no frame yet. */
   send(text: string): void;
 }
 
-export interface OutboxOwner {
-  /** More would wait than may, and has been dropped: the socket is to be closed. */
+export interface SendQueueOwner {
+  /** Called when more would wait than may. The queue has been dropped: the owner closes the socket. */
   overflow(): void;
 }
 
-/** What all outboxes of a process have in common. */
-export interface OutboxServices {
-  readonly runs: Runs;
-  /** Sees to it that the outbox is flushed when the turn ends, or in one of the next if there are many. */
-  enlist(outbox: Outbox): void;
+/** What all send queues of a process have in common. */
+export interface SendQueueServices {
+  readonly batches: FrameBatchCache;
+  /** Sees to it that the send queue is flushed when the turn ends, or in one of the next if there are many. */
+  enlist(sendQueue: SendQueue): void;
 }
 
-/** Held by an outbox only while something is in it. */
-class Queue implements Queued {
-  payloads: (Payload | string)[];
+/** Held by a send queue only while something is in it. */
+class PendingFrames implements QueuedFrames {
+  results: (SerializedResult | string)[];
   ids: string[];
   bytes: number;
-  /** Where the first is that has not been written. */
+  /** Index of the first that has not been written. */
   next = 0;
 
   /** With its first: an empty array that is pushed to makes room for seventeen. */
-  constructor(payload: Payload | string, id: string, bytes: number) {
-    this.payloads = [payload];
+  constructor(message: SerializedResult | string, id: string, bytes: number) {
+    this.results = [message];
     this.ids = [id];
     this.bytes = bytes;
   }
 
-  add(payload: Payload | string, id: string, bytes: number): void {
-    this.payloads.push(payload);
+  add(message: SerializedResult | string, id: string, bytes: number): void {
+    this.results.push(message);
     this.ids.push(id);
     this.bytes += bytes;
   }
@@ -58,9 +58,9 @@ class Queue implements Queued {
     this.bytes -= bytes;
   }
 
-  /** Lets go of what has been written. */
-  cut(): void {
-    this.payloads.splice(0, this.next);
+  /** Releases what has been written. */
+  dropWritten(): void {
+    this.results.splice(0, this.next);
     this.ids.splice(0, this.next);
     this.next = 0;
   }
@@ -73,34 +73,34 @@ class Queue implements Queued {
  *                   │                         ▲
  *                   └── socket is full ──► drained
  *
- * A socket that takes no more keeps its own queue waiting and nobody else's. What waits in it and in the socket is
- * bounded; past that the queue is dropped and the socket closed.
+ * A socket that takes no more keeps its own queue waiting, and no other. What waits in it and in the socket is bounded;
+ * past that the queue is dropped and the socket closed.
  */
-export class Outbox {
-  readonly #wire: Wire;
-  readonly #owner: OutboxOwner;
-  readonly #services: OutboxServices;
+export class SendQueue {
+  readonly #sink: FrameSink;
+  readonly #owner: SendQueueOwner;
+  readonly #services: SendQueueServices;
   readonly #maxBytes: number;
-  #queue: Queue | undefined;
+  #queue: PendingFrames | undefined;
   #draining = false;
-  /** Of what waits, the largest message that is more than may wait: beside it no less may wait than otherwise. */
+  /** Bytes of the largest message waiting that alone exceeds the bound: the bound applies to what waits beside it. */
   #large = 0;
 
   /** @param maxBytes that may wait for the socket, here and in its own buffer, beside one message that is larger */
-  constructor(wire: Wire, owner: OutboxOwner, services: OutboxServices, maxBytes: number) {
-    this.#wire = wire;
+  constructor(sink: FrameSink, owner: SendQueueOwner, services: SendQueueServices, maxBytes: number) {
+    this.#sink = sink;
     this.#owner = owner;
     this.#services = services;
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that wait, here and in the socket. */
+  /** Bytes waiting, here and in the socket. */
   get waitingBytes(): number {
-    return (this.#queue?.bytes ?? 0) + this.#wire.waitingBytes;
+    return (this.#queue?.bytes ?? 0) + this.#sink.waitingBytes;
   }
 
   /**
-   * Does more wait than may, though all has been written that the socket takes? A burst within one turn is no slowness.
+   * Whether more waits than may, once all has been written that the socket takes: a burst within one turn is no slowness.
    *
    * @param more bytes that are about to be written, or added
    */
@@ -111,47 +111,47 @@ export class Outbox {
   }
 
   /** @param id as `idText` makes it */
-  add(payload: Payload, id: string): void {
-    if ((this.#draining || this.#queue === undefined) && !this.#wire.open) return;
-    if (this.#draining) payload.keep();
-    const bytes = frameLength(payload.json.length, id.length);
-    this.#noteLarge(bytes);
+  add(result: SerializedResult, id: string): void {
+    if ((this.#draining || this.#queue === undefined) && !this.#sink.open) return;
+    if (this.#draining) result.keep();
+    const bytes = frameLength(result.json.length, id.length);
+    this.#trackLarge(bytes);
     if (this.#queue === undefined) {
-      this.#queue = new Queue(payload, id, bytes);
+      this.#queue = new PendingFrames(result, id, bytes);
       this.#services.enlist(this);
     } else {
-      this.#queue.add(payload, id, bytes);
+      this.#queue.add(result, id, bytes);
     }
-    // Whether what the socket holds is too much is seen when it is to be written to: it would cost a look at each.
+    // What the socket itself holds is checked when it is written to: reading it for each message would cost too much.
     if ((this.#draining || this.#queue.bytes > this.#maxBytes) && this.isTooMuch(0)) this.#overflow();
   }
 
   /** Sends a message of the protocol behind all that has been added. */
   send(text: string): void {
     this.flush();
-    if (!this.#wire.open) return;
-    this.#noteLarge(text.length);
+    if (!this.#sink.open) return;
+    this.#trackLarge(text.length);
     if (this.isTooMuch(text.length)) this.#overflow();
     else if (this.#queue !== undefined) this.#queue.add(text, '', text.length);
-    else if (!this.#wire.full) this.#wire.send(text);
+    else if (!this.#sink.full) this.#sink.send(text);
     else {
-      this.#queue = new Queue(text, '', text.length);
+      this.#queue = new PendingFrames(text, '', text.length);
       this.flush();
     }
   }
 
   /**
-   * Writes what has been gathered, as far as the socket takes it; the rest follows when it has drained.
+   * Writes what is queued, as far as the socket takes it; the rest follows when it has drained.
    *
-   * @returns how many bytes it has written
+   * @returns bytes written
    */
   flush(): number {
     const queue = this.#queue;
     if (queue === undefined || this.#draining) return 0;
     const { bytes } = queue;
-    while (this.#wire.open && queue.next < queue.payloads.length) {
-      if (this.#wire.full) {
-        this.#await(queue);
+    while (this.#sink.open && queue.next < queue.results.length) {
+      if (this.#sink.full) {
+        this.#waitForDrain(queue);
         return bytes - queue.bytes;
       }
       this.#writeSome(queue);
@@ -160,19 +160,19 @@ export class Outbox {
     return bytes - queue.bytes;
   }
 
-  /** The socket is being closed in order: what has been added goes out before, however slow the socket is. */
+  /** Writes all that is queued before an orderly close, however slow the socket is. */
   finish(): void {
     const queue = this.#queue;
     this.#queue = undefined;
     if (queue === undefined) return;
-    while (this.#wire.open && queue.next < queue.payloads.length) this.#writeSome(queue);
+    while (this.#sink.open && queue.next < queue.results.length) this.#writeSome(queue);
   }
 
-  #await(queue: Queue): void {
-    queue.cut();
-    for (const payload of queue.payloads) if (typeof payload !== 'string') payload.keep();
+  #waitForDrain(queue: PendingFrames): void {
+    queue.dropWritten();
+    for (const message of queue.results) if (typeof message !== 'string') message.keep();
     this.#draining = true;
-    this.#wire.onceDrained(() => {
+    this.#sink.onceDrained(() => {
       this.#draining = false;
       // Not at once: many may have drained in this turn.
       if (this.#queue !== undefined) this.#services.enlist(this);
@@ -180,18 +180,18 @@ export class Outbox {
     if (this.#exceeds(0)) this.#overflow();
   }
 
-  #writeSome(queue: Queue): void {
+  #writeSome(queue: PendingFrames): void {
     const { next } = queue;
-    const payload = queue.payloads[next];
-    if (typeof payload === 'string') {
-      queue.written(next + 1, payload.length);
-      this.#wire.send(payload);
-    } else if (payload !== undefined && payload.json.length > LARGEST_RUN) {
+    const message = queue.results[next];
+    if (typeof message === 'string') {
+      queue.written(next + 1, message.length);
+      this.#sink.send(message);
+    } else if (message !== undefined && message.json.length > MAX_BATCH_BYTES) {
       const id = queue.ids[next] ?? '';
-      queue.written(next + 1, frameLength(payload.json.length, id.length));
-      this.#wire.writePieces(framePieces(payload.json, id));
+      queue.written(next + 1, frameLength(message.json.length, id.length));
+      this.#sink.writePieces(framePieces(message.json, id));
     } else {
-      this.#services.runs.write(queue, this.#wire);
+      this.#services.batches.write(queue, this.#sink);
     }
   }
 
@@ -202,13 +202,13 @@ export class Outbox {
     return false;
   }
 
-  #noteLarge(bytes: number): void {
+  #trackLarge(bytes: number): void {
     if (this.#large > 0) this.#exceeds(0);
     if (bytes > this.#maxBytes) this.#large = Math.max(this.#large, bytes);
   }
 
   #overflow(): void {
-    if (!this.#wire.open) return;
+    if (!this.#sink.open) return;
     this.#queue = undefined;
     this.#owner.overflow();
   }

@@ -2,19 +2,19 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Operation } from '../../executor/operation.ts';
 import { idText } from './frame.ts';
 import type { Group } from '../../hub/group.ts';
-import type { Member } from '../../hub/subscriber.ts';
-import type { Outbox } from './send-queue.ts';
-import type { Payload } from '../../hub/result.ts';
+import type { Subscriber } from '../../hub/subscriber.ts';
+import type { SendQueue } from './send-queue.ts';
+import type { SerializedResult } from '../../hub/result.ts';
 import type { Json } from '../../lazy/reads.ts';
 
 type Settle = (result: IteratorReturnResult<undefined> | Promise<never>) => void;
 
 /** What a subscription needs of its connection. */
 export interface SubscriptionOwner {
-  readonly outbox: Outbox;
+  readonly sendQueue: SendQueue;
   readonly schema: GraphQLSchema;
   readonly viewer: Json;
-  left(subscription: WebSocketSubscriber): void;
+  left(subscription: WebSocketSubscription): void;
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -26,7 +26,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
  * until the subscription ends.
  */
-export class WebSocketSubscriber implements Member, AsyncIterableIterator<never, undefined> {
+export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
   readonly #owner: SubscriptionOwner;
   /** As it stands in frames. */
@@ -50,8 +50,8 @@ export class WebSocketSubscriber implements Member, AsyncIterableIterator<never,
     return this.#group;
   }
 
-  deliver(payload: Payload): void {
-    if (this.#ended === undefined) this.#owner.outbox.add(payload, this.#id);
+  deliver(payload: SerializedResult): void {
+    if (this.#ended === undefined) this.#owner.sendQueue.add(payload, this.#id);
   }
 
   end(errors: readonly GraphQLError[]): void {

@@ -18,22 +18,21 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { largest } from '../../support/largest.ts';
-import { ReadSet } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Ages } from './max-age.ts';
-import { CLOSINGS } from './disconnect.ts';
+import type { ConnectionMaxAge } from './max-age.ts';
+import { DISCONNECTS } from './disconnect.ts';
 import { Deadlines } from '../../support/deadlines.ts';
-import { closeInWaves } from './staggered-close.ts';
+import { closeStaggered } from './staggered-close.ts';
 import { Connection, type ConnectionServices } from './connection.ts';
-import { WebSocketSubscriber } from './subscription.ts';
+import { WebSocketSubscription } from './subscription.ts';
 
 interface WebSocketOptions {
   readonly schema: GraphQLSchema;
   readonly executor: Pick<Executor, 'prepare' | 'execute'>;
   readonly hub: Pick<Hub, 'join' | 'leave'>;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
-  readonly contexts: Pick<Contexts, 'scopeOf'>;
+  readonly contexts: Pick<Contexts, 'queryContext'>;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -44,7 +43,7 @@ interface WebSocketOptions {
   readonly maxOperations: number;
   /** 0: never. */
   readonly pingSeconds: number;
-  readonly ages: Ages;
+  readonly maxAge: ConnectionMaxAge;
   readonly clock: Clock;
 }
 
@@ -100,12 +99,12 @@ export class WebSocketTransport {
         return extra.authenticate(connectionParams);
       },
       onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
-      subscribe: (args) => args as unknown as WebSocketSubscriber,
+      subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => this.#execute(args as QueryArgs),
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
     // At 0 from the start, or the first of its kind would be no increase.
-    for (const { code, label } of Object.values(CLOSINGS)) metrics.closes.inc({ code, reason: label }, 0);
+    for (const { code, label } of Object.values(DISCONNECTS)) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
       protocol,
       authenticator,
@@ -114,7 +113,7 @@ export class WebSocketTransport {
       metrics,
       log,
       bufferBytes,
-      initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(CLOSINGS.noInit)),
+      initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       leave: (subscription) => {
         if (subscription.group !== undefined) options.hub.leave(subscription.group, subscription);
       },
@@ -123,22 +122,22 @@ export class WebSocketTransport {
   }
 
   start(): void {
-    const { pingSeconds, ages } = this.#options;
+    const { pingSeconds, maxAge } = this.#options;
     if (pingSeconds > 0) {
       this.#sweep(pingSeconds * 1000, () => {
-        for (const connection of this.#connections) connection.sweep();
+        for (const connection of this.#connections) connection.checkHeartbeat();
       });
     }
-    if (ages.limited) {
+    if (maxAge.limited) {
       this.#sweep(AGES_SWEEP_MS, () => {
-        for (const connection of ages.over(this.#connections)) restart(connection);
+        for (const connection of maxAge.expired(this.#connections)) restart(connection);
       });
     }
   }
 
   /** Asks every connection to close, bit by bit over that time. No more may be let in before. */
-  closeInWaves(overMs: number): Promise<void> {
-    return closeInWaves({
+  closeStaggered(overMs: number): Promise<void> {
+    return closeStaggered({
       open: () => [...this.#connections].filter((connection) => connection.open),
       close: restart,
       overMs,
@@ -151,7 +150,7 @@ export class WebSocketTransport {
   async stop(graceMs: number): Promise<void> {
     this.#sweeping.forEach(clearInterval);
     this.#stopping.abort();
-    const { code, reason } = CLOSINGS.goingAway;
+    const { code, reason } = DISCONNECTS.goingAway;
     for (const connection of this.#connections) connection.close(code, reason);
     if (this.#connections.size === 0) return;
     const terminating = setTimeout(() => {
@@ -170,8 +169,8 @@ export class WebSocketTransport {
 
   /** Bytes that wait for peers to read them, and where most of them do. Nothing tells whose socket it is. */
   inspect(limit: number): SocketsInspection {
-    const waiting = [...this.#connections].map(({ outbox, operations }) => ({
-      waitingBytes: outbox.waitingBytes,
+    const waiting = [...this.#connections].map(({ sendQueue, operations }) => ({
+      waitingBytes: sendQueue.waitingBytes,
       operations,
     }));
     return {
@@ -190,7 +189,13 @@ export class WebSocketTransport {
   }
 
   #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {
-    const connection = new Connection(webSocket, stream, request, this.#options.ages.end(), this.#services);
+    const connection = new Connection(
+      webSocket,
+      stream,
+      request,
+      this.#options.maxAge.endsAt(),
+      this.#services,
+    );
     (webSocket as OwnedWebSocket)[CONNECTION] = connection;
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();
@@ -236,23 +241,22 @@ export class WebSocketTransport {
     const variables = payload.variables ?? {};
     if (operation.kind !== 'subscription') {
       const { document, name } = operation;
-      const { context } = contexts.scopeOf(undefined).execution(connection.viewer, new ReadSet());
       const args: QueryArgs = {
         operation,
         schema,
         document,
         operationName: name,
         variableValues: variables,
-        contextValue: context,
+        contextValue: contexts.queryContext(connection.viewer),
       };
       return args;
     }
-    const subscription = new WebSocketSubscriber(id, operation, connection);
+    const subscription = new WebSocketSubscription(id, operation, connection);
     const group = hub.join(operation, variables, subscription);
-    if (!('question' in group)) return group;
+    if (!('plan' in group)) return group;
     subscription.joined(group);
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
-    Object.assign(payload, { query: operation.query, variables: group.question.variables });
+    Object.assign(payload, { query: operation.query, variables: group.plan.variables });
     return subscription;
   }
 
@@ -267,7 +271,7 @@ export class WebSocketTransport {
 
 /** What has been gathered for it goes out first. Its client connects anew, to whoever takes connections then. */
 function restart(connection: Connection): void {
-  connection.end(CLOSINGS.serviceRestart);
+  connection.end(DISCONNECTS.serviceRestart);
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
@@ -275,15 +279,15 @@ function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
 }
 
 function onClose(this: WebSocket, code: number, reason: Buffer): void {
-  (this as OwnedWebSocket)[CONNECTION].gone(code, reason.toString());
+  (this as OwnedWebSocket)[CONNECTION].onClose(code, reason.toString());
 }
 
 function onPing(this: WebSocket, data: Buffer): void {
-  (this as OwnedWebSocket)[CONNECTION].pong(data);
+  (this as OwnedWebSocket)[CONNECTION].onPingFrame(data);
 }
 
 function onPong(this: WebSocket): void {
-  (this as OwnedWebSocket)[CONNECTION].answered();
+  (this as OwnedWebSocket)[CONNECTION].onPongFrame();
 }
 
 /** ws closes the socket itself after an error; `close` follows. */

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import { ConcurrencyLimit } from '../../../src/support/limiter.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
 import { failure, json, setUp, startServer, startSilentTls } from './fixture.ts';
 
 const never = new AbortController().signal;
 
 test('places are handed on in the order of waiting', async () => {
-  const limit = new ConcurrencyLimit(1, 10);
+  const limit = new Limiter(1, 10);
   const order: number[] = [];
   assert.equal(limit.enter(never), true);
   const turns = [1, 2, 3].map(async (name) => {
@@ -24,14 +24,14 @@ test('places are handed on in the order of waiting', async () => {
 });
 
 test('one more than may wait is refused at once', () => {
-  const limit = new ConcurrencyLimit(1, 1);
+  const limit = new Limiter(1, 1);
   assert.equal(limit.enter(never), true);
   assert.ok(limit.enter(never) instanceof Promise);
   assert.equal(limit.enter(never), false);
 });
 
 test('whoever gives up while waiting leaves its turn to the next', async () => {
-  const limit = new ConcurrencyLimit(1, 1);
+  const limit = new Limiter(1, 1);
   const impatient = new AbortController();
   limit.enter(never);
   const gone = limit.enter(impatient.signal);
@@ -44,7 +44,7 @@ test('whoever gives up while waiting leaves its turn to the next', async () => {
 });
 
 test('giving up after one’s turn has come changes nothing', async () => {
-  const limit = new ConcurrencyLimit(1, 1);
+  const limit = new Limiter(1, 1);
   const late = new AbortController();
   limit.enter(never);
   const turn = limit.enter(late.signal);

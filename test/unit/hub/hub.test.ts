@@ -9,9 +9,9 @@ import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import { Limiter } from '../../../src/hub/execution-limiter.ts';
-import type { Member } from '../../../src/hub/subscriber.ts';
-import type { Payload } from '../../../src/hub/result.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
+import type { Subscriber } from '../../../src/hub/subscriber.ts';
+import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -73,14 +73,14 @@ function withResolvers(): PromiseWithResolvers {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-class FakeMember implements Member {
+class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
   readonly results: unknown[] = [];
   constructor(viewer: Json = {}) {
     this.viewer = viewer;
   }
   ended: readonly GraphQLError[] | undefined;
-  deliver(payload: Payload): void {
+  deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()));
   }
   end(errors: readonly GraphQLError[]): void {
@@ -129,7 +129,7 @@ function setUp(options: SetUp = {}) {
       execute: (_operation, event, _context, variables) =>
         options.execute?.(event as never, variables) ?? ({ data: event } as ExecutionResult),
     },
-    flusher: new Flusher(Date.now, () => undefined),
+    budget: new Flusher(Date.now, () => undefined),
     metrics,
     log: createLog('silent'),
     contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
@@ -144,10 +144,10 @@ function setUp(options: SetUp = {}) {
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
   ) => (await metrics[name].get()).values[0]?.value ?? 0;
   const join = (asked: Operation, variables: Record<string, unknown> = {}) => {
-    const member = new FakeMember();
-    const group = hub.join(asked, variables, member);
+    const subscriber = new FakeSubscriber();
+    const group = hub.join(asked, variables, subscriber);
     assert.ok(group instanceof Group);
-    return { member, group, leave: () => hub.leave(group, member) };
+    return { subscriber, group, leave: () => hub.leave(group, subscriber) };
   };
   return { bus, hub, join, value };
 }
@@ -155,13 +155,13 @@ function setUp(options: SetUp = {}) {
 test('those who ask the same are one group, and an event is executed once for all of them', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
-  const members = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }).member);
+  const subscribers = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }).subscriber);
   await bus.acknowledge('bids:id=7');
   bus.carry('bids:id=7', 1, { amount: 5 });
   assert.equal(await value('groups'), 1);
   assert.equal(await value('executions'), 1);
   assert.equal(await value('deliveries'), 4_000);
-  for (const { results } of members) assert.deepEqual(results, [{ data: { amount: 5 } }]);
+  for (const { results } of subscribers) assert.deepEqual(results, [{ data: { amount: 5 } }]);
 });
 
 const amounts = (results: readonly unknown[]): number[] =>
@@ -176,15 +176,15 @@ test('a burst for thousands is taken over several turns, in order, and nobody ge
   const leaver = first[0];
   const stayer = first[1];
   assert.ok(leaver && stayer);
-  const atOnce = stayer.member.results.length;
+  const atOnce = stayer.subscriber.results.length;
   assert.ok(atOnce > 0 && atOnce < 100, `${atOnce} at once`);
   leaver.leave();
-  const late = join(asked, { id: 7 }).member;
-  const other = join(asked, { id: 7 }).member;
-  while (stayer.member.results.length < 100) await settled();
+  const late = join(asked, { id: 7 }).subscriber;
+  const other = join(asked, { id: 7 }).subscriber;
+  while (stayer.subscriber.results.length < 100) await settled();
   const all = Array.from({ length: 100 }, (_, index) => index + 1);
-  assert.deepEqual(amounts(stayer.member.results), all);
-  assert.deepEqual(amounts(leaver.member.results), all.slice(0, atOnce));
+  assert.deepEqual(amounts(stayer.subscriber.results), all);
+  assert.deepEqual(amounts(leaver.subscriber.results), all.slice(0, atOnce));
   assert.deepEqual(amounts(late.results), all.slice(atOnce));
   assert.deepEqual(amounts(other.results), all.slice(atOnce));
 });
@@ -197,27 +197,27 @@ for (const [what, event, result] of [
 ] as const) {
   test(`large ${what} are taken over several turns, though each is for one only`, async () => {
     const { bus, join } = setUp({ execute: () => ({ data: result }) });
-    const { member } = join(operation(), { id: 7 });
+    const { subscriber } = join(operation(), { id: 7 });
     await bus.acknowledge('bids:id=7');
     for (let o = 1; o <= 100; o += 1) bus.carry('bids:id=7', o, event);
-    const atOnce = member.results.length;
+    const atOnce = subscriber.results.length;
     assert.ok(atOnce > 0 && atOnce < 100, `${atOnce} at once`);
-    while (member.results.length < 100) await settled();
+    while (subscriber.results.length < 100) await settled();
   });
 }
 
 test('messages that wait for a channel which nobody listens to any more are dropped', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
-  const members = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
+  const subscribers = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
   await bus.acknowledge('bids:id=7');
   for (let o = 1; o <= 100; o += 1) bus.carry('bids:id=7', o, { amount: o });
   const before = await value('executions');
-  for (const { leave } of members) leave();
-  const { member } = join(asked, { id: 7 });
+  for (const { leave } of subscribers) leave();
+  const { subscriber } = join(asked, { id: 7 });
   for (let turns = 0; turns < 20; turns += 1) await settled();
   assert.equal(await value('executions'), before);
-  assert.deepEqual(member.results, []);
+  assert.deepEqual(subscriber.results, []);
 });
 
 test('another operation, or other variables, make another group', async () => {
@@ -267,8 +267,8 @@ test('a channel that the bus refuses ends its subscribers with an error, and no 
   const asked = operation();
   const [unlucky, lucky] = [join(asked, { id: [1, 2] }), join(asked, { id: 2 })];
   await bus.refuse('bids:id=1');
-  assert.equal(unlucky.member.ended?.[0]?.extensions['code'], 'BUS_UNAVAILABLE');
-  assert.equal(lucky.member.ended, undefined);
+  assert.equal(unlucky.subscriber.ended?.[0]?.extensions['code'], 'BUS_UNAVAILABLE');
+  assert.equal(lucky.subscriber.ended, undefined);
   await bus.acknowledge('bids:id=2');
   assert.equal(await value('groups'), 1);
   assert.equal(await value('subscribers'), 1);
@@ -276,35 +276,35 @@ test('a channel that the bus refuses ends its subscribers with an error, and no 
 
 test('an event that comes on two channels of a subscription is delivered once', async () => {
   const { bus, join, value } = setUp();
-  const { member } = join(operation(), { id: [1, 2, 3] });
+  const { subscriber } = join(operation(), { id: [1, 2, 3] });
   for (const channel of ['bids:id=1', 'bids:id=2']) bus.carry(channel, 9, { n: 1 });
   bus.carry('bids:id=3', 10, { n: 2 });
-  assert.deepEqual(member.results, [{ data: { n: 1 } }, { data: { n: 2 } }]);
+  assert.deepEqual(subscriber.results, [{ data: { n: 1 } }, { data: { n: 2 } }]);
   assert.equal(await value('duplicates'), 1);
 });
 
 test('a repeated publish is dropped, and a topic made anew is not', () => {
   const { bus, join } = setUp();
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   bus.carry('bids', 1, { n: 1 });
   bus.carry('bids', 2, { n: 2 });
   bus.carry('bids', 1, { n: 1 });
   bus.carry('bids', 2, { n: 2 });
   bus.carry('bids', 0, { n: 3 }, { ts: 50 });
   assert.deepEqual(
-    member.results,
+    subscriber.results,
     [1, 2, 3].map((n) => ({ data: { n } })),
   );
 });
 
 test('messages of a newer version, and no messages at all, are passed over', () => {
   const { bus, join } = setUp();
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   bus.carry('bids', 1, { n: 1 }, { v: 2 });
   bus.listeners.get('bids')?.('not json');
   bus.listeners.get('bids')?.('null');
   bus.carry('bids', 2, { n: 2 }, { addedLater: true });
-  assert.deepEqual(member.results, [{ data: { n: 2 } }]);
+  assert.deepEqual(subscriber.results, [{ data: { n: 2 } }]);
 });
 
 test('who joins while an event is being executed gets the next one only', async () => {
@@ -327,11 +327,11 @@ test('who joins while an event is being executed gets the next one only', async 
   executions[1]?.resolve();
   await settled();
   assert.deepEqual(
-    early.member.results,
+    early.subscriber.results,
     [1, 2].map((n) => ({ data: { n } })),
   );
-  assert.deepEqual(late.member.results, [{ data: { n: 2 } }]);
-  assert.deepEqual(never.member.results, []);
+  assert.deepEqual(late.subscriber.results, [{ data: { n: 2 } }]);
+  assert.deepEqual(never.subscriber.results, []);
 });
 
 test('results come in the order of the events, though some are asynchronous and some are not', async () => {
@@ -340,13 +340,13 @@ test('results come in the order of the events, though some are asynchronous and 
     execute: (event: { n: number }) =>
       event.n === 1 ? first.promise.then(() => ({ data: event })) : { data: event },
   });
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   for (const n of [1, 2, 3]) bus.carry('bids', n, { n });
-  assert.deepEqual(member.results, []);
+  assert.deepEqual(subscriber.results, []);
   first.resolve();
   await settled();
   assert.deepEqual(
-    member.results,
+    subscriber.results,
     [1, 2, 3].map((n) => ({ data: { n } })),
   );
 });
@@ -361,23 +361,23 @@ test('past the bound events are skipped, counted, and told where they are missin
       return execution.promise.then(() => ({ data: event }));
     },
   });
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   for (const n of [1, 2, 3, 4]) bus.carry('bids', n, { n });
   executions[1]?.resolve();
   await settled();
-  assert.deepEqual(member.results, []);
+  assert.deepEqual(subscriber.results, []);
   executions[0]?.resolve();
   await settled();
   bus.carry('bids', 5, { n: 5 });
   executions[2]?.resolve();
   await settled();
-  const [one, two, told, five] = member.results as { errors: { extensions: object }[] }[];
+  const [one, two, told, five] = subscriber.results as { errors: { extensions: object }[] }[];
   assert.deepEqual(
     [one, two, five],
     [1, 2, 5].map((n) => ({ data: { n } })),
   );
   assert.deepEqual(told?.errors[0]?.extensions, { code: 'EVENTS_SKIPPED', skipped: 2 });
-  assert.equal(member.results.length, 4);
+  assert.equal(subscriber.results.length, 4);
   assert.equal(await value('groupOverflows'), 2);
 });
 
@@ -385,10 +385,10 @@ test('a filter keeps events from the group, and nothing is executed for them', a
   const { bus, join, value } = setUp({
     binding: { filter: () => ({ reads: new ReadSet(), passes: (event) => Number(event['amount']) >= 10 }) },
   });
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   bus.carry('bids', 1, { amount: 9 });
   bus.carry('bids', 2, { amount: 10 });
-  assert.deepEqual(member.results, [{ data: { amount: 10 } }]);
+  assert.deepEqual(subscriber.results, [{ data: { amount: 10 } }]);
   assert.equal(await value('executions'), 1);
 });
 
@@ -400,12 +400,12 @@ test('events are frozen through and through where resolvers could change them', 
       return { data: { checked: true } };
     },
   });
-  const { member } = join(operation());
+  const { subscriber } = join(operation());
   bus.carry('bids', 1, { a: { b: [{ c: 1 }] } });
-  assert.deepEqual(member.results, [{ data: { checked: true } }]);
+  assert.deepEqual(subscriber.results, [{ data: { checked: true } }]);
 });
 
-test('a member that throws keeps the others from nothing', () => {
+test('a subscriber that throws keeps the others from nothing', () => {
   const { bus, hub, join } = setUp();
   const asked = operation();
   hub.join(
@@ -419,15 +419,15 @@ test('a member that throws keeps the others from nothing', () => {
       end: () => undefined,
     },
   );
-  const { member } = join(asked);
+  const { subscriber } = join(asked);
   bus.carry('bids', 1, { n: 1 });
-  assert.equal(member.results.length, 1);
+  assert.equal(subscriber.results.length, 1);
 });
 
 test('arguments that pick no channel, or too many, are errors for the one who asks', async () => {
   const { hub, value } = setUp();
   for (const id of [[], [1, 2, 3, 4], [null]]) {
-    const errors = hub.join(operation(), { id }, new FakeMember());
+    const errors = hub.join(operation(), { id }, new FakeSubscriber());
     assert.ok(Array.isArray(errors) && errors[0] instanceof GraphQLError);
   }
   assert.equal(await value('groups'), 0);
@@ -496,7 +496,8 @@ test('whoever looks inside sees groups with what they asked, and what has become
 test('whoever looks inside sees the largest groups and channels, and how many there are in all', () => {
   const { hub, join } = setUp();
   const asked = operation();
-  for (let id = 1; id <= 20; id += 1) for (let member = 0; member < id; member += 1) join(asked, { id });
+  for (let id = 1; id <= 20; id += 1)
+    for (let subscriber = 0; subscriber < id; subscriber += 1) join(asked, { id });
   for (let other = 0; other < 2; other += 1) join(operation(), { id: 7 });
   const { groups, channels } = hub.inspect(3);
   assert.equal(groups.count, 22);

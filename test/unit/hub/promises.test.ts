@@ -11,12 +11,12 @@ import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import { Limiter } from '../../../src/hub/execution-limiter.ts';
-import { Outbox, type Wire } from '../../../src/transports/websocket/send-queue.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
+import { SendQueue, type FrameSink } from '../../../src/transports/websocket/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { WebSocketSubscriber } from '../../../src/transports/websocket/subscription.ts';
+import { WebSocketSubscription } from '../../../src/transports/websocket/subscription.ts';
 
 const EVENTS = 100;
 const ROLES = ['bidder', 'agent', 'admin'];
@@ -24,7 +24,7 @@ const ROLES = ['bidder', 'agent', 'admin'];
 type Resolve = (source: unknown, args: unknown, ctx: GraphContext) => unknown;
 
 /** A socket that takes everything at once and keeps nothing. */
-class FakeWire implements Wire {
+class FakeFrameSink implements FrameSink {
   readonly open = true;
   readonly full = false;
   readonly waitingBytes = 0;
@@ -95,7 +95,7 @@ function subscribed(count: number, resolve: Resolve) {
     limiter: new Limiter(100),
     paths: new BoundedLabels(),
     executor,
-    flusher,
+    budget: flusher,
     metrics,
     log,
     maxWaiting: EVENTS,
@@ -106,17 +106,17 @@ function subscribed(count: number, resolve: Resolve) {
   const operation = executor.prepare('subscription { see { said } }');
   assert.ok(operation instanceof Operation);
   const wires = Array.from({ length: count }, (_, index) => {
-    const wire = new FakeWire();
+    const wire = new FakeFrameSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
-    const outbox = new Outbox(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscriber(String(index), operation, {
-      outbox,
+    const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
+    const subscription = new WebSocketSubscription(String(index), operation, {
+      sendQueue,
       schema,
       viewer,
       left: () => undefined,
     });
     const group = hub.join(operation, {}, subscription);
-    assert.ok('question' in group);
+    assert.ok('plan' in group);
     subscription.joined(group);
     return wire;
   });

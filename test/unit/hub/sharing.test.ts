@@ -10,9 +10,9 @@ import type { Event } from '../../../src/events/event.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
-import { Limiter } from '../../../src/hub/execution-limiter.ts';
-import type { Member } from '../../../src/hub/subscriber.ts';
-import type { Payload } from '../../../src/hub/result.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
+import type { Subscriber } from '../../../src/hub/subscriber.ts';
+import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -21,7 +21,7 @@ const log = createLog('silent');
 
 type Resolve = (event: Event, ctx: GraphContext) => unknown;
 
-class FakeMember implements Member {
+class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
   readonly results: {
     data?: { see: { said: unknown } | null } | null;
@@ -33,7 +33,7 @@ class FakeMember implements Member {
   get said(): unknown[] {
     return this.results.map(({ data }) => data?.see?.said);
   }
-  deliver(payload: Payload): void {
+  deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()) as never);
   }
   end(): void {
@@ -80,7 +80,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     },
     {
       executor,
-      flusher: new Flusher(Date.now, () => undefined),
+      budget: new Flusher(Date.now, () => undefined),
       limiter: new Limiter(options.concurrency ?? 10_000),
       paths: new BoundedLabels(),
       metrics,
@@ -89,12 +89,12 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       timeoutMs: options.timeoutMs ?? 60_000,
     },
   );
-  const members = viewers.map((viewer) => new FakeMember(viewer));
-  for (const member of members) group.add(member);
+  const subscribers = viewers.map((viewer) => new FakeSubscriber(viewer));
+  for (const subscriber of subscribers) group.add(subscriber);
   let offset = 0;
   const send = (event: Event): void => {
     offset += 1;
-    group.handOver(
+    group.dispatch(
       { v: 1, t: 't', p: 0, o: offset, ts: offset, in: 0, key: null, event },
       contexts.scopeOf(event),
     );
@@ -107,7 +107,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     await settled();
     return (await executions()) - before;
   };
-  return { group, members, send, cost, executions, metrics };
+  return { group, subscribers, send, cost, executions, metrics };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -115,16 +115,16 @@ const people = (count: number): Json[] =>
   Array.from({ length: count }, (_, id) => ({ id, role: ['bidder', 'agent', 'admin'][id % 3] ?? '' }));
 
 test('a resolver that reads nothing of the viewer is executed once for 4,000', async () => {
-  const { cost, members } = groupOf((event) => event['n'], people(4_000));
+  const { cost, subscribers } = groupOf((event) => event['n'], people(4_000));
   assert.equal(await cost({ n: 1 }), 1);
-  assert.ok(members.every(({ said }) => said[0] === '1'));
+  assert.ok(subscribers.every(({ said }) => said[0] === '1'));
 });
 
 test('a resolver that reads the role is executed once a role', async () => {
-  const { cost, members, metrics } = groupOf((_event, { viewer }) => viewer['role'], people(4_000));
+  const { cost, subscribers, metrics } = groupOf((_event, { viewer }) => viewer['role'], people(4_000));
   assert.equal(await cost({}), 3);
   assert.equal(await cost({}), 3);
-  for (const { viewer, said } of members)
+  for (const { viewer, said } of subscribers)
     assert.deepEqual(
       said,
       [1, 2].map(() => (viewer as { role: string }).role),
@@ -137,9 +137,9 @@ test('a resolver that reads the role is executed once a role', async () => {
 });
 
 test('a resolver that reads the id is executed for each', async () => {
-  const { cost, members } = groupOf((_event, { viewer }) => viewer['id'], people(4_000));
+  const { cost, subscribers } = groupOf((_event, { viewer }) => viewer['id'], people(4_000));
   assert.equal(await cost({}), 4_000);
-  for (const [id, { said }] of members.entries()) assert.deepEqual(said, [String(id)]);
+  for (const [id, { said }] of subscribers.entries()) assert.deepEqual(said, [String(id)]);
 });
 
 test('reads that depend on the event cost what that event needs', async () => {
@@ -158,28 +158,30 @@ test('reads that depend on the event cost what that event needs', async () => {
 });
 
 test('reads that depend on other reads are followed as far as they go, and no further', async () => {
-  const { cost, members } = groupOf(
+  const { cost, subscribers } = groupOf(
     (_event, { viewer }) => (viewer['role'] === 'admin' ? `admin ${String(viewer['id'])}` : viewer['role']),
     people(300),
   );
   assert.equal(await cost({}), 2 + 100);
-  for (const { viewer, said } of members) {
+  for (const { viewer, said } of subscribers) {
     const { id, role } = viewer as { id: number; role: string };
     assert.deepEqual(said, [role === 'admin' ? `admin ${id}` : role]);
   }
 });
 
 test('who joins or leaves between events is counted in the right bucket', async () => {
-  const { group, members, cost } = groupOf((_event, { viewer }) => viewer['role'], people(9));
+  const { group, subscribers, cost } = groupOf((_event, { viewer }) => viewer['role'], people(9));
   assert.equal(await cost({}), 3);
-  for (const member of members.filter(({ viewer }) => (viewer as { role: string }).role === 'admin')) {
-    group.remove(member);
+  for (const subscriber of subscribers.filter(
+    ({ viewer }) => (viewer as { role: string }).role === 'admin',
+  )) {
+    group.remove(subscriber);
   }
-  const newcomer = new FakeMember({ role: 'guest' });
+  const newcomer = new FakeSubscriber({ role: 'guest' });
   group.add(newcomer);
   assert.equal(await cost({}), 3);
   assert.deepEqual(newcomer.said, ['guest']);
-  assert.deepEqual(members[2]?.said, ['admin']);
+  assert.deepEqual(subscribers[2]?.said, ['admin']);
 });
 
 test('sharing: NEVER executes for each alone, though nothing is read', async () => {
@@ -198,11 +200,11 @@ test('a filter on the viewer runs once per distinct value, and its reads do not 
       return (event['watchers'] as number[]).includes((viewer as { id: number }).id);
     },
   };
-  const { cost, members } = groupOf(() => 'seen', people(100), { filter });
+  const { cost, subscribers } = groupOf(() => 'seen', people(100), { filter });
   assert.equal(await cost({ watchers: Array.from({ length: 50 }, (_, id) => id * 2) }), 1);
   assert.equal(asked, 100);
   assert.deepEqual(
-    members.map(({ said }) => said.length),
+    subscribers.map(({ said }) => said.length),
     people(100).map((_, id) => 1 - (id % 2)),
   );
   assert.equal(await cost({ watchers: [] }), 0);
@@ -222,7 +224,7 @@ class Gates {
 
 test('a back end that is slow for one role holds up nobody else, and each order holds', async () => {
   const gates = new Gates();
-  const { members, send } = groupOf(async (event, { viewer }) => {
+  const { subscribers, send } = groupOf(async (event, { viewer }) => {
     const role = String(viewer['role']);
     if (role === 'bidder') await gates.wait(`slow ${String(event['n'])}`);
     return `${role} ${String(event['n'])}`;
@@ -230,7 +232,7 @@ test('a back end that is slow for one role holds up nobody else, and each order 
   send({ n: 1 });
   send({ n: 2 });
   await settled();
-  const said = (): unknown[] => members.slice(0, 3).map((member) => member.said);
+  const said = (): unknown[] => subscribers.slice(0, 3).map((subscriber) => subscriber.said);
   assert.deepEqual(said(), [[], ['agent 1', 'agent 2'], ['admin 1', 'admin 2']]);
   await gates.open('slow 2');
   assert.deepEqual(said()[0], []);
@@ -250,7 +252,7 @@ test('a back end that is slow for one role holds up nobody else, and each order 
 });
 
 test('reads that come after a wait split those who still share', async () => {
-  const { members, cost } = groupOf(
+  const { subscribers, cost } = groupOf(
     async (_event, { viewer }) => {
       const role = viewer['role'];
       await Promise.resolve();
@@ -265,14 +267,14 @@ test('reads that come after a wait split those who still share', async () => {
   );
   assert.equal(await cost({}), 3);
   assert.deepEqual(
-    members.map(({ said }) => said),
+    subscribers.map(({ said }) => said),
     [['a 0'], ['a 1'], ['a 0'], ['b 0']],
   );
 });
 
 test('who joins or leaves while an event is being executed does not get it', async () => {
   const gates = new Gates();
-  const { group, members, send } = groupOf(
+  const { group, subscribers, send } = groupOf(
     async (event, { viewer }) => {
       const role = viewer['role'];
       await gates.wait(String(event['n']));
@@ -281,9 +283,9 @@ test('who joins or leaves while an event is being executed does not get it', asy
     [{ role: 'a' }, { role: 'a' }],
   );
   send({ n: 1 });
-  const late = new FakeMember({ role: 'a' });
+  const late = new FakeSubscriber({ role: 'a' });
   group.add(late);
-  const [stays, leaves] = members;
+  const [stays, leaves] = subscribers;
   if (leaves) group.remove(leaves);
   send({ n: 2 });
   await gates.open('2');
@@ -295,7 +297,7 @@ test('who joins or leaves while an event is being executed does not get it', asy
 
 test('who leaves after the sharing has been split does not get what the others get', async () => {
   const gates = new Gates();
-  const { group, members, send } = groupOf(
+  const { group, subscribers, send } = groupOf(
     async (_event, { viewer }) => {
       const role = String(viewer['role']);
       await gates.wait(`first ${String(viewer['id'])}`);
@@ -310,7 +312,7 @@ test('who leaves after the sharing has been split does not get what the others g
   await gates.open('second 0');
   // Now the odd ones are served by an execution for the first of them.
   await gates.open('first 1');
-  const leaves = members[2];
+  const leaves = subscribers[2];
   if (leaves) group.remove(leaves);
   await gates.open('second 1');
   for (const id of [3, 5]) {
@@ -318,7 +320,7 @@ test('who leaves after the sharing has been split does not get what the others g
     await gates.open(`second ${id}`);
   }
   assert.deepEqual(
-    members.map(({ said }) => said),
+    subscribers.map(({ said }) => said),
     [['a 0'], ['a 1'], [], ['a 1']],
   );
 });
@@ -326,29 +328,29 @@ test('who leaves after the sharing has been split does not get what the others g
 test('who was executed for leaves while it waits: nobody else gets what was made for that viewer', async () => {
   for (const count of [2, 3, 5]) {
     const waiting: (() => void)[] = [];
-    const { group, members, send } = groupOf(async (_event, { viewer }) => {
+    const { group, subscribers, send } = groupOf(async (_event, { viewer }) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return `for ${String(viewer['id'])}`;
     }, people(count));
     send({});
     await settled();
-    const [first] = members;
+    const [first] = subscribers;
     if (first) group.remove(first);
-    while (members.slice(1).some(({ said }) => said.length === 0)) {
+    while (subscribers.slice(1).some(({ said }) => said.length === 0)) {
       assert.ok(waiting.length > 0, 'somebody is executed for');
       for (const go of waiting.splice(0)) go();
       await settled();
     }
     assert.deepEqual(
-      members.map(({ said }) => said),
-      members.map((_, id) => (id === 0 ? [] : [`for ${id}`])),
+      subscribers.map(({ said }) => said),
+      subscribers.map((_, id) => (id === 0 ? [] : [`for ${id}`])),
     );
   }
 });
 
 test('what is read of the viewer only when the result is written counts as read', async () => {
   for (const waits of [false, true]) {
-    const { members, cost } = groupOf(
+    const { subscribers, cost } = groupOf(
       (_event, { viewer }) => {
         const lazy = { toJSON: () => viewer['id'], toString: () => String(viewer['id']) };
         return waits ? Promise.resolve().then(() => lazy) : lazy;
@@ -358,7 +360,7 @@ test('what is read of the viewer only when the result is written counts as read'
     );
     assert.equal(await cost({}), 3);
     assert.deepEqual(
-      members.map(({ said }) => said),
+      subscribers.map(({ said }) => said),
       [[0], [1], [2]],
     );
   }
@@ -366,7 +368,7 @@ test('what is read of the viewer only when the result is written counts as read'
 
 test('nobody who has left, or has come later, is executed for', async () => {
   const gates = new Gates();
-  const { group, members, send, executions } = groupOf(
+  const { group, subscribers, send, executions } = groupOf(
     async (_event, { viewer }) => {
       const id = viewer['id'];
       await gates.wait('go');
@@ -377,12 +379,12 @@ test('nobody who has left, or has come later, is executed for', async () => {
   );
   send({});
   await settled();
-  for (const member of members.slice(1)) group.remove(member);
-  for (let id = 100; id < 110; id += 1) group.add(new FakeMember({ id }));
+  for (const subscriber of subscribers.slice(1)) group.remove(subscriber);
+  for (let id = 100; id < 110; id += 1) group.add(new FakeSubscriber({ id }));
   await gates.open('go');
   await settled();
   assert.equal(await executions(), 1);
-  assert.deepEqual(members[0]?.said, ['0']);
+  assert.deepEqual(subscribers[0]?.said, ['0']);
 });
 
 test('a filter that throws lets nothing through, and the next event arrives', async () => {
@@ -394,11 +396,11 @@ test('a filter that throws lets nothing through, and the next event arrives', as
       return true;
     },
   };
-  const { members, send } = groupOf((event) => event['n'], people(2), { filter });
+  const { subscribers, send } = groupOf((event) => event['n'], people(2), { filter });
   for (const n of [1, 2]) send({ n });
   await settled();
   assert.deepEqual(
-    members.map(({ said }) => said),
+    subscribers.map(({ said }) => said),
     [['2'], ['2']],
   );
 });
@@ -406,7 +408,7 @@ test('a filter that throws lets nothing through, and the next event arrives', as
 test('an execution that looks at its signal only after it was given up finds it aborted', async () => {
   const gates = new Gates();
   let aborted: boolean | undefined;
-  const { members, send } = groupOf(
+  const { subscribers, send } = groupOf(
     async (_event, ctx) => {
       await gates.wait('slow');
       aborted = ctx.signal.aborted;
@@ -416,7 +418,7 @@ test('an execution that looks at its signal only after it was given up finds it 
     { timeoutMs: 5 },
   );
   send({});
-  while (members[0]?.results.length === 0) await settled();
+  while (subscribers[0]?.results.length === 0) await settled();
   await gates.open('slow');
   assert.equal(aborted, true);
 });
@@ -424,7 +426,7 @@ test('an execution that looks at its signal only after it was given up finds it 
 test('at most so many asynchronous executions run at once, and all run in the end', async () => {
   let running = 0;
   let most = 0;
-  const { members, send } = groupOf(
+  const { subscribers, send } = groupOf(
     async (_event, { viewer }) => {
       const id = viewer['id'];
       running += 1;
@@ -437,18 +439,18 @@ test('at most so many asynchronous executions run at once, and all run in the en
     { concurrency: 5 },
   );
   send({});
-  while (members.some(({ said }) => said.length === 0)) await settled();
+  while (subscribers.some(({ said }) => said.length === 0)) await settled();
   // The first execution of a group is begun before it is known to be asynchronous.
   assert.ok(most <= 6, `at most 6, got ${most}`);
   assert.deepEqual(
-    members.map(({ said }) => said),
-    members.map((_, id) => [String(id)]),
+    subscribers.map(({ said }) => said),
+    subscribers.map((_, id) => [String(id)]),
   );
 });
 
 test('an execution that takes too long is given up: an error in its place, its signal aborted', async () => {
   let signal: AbortSignal | undefined;
-  const { members, send, metrics } = groupOf(
+  const { subscribers, send, metrics } = groupOf(
     (event, ctx) => {
       if (event['n'] !== 1) return 'quick';
       signal = ctx.signal;
@@ -459,9 +461,9 @@ test('an execution that takes too long is given up: an error in its place, its s
   );
   send({ n: 1 });
   send({ n: 2 });
-  while ((members[0]?.results.length ?? 0) < 2) await settled();
-  assert.deepEqual(members[0]?.results[0]?.errors?.[0]?.extensions, { code: 'EXECUTE_TIMEOUT' });
-  assert.deepEqual(members[0]?.said[1], 'quick');
+  while ((subscribers[0]?.results.length ?? 0) < 2) await settled();
+  assert.deepEqual(subscribers[0]?.results[0]?.errors?.[0]?.extensions, { code: 'EXECUTE_TIMEOUT' });
+  assert.deepEqual(subscribers[0]?.said[1], 'quick');
   assert.equal(signal?.aborted, true);
   assert.equal((await metrics.executionTimeouts.get()).values[0]?.value, 1);
 });
@@ -534,14 +536,14 @@ for (const waits of [false, true]) {
         alone.send({ n });
       }
       while (
-        shared.members.some(({ said }) => said.length < 6) ||
-        alone.members.some(({ said }) => said.length < 6)
+        shared.subscribers.some(({ said }) => said.length < 6) ||
+        alone.subscribers.some(({ said }) => said.length < 6)
       ) {
         await settled();
       }
       assert.deepEqual(
-        shared.members.map(({ said }) => said),
-        alone.members.map(({ said }) => said),
+        shared.subscribers.map(({ said }) => said),
+        alone.subscribers.map(({ said }) => said),
         `seed ${seed}`,
       );
       assert.ok((await shared.executions()) <= (await alone.executions()));
@@ -589,13 +591,13 @@ for (const waits of [false, true]) {
 }
 
 test('a result that can not be made is an error for those who share it, and for them alone', async () => {
-  const { members, cost } = groupOf((_event, { viewer }) => {
+  const { subscribers, cost } = groupOf((_event, { viewer }) => {
     if (viewer['role'] === 'agent') throw new Error('not for agents');
     return viewer['role'];
   }, people(6));
   // graphql-js runs an operation again after compiled code had an error; here nothing is compiled yet.
   assert.equal(await cost({}), 3);
-  const results = members.map(
+  const results = subscribers.map(
     ({ results: [result] }) => result as ExecutionResult & { errors?: { message: string }[] },
   );
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
-import { Undecodable } from '../../../src/events/decode-error.ts';
+import { DecodeError } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record } from './parts.ts';
 
@@ -17,8 +17,8 @@ function setUp() {
   return { deadLetters, lines, metrics, sent, clock };
 }
 
-const poison = { record: record('not json'), error: new Undecodable('not_json', 'expected JSON') };
-const tombstone = { record: record(null), error: new Undecodable('tombstone', 'expected an event') };
+const poison = { record: record('not json'), error: new DecodeError('not_json', 'expected JSON') };
+const tombstone = { record: record(null), error: new DecodeError('tombstone', 'expected an event') };
 
 test('a dead letter is logged with its place and reason, and counted', async () => {
   const { deadLetters, lines, metrics } = setUp();
@@ -33,7 +33,7 @@ test('a dead letter is logged with its place and reason, and counted', async () 
 test('a dead letter is sent as it came, with its own headers and where it came from', async () => {
   const { deadLetters, sent } = setUp();
   const headers = { trace: Buffer.from('t') };
-  await deadLetters.bury([
+  await deadLetters.send([
     { ...poison, record: record('not json', { key: Buffer.from('k'), headers }) },
     tombstone,
   ]);
@@ -56,7 +56,7 @@ test('a dead letter is sent as it came, with its own headers and where it came f
 test('tombstones are counted, logged at debug and not sent', async () => {
   const { deadLetters, lines, metrics, sent } = setUp();
   deadLetters.note(tombstone);
-  await deadLetters.bury([tombstone]);
+  await deadLetters.send([tombstone]);
   assert.equal(lines[0]?.['level'], 20);
   assert.deepEqual(sent, []);
   assert.equal((await metrics.deadLetters.get()).values[0]?.labels.reason, 'tombstone');

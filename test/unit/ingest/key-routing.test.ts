@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KafkaKeys } from '../../../src/ingest/key-routing.ts';
+import { KeyRouting } from '../../../src/ingest/key-routing.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record, topic } from './parts.ts';
 
 test('of every topic one message in a hundred is looked at, the first one too, whatever comes between', () => {
-  const keys = new KafkaKeys({ prefix: '', metrics: new Metrics(), log: readableLog().log });
+  const keys = new KeyRouting({ prefix: '', metrics: new Metrics(), log: readableLog().log });
   const topics = ['a', 'b'].map((name) => topic(name, { keys: ['id'], kafkaKey: 'id' }));
   const lookedAt: string[] = [];
   for (let offset = 0; offset < 250; offset += 1) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMessage } from '../../../src/events/message.ts';
-import type { Opened, Published } from '../../../src/ingest/routed-event.ts';
-import { Pipeline, type Outcome } from '../../../src/ingest/pipeline.ts';
+import type { EncodeResult, EncodedEvent } from '../../../src/ingest/routed-event.ts';
+import { Pipeline, type RouteResult } from '../../../src/ingest/pipeline.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { route } from '../../../src/ingest/route.ts';
-import { Undecodable } from '../../../src/events/decode-error.ts';
+import { DecodeError } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import { readableLog, record, topic, topics } from './parts.ts';
@@ -21,28 +21,29 @@ function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number 
     log,
     now: () => options.now ?? 5_000,
   });
-  const opened = (taken: KafkaRecord): Opened | Promise<Opened> => {
+  const opened = (taken: KafkaRecord): EncodeResult | Promise<EncodeResult> => {
     const outcome = pipeline.process(taken);
     return outcome instanceof Promise ? outcome.then(open) : open(outcome);
   };
   return { pipeline, opened, metrics, lines };
 }
 
-function open(outcome: Outcome): Opened | Promise<Opened> {
-  return outcome === undefined || outcome instanceof Undecodable ? outcome : outcome.open();
+function open(outcome: RouteResult): EncodeResult | Promise<EncodeResult> {
+  return outcome === undefined || outcome instanceof DecodeError ? outcome : outcome.encode();
 }
 
-function reasonOf(opened: Opened | Promise<Opened>): string {
-  assert.ok(opened instanceof Undecodable, `expected a dead letter, got ${JSON.stringify(opened)}`);
+function reasonOf(opened: EncodeResult | Promise<EncodeResult>): string {
+  assert.ok(opened instanceof DecodeError, `expected a dead letter, got ${JSON.stringify(opened)}`);
   return opened.reason;
 }
 
-function publishedOf(opened: Opened | Promise<Opened>): Published {
+function publishedOf(opened: EncodeResult | Promise<EncodeResult>): EncodedEvent {
   assert.ok(opened !== undefined && 'payload' in opened, `expected an event, got ${JSON.stringify(opened)}`);
   return opened;
 }
 
-const eventOf = (opened: Opened | Promise<Opened>) => decodeMessage(publishedOf(opened).payload)?.event;
+const eventOf = (opened: EncodeResult | Promise<EncodeResult>) =>
+  decodeMessage(publishedOf(opened).payload)?.event;
 
 test('an event goes to the whole topic and to the channel of its key, as one shared payload', () => {
   const { opened } = pipelineOf(topic('bids', { keys: ['auction_id'] }));
@@ -95,7 +96,7 @@ for (const keyStyle of ['SNAKE', 'KEEP'] as const) {
 test('what an undecodable message held is not in the error that is logged', () => {
   const { pipeline } = pipelineOf(topic('bids'));
   const outcome = pipeline.process(record('secret-token'));
-  assert.ok(outcome instanceof Undecodable);
+  assert.ok(outcome instanceof DecodeError);
   assert.doesNotMatch(outcome.message, /secret/);
 });
 
@@ -169,7 +170,7 @@ for (const [what, value, reason] of poison) {
   test(`where nobody is subscribed, ${what} is ${found}`, () => {
     const { pipeline } = pipelineOf(topic('bids', { keys: ['a'] }));
     const outcome = pipeline.process(record(value));
-    assert.equal(outcome instanceof Undecodable, found === 'noticed');
+    assert.equal(outcome instanceof DecodeError, found === 'noticed');
   });
 }
 
@@ -177,7 +178,7 @@ test('too many values under a key are noticed whether anybody is subscribed or n
   const { pipeline } = pipelineOf(topic('bids', { keys: ['ids'] }));
   const ids = Array.from({ length: 1_000 }, (_, id) => id);
   const outcome = pipeline.process(record(JSON.stringify({ ids })));
-  assert.ok(outcome instanceof Undecodable);
+  assert.ok(outcome instanceof DecodeError);
   assert.equal(outcome.reason, 'too_many_keys');
 });
 

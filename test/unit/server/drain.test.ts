@@ -24,7 +24,7 @@ function setUp({ leaves = true } = {}) {
       stopListening: () => void steps.push('stop listening'),
     },
     sockets: {
-      closeInWaves: (overMs) => {
+      closeStaggered: (overMs) => {
         steps.push(`waves over ${overMs}`);
         return held.waves.promise;
       },

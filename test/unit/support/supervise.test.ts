@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Backoff } from '../../../src/support/backoff.ts';
-import { restarting } from '../../../src/support/supervise.ts';
+import { supervise } from '../../../src/support/supervise.ts';
 
 test('waits double up to a bound, and lie between half of that and all of it', () => {
   const low = new Backoff({ firstMs: 100, maxMs: 300, random: () => 0 });
@@ -19,8 +19,8 @@ async function waitsBetween(lives: readonly { ms: number; error: unknown }[]) {
   const waits: number[] = [];
   const crashes: unknown[] = [];
   const stopping = new AbortController();
-  await restarting({
-    live: async () => {
+  await supervise({
+    run: async () => {
       const life = lives[lived++];
       if (life === undefined) return stopping.abort();
       now += life.ms;

@@ -1,6 +1,6 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { Topic } from '../../../../src/graph/graph.ts';
-import { BatchProcessor, type Batch } from '../../../../src/ingest/kafka/batch-processor.ts';
+import { BatchProcessor, type KafkaBatch } from '../../../../src/ingest/kafka/batch-processor.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
@@ -58,8 +58,8 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}) {
 }
 
 /** What kafkajs would hand over, and what was done with it. */
-export class FakeBatch implements Batch {
-  readonly batch: Batch['batch'];
+export class FakeBatch implements KafkaBatch {
+  readonly batch: KafkaBatch['batch'];
   readonly committed: string[] = [];
   resolved = '';
   beats = 0;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
 import { isRetriable } from '../../../../src/ingest/kafka/consumer.ts';
-import { KafkaIngest, type IngestSettings } from '../../../../src/ingest/kafka/source.ts';
+import { KafkaSource, type KafkaSourceSettings } from '../../../../src/ingest/kafka/source.ts';
 import { kafkaLogCreator } from '../../../../src/ingest/kafka/log.ts';
 import { kafkaFactory } from '../../../../src/ingest/kafka/client.ts';
 import { Metrics } from '../../../../src/metrics.ts';
@@ -15,7 +15,7 @@ const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error
 };
 const REBALANCE_IN_PROGRESS = 27;
 
-const settings: IngestSettings = {
+const settings: KafkaSourceSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
   KAFKA_GROUP_ID: 'sluice',
   KAFKA_START: 'committed',
@@ -29,8 +29,8 @@ const settings: IngestSettings = {
   REDIS_PREFIX: '',
 };
 
-const ingestOf = (changed: Partial<IngestSettings>, names: string[]) =>
-  new KafkaIngest({
+const ingestOf = (changed: Partial<KafkaSourceSettings>, names: string[]) =>
+  new KafkaSource({
     settings: { ...settings, ...changed },
     topics: topics(...names.map((name) => topic(name))),
     publisher: new RecordingPublisher(),

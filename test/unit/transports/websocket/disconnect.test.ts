@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloseCode } from 'graphql-ws';
-import { closeLabel, CLOSINGS } from '../../../../src/transports/websocket/disconnect.ts';
+import { closeLabel, DISCONNECTS } from '../../../../src/transports/websocket/disconnect.ts';
 
 test('every end that the gateway decides on has a label of its own', () => {
-  const labels = Object.values(CLOSINGS).map(({ code }) => closeLabel(code));
+  const labels = Object.values(DISCONNECTS).map(({ code }) => closeLabel(code));
   assert.deepEqual(
     labels,
-    Object.values(CLOSINGS).map(({ label }) => label),
+    Object.values(DISCONNECTS).map(({ label }) => label),
   );
   assert.equal(new Set(labels).size, labels.length);
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
-import { Outbox } from '../../../../src/transports/websocket/send-queue.ts';
-import { Payload } from '../../../../src/hub/result.ts';
-import { FakeWire } from '../../../helpers/fake-wire.ts';
+import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { SerializedResult } from '../../../../src/hub/result.ts';
+import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 
-const RESULT = new Payload({ data: {} });
+const RESULT = new SerializedResult({ data: {} });
 
 function setUp(sockets: number) {
   const delays: number[] = [];
@@ -15,8 +15,8 @@ function setUp(sockets: number) {
     (seconds) => delays.push(seconds),
   );
   const pairs = Array.from({ length: sockets }, () => {
-    const wire = new FakeWire();
-    return { wire, outbox: new Outbox(wire, wire, flusher, 100_000_000) };
+    const wire = new FakeFrameSink();
+    return { wire, sendQueue: new SendQueue(wire, wire, flusher, 100_000_000) };
   });
   const written = (): number => pairs.reduce((sum, { wire }) => sum + wire.writes.length, 0);
   return { delays, flusher, pairs, written };
@@ -25,7 +25,7 @@ function setUp(sockets: number) {
 test('the delay of an event is taken when its results have been written', async () => {
   const { delays, flusher, pairs, written } = setUp(1);
   flusher.timed(1_000);
-  pairs[0]?.outbox.add(RESULT, '1');
+  pairs[0]?.sendQueue.add(RESULT, '1');
   flusher.timed(4_750);
   assert.deepEqual(delays, []);
   await setImmediate();
@@ -37,7 +37,7 @@ test('a socket that throws is not asked again, and the others get theirs', (t) =
   const turns: (() => void)[] = [];
   t.mock.method(globalThis, 'setImmediate', (turn: () => void) => turns.push(turn));
   const { flusher, pairs } = setUp(3);
-  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');
   t.mock.method(pairs[1]?.wire ?? assert.fail(), 'write', () => {
     throw new Error('broken');
   });
@@ -52,7 +52,7 @@ test('a socket that throws is not asked again, and the others get theirs', (t) =
 
 test('many sockets are written to in several turns, each once, and the delay is the last one’s', async () => {
   const { delays, flusher, pairs, written } = setUp(3_000);
-  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');
   flusher.timed(4_000);
   for (const expected of [1_024, 2_048]) {
     await setImmediate();
@@ -68,9 +68,9 @@ test('many sockets are written to in several turns, each once, and the delay is 
 
 test('sockets that drain at once are written to in several turns too', async () => {
   const { pairs, written } = setUp(3_000);
-  for (const { wire, outbox } of pairs) {
+  for (const { wire, sendQueue } of pairs) {
     wire.full = true;
-    outbox.add(RESULT, '1');
+    sendQueue.add(RESULT, '1');
   }
   for (let turns = 0; turns < 4; turns += 1) await setImmediate();
   for (const { wire } of pairs) wire.drain();
@@ -82,8 +82,8 @@ test('sockets that drain at once are written to in several turns too', async () 
 
 test('large results are written to fewer sockets a turn', async () => {
   const { pairs, written } = setUp(10);
-  const large = new Payload({ data: { text: 'x'.repeat(5 * 1024 * 1024) } });
-  for (const { outbox } of pairs) outbox.add(large, '1');
+  const large = new SerializedResult({ data: { text: 'x'.repeat(5 * 1024 * 1024) } });
+  for (const { sendQueue } of pairs) sendQueue.add(large, '1');
   await setImmediate();
   assert.equal(written(), 4);
   await setImmediate();
@@ -92,10 +92,10 @@ test('large results are written to fewer sockets a turn', async () => {
 
 test('what is added while sockets of an earlier turn wait leaves behind it, in order', async () => {
   const { flusher, pairs } = setUp(2_000);
-  const more = new Payload({ data: { more: 1 } });
-  for (const { outbox } of pairs) outbox.add(RESULT, '1');
+  const more = new SerializedResult({ data: { more: 1 } });
+  for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');
   await setImmediate();
-  for (const { outbox } of pairs) outbox.add(more, '1');
+  for (const { sendQueue } of pairs) sendQueue.add(more, '1');
   await setImmediate();
   while (flusher.writing) await setImmediate();
   await setImmediate();

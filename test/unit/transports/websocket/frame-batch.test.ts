@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Payload } from '../../../../src/hub/result.ts';
-import { LARGEST_RUN, Runs } from '../../../../src/transports/websocket/frame-batch.ts';
+import { SerializedResult } from '../../../../src/hub/result.ts';
+import { MAX_BATCH_BYTES, FrameBatchCache } from '../../../../src/transports/websocket/frame-batch.ts';
 
 /** What one socket was handed: the buffers, and what they said. */
 interface Handed {
@@ -10,44 +10,48 @@ interface Handed {
 }
 
 /** Writes the results to a socket. */
-function written(runs: Runs, payloads: readonly Payload[], id: string): Handed {
+function written(batches: FrameBatchCache, payloads: readonly SerializedResult[], id: string): Handed {
   const buffers: Buffer[] = [];
   let text = '';
-  const taker = {
+  const sink = {
     write(bytes: Buffer, length: number) {
       buffers.push(bytes);
       text += bytes.toString('latin1', 0, length);
     },
   };
   const queued = {
-    payloads,
+    results: payloads,
     ids: payloads.map(() => id),
     next: 0,
     written(next: number) {
       queued.next = next;
     },
   };
-  while (queued.next < payloads.length) runs.write(queued, taker);
+  while (queued.next < payloads.length) batches.write(queued, sink);
   return { buffers, said: [...text.matchAll(/"n":(\d+).*?"id":"(.*?)"/g)].map(([, n, to]) => `${n}→${to}`) };
 }
 
-function results(count: number, size: number): Payload[] {
-  return Array.from({ length: count }, (_, n) => new Payload({ data: { n, text: 'x'.repeat(size) } }));
+function resultsOf(count: number, size: number): SerializedResult[] {
+  return Array.from(
+    { length: count },
+    (_, n) => new SerializedResult({ data: { n, text: 'x'.repeat(size) } }),
+  );
 }
 
 /** Each of these results, to that id. */
-const all = (payloads: readonly Payload[], id: string): string[] => payloads.map((_, n) => `${n}→${id}`);
+const all = (payloads: readonly SerializedResult[], id: string): string[] =>
+  payloads.map((_, n) => `${n}→${id}`);
 
 for (const [count, size, writes] of [
   [1, 100, 1],
   [40, 100, 1],
   [40, 10_000, 7],
 ] as const) {
-  test(`${count} results of ${size} bytes: whoever is sent them after the second shares its bytes`, () => {
-    const payloads = results(count, size);
-    const runs = new Runs();
+  test(`${count} results of ${size} bytes: every socket after the second shares its bytes`, () => {
+    const payloads = resultsOf(count, size);
+    const batches = new FrameBatchCache();
     const sockets = ['a', 'b', 'c', 'd'].map((id) => {
-      const socket = written(runs, payloads, id);
+      const socket = written(batches, payloads, id);
       assert.deepEqual(socket.said, all(payloads, id));
       assert.equal(socket.buffers.length, writes);
       return socket;
@@ -61,29 +65,29 @@ for (const [count, size, writes] of [
   });
 }
 
-test('no more than 16 runs are kept, and those beyond are right too', () => {
-  const runs = new Runs();
-  const payloads = results(17, LARGEST_RUN - 100);
+test('no more than 16 batches are kept, and those beyond are right too', () => {
+  const batches = new FrameBatchCache();
+  const payloads = resultsOf(17, MAX_BATCH_BYTES - 100);
   const kept = (count: number): boolean => {
     const some = payloads.slice(0, count);
     const [first, second, third] = ['a', 'b', 'c'].map((id) => {
-      const socket = written(runs, some, id);
+      const socket = written(batches, some, id);
       assert.deepEqual(socket.said, all(some, id));
       return socket.buffers[0];
     });
-    runs.clear();
+    batches.clear();
     return second !== first && second === third;
   };
   assert.equal(kept(16), true);
   assert.equal(kept(17), false);
 });
 
-test('a result as large as a run may be goes out under an id of any length', () => {
-  const runs = new Runs();
-  const payloads = results(1, LARGEST_RUN - 100);
+test('a result as large as a batch may be goes out under an id of any length', () => {
+  const batches = new FrameBatchCache();
+  const payloads = resultsOf(1, MAX_BATCH_BYTES - 100);
   for (const id of ['a', 'a'.repeat(5_000), 'b'.repeat(5_000)]) {
-    assert.deepEqual(written(runs, payloads, id).said, all(payloads, id));
-    runs.clear();
-    assert.deepEqual(written(runs, payloads, id).said, all(payloads, id));
+    assert.deepEqual(written(batches, payloads, id).said, all(payloads, id));
+    batches.clear();
+    assert.deepEqual(written(batches, payloads, id).said, all(payloads, id));
   }
 });

@@ -10,7 +10,7 @@ import {
   writeFrame,
   writeId,
 } from '../../../../src/transports/websocket/frame.ts';
-import { Payload } from '../../../../src/hub/result.ts';
+import { SerializedResult } from '../../../../src/hub/result.ts';
 
 /** What a client's WebSocket makes of bytes, by ws's own parser. */
 function received(bytes: Buffer): string[] {
@@ -26,7 +26,7 @@ function received(bytes: Buffer): string[] {
 }
 
 /** A frame as it is written among others, behind so many bytes. */
-function written({ json }: Payload, id: string, behind = 0): Buffer {
+function written({ json }: SerializedResult, id: string, behind = 0): Buffer {
   const text = idText(id);
   const bytes = Buffer.alloc(behind + frameLength(json.length, text.length));
   writeId(bytes, writeFrame(bytes, behind, json, text.length), text);
@@ -38,7 +38,7 @@ const LENGTHS = [0, 1, 60, 80, 90, 125, 126, 65_000, 65_465, 65_466, 65_467, 65_
 for (const length of LENGTHS) {
   test(`a result of about ${length} bytes arrives as the next message of its subscription`, () => {
     const result = { data: { text: 'x'.repeat(length) } };
-    const payload = new Payload(result);
+    const payload = new SerializedResult(result);
     const frame = written(payload, '1', 7);
     assert.deepEqual(
       received(frame).map((text) => JSON.parse(text)),
@@ -49,7 +49,7 @@ for (const length of LENGTHS) {
 }
 
 test('ids of any text are kept, in ASCII', () => {
-  const payload = new Payload({ data: { a: 'ü€😀' } });
+  const payload = new SerializedResult({ data: { a: 'ü€😀' } });
   const ids = [
     'aé',
     'abc',
@@ -75,7 +75,7 @@ test('an id that needs no escapes is kept as it is, and takes no memory of its o
 });
 
 test('whole frames fall apart into their messages again', () => {
-  const results = LENGTHS.map((length) => new Payload({ data: { text: 'x'.repeat(length) } }));
+  const results = LENGTHS.map((length) => new SerializedResult({ data: { text: 'x'.repeat(length) } }));
   const bytes = Buffer.concat(results.map((payload, index) => written(payload, String(index))));
   assert.deepEqual(
     Array.from(messagesIn(bytes), (message) => message.toString()),
@@ -84,6 +84,6 @@ test('whole frames fall apart into their messages again', () => {
 });
 
 test('a result that JSON has no word for becomes an error, not an exception', () => {
-  const payload = new Payload({ data: { big: 1n } });
+  const payload = new SerializedResult({ data: { big: 1n } });
   assert.equal(JSON.parse(payload.json.toString()).errors[0].extensions.code, 'UNSERIALISABLE_RESULT');
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Ages } from '../../../../src/transports/websocket/max-age.ts';
+import { ConnectionMaxAge } from '../../../../src/transports/websocket/max-age.ts';
 
 const endAt = (chance: number): number =>
-  new Ages(
+  new ConnectionMaxAge(
     3_600,
     () => 10_999,
     () => chance,
-  ).end();
+  ).endsAt();
 
 test('an end lies between four fifths of the greatest age and all of it, in whole seconds', () => {
   assert.equal(endAt(0), 10 + 3_600);
@@ -17,23 +17,23 @@ test('an end lies between four fifths of the greatest age and all of it, in whol
 
 test('those whose end has come are found, whatever the order of ends', () => {
   let now = 0;
-  const ages = new Ages(100, () => now);
+  const ages = new ConnectionMaxAge(100, () => now);
   const connections = Array.from({ length: 500 }, () => {
     now += Math.random() * 1_000;
-    return { endsAt: ages.end() };
+    return { endsAt: ages.endsAt() };
   });
   for (; now < 400_000; now += 1_000) {
     const second = Math.floor(now / 1_000);
     assert.deepEqual(
-      ages.over(connections),
+      ages.expired(connections),
       connections.filter(({ endsAt }) => endsAt <= second),
     );
   }
-  assert.equal(ages.over(connections).length, 500);
+  assert.equal(ages.expired(connections).length, 500);
 });
 
 test('the young are not looked at', () => {
-  const ages = new Ages(100, () => 0);
+  const ages = new ConnectionMaxAge(100, () => 0);
   let looked = 0;
   function* connections() {
     for (const endsAt of [0, 20, 21, 90, 95]) {
@@ -41,12 +41,12 @@ test('the young are not looked at', () => {
       yield { endsAt };
     }
   }
-  assert.deepEqual(ages.over(connections()), [{ endsAt: 0 }]);
+  assert.deepEqual(ages.expired(connections()), [{ endsAt: 0 }]);
   assert.equal(looked, 3);
 });
 
 test('without a greatest age there is no end', () => {
-  const ages = new Ages(0);
+  const ages = new ConnectionMaxAge(0);
   assert.equal(ages.limited, false);
-  assert.equal(ages.end(), 0);
+  assert.equal(ages.endsAt(), 0);
 });

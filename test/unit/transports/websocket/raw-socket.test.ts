@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { frameLength, framePieces, writeFrame, writeId } from '../../../../src/transports/websocket/frame.ts';
-import { Payload } from '../../../../src/hub/result.ts';
+import { SerializedResult } from '../../../../src/hub/result.ts';
 import { RawSocket } from '../../../../src/transports/websocket/raw-socket.ts';
 
 interface Pair {
@@ -50,7 +50,7 @@ async function pair(
 }
 
 function frameOf(n: number, size = 0): Buffer {
-  const { json } = new Payload({ data: { n, text: 'x'.repeat(size) } });
+  const { json } = new SerializedResult({ data: { n, text: 'x'.repeat(size) } });
   const bytes = Buffer.alloc(frameLength(json.length, 1));
   writeId(bytes, writeFrame(bytes, 0, json, 1), '1');
   return bytes;
@@ -119,7 +119,9 @@ test('frames written past ws and what ws sends reach the client in the order in 
   server.webSocket.ping();
   write(server, Buffer.concat([frameOf(3), frameOf(4)]));
   server.webSocket.pong();
-  server.writePieces(framePieces(new Payload({ data: { n: 5, text: 'x'.repeat(70_000) } }).json, '1'));
+  server.writePieces(
+    framePieces(new SerializedResult({ data: { n: 5, text: 'x'.repeat(70_000) } }).json, '1'),
+  );
   server.send('x'.repeat(70_000));
   write(server, frameOf(6));
   server.webSocket.close(4000);
@@ -208,7 +210,7 @@ test('while ws compresses, frames go through it, and order holds', async (t) => 
   const bytes = Buffer.concat([frameOf(1), frameOf(2)]);
   write(server, bytes);
   bytes.fill(0);
-  server.writePieces(framePieces(new Payload({ data: { n: 3 } }).json, '1'));
+  server.writePieces(framePieces(new SerializedResult({ data: { n: 3 } }).json, '1'));
   server.webSocket.close(4000);
   await closed;
   assert.deepEqual(heard.map(numberIn), ['x'.repeat(10_000), '1', '2', '3', 'close 4000']);

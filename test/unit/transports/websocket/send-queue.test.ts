@@ -3,13 +3,13 @@ import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
 import { frameLength } from '../../../../src/transports/websocket/frame.ts';
-import { Outbox } from '../../../../src/transports/websocket/send-queue.ts';
-import { Payload } from '../../../../src/hub/result.ts';
-import { FakeWire } from '../../../helpers/fake-wire.ts';
+import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { SerializedResult } from '../../../../src/hub/result.ts';
+import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 
 /** A result that says so much. */
-function saying(data: string): Payload {
-  return new Payload({ data } as object);
+function saying(data: string): SerializedResult {
+  return new SerializedResult({ data } as object);
 }
 
 /** Bytes of the frame of a result that says so many letters, for an id of one. */
@@ -19,18 +19,18 @@ function bytesOf(letters: number): number {
 
 function setUp(maxBytes = 100_000) {
   const flusher = new Flusher(Date.now, () => undefined);
-  const wire = new FakeWire();
-  return { flusher, wire, outbox: new Outbox(wire, wire, flusher, maxBytes) };
+  const wire = new FakeFrameSink();
+  return { flusher, wire, sendQueue: new SendQueue(wire, wire, flusher, maxBytes) };
 }
 
 test('what is added in one turn leaves in one write, in order', async () => {
-  const { wire, outbox } = setUp();
-  outbox.add(saying('a'), '1');
-  outbox.add(saying('b'), '2');
+  const { wire, sendQueue } = setUp();
+  sendQueue.add(saying('a'), '1');
+  sendQueue.add(saying('b'), '2');
   assert.deepEqual(wire.said, []);
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1 b→2']);
-  outbox.add(saying('c'), '1');
+  sendQueue.add(saying('c'), '1');
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1 b→2', 'c→1']);
 });
@@ -40,9 +40,9 @@ test('sockets that are sent the same results get them under their own ids, of wh
   const results = [saying('a'), saying('b'), saying('c')];
   const ids = ['1', '2', 'a-longer-one', 'another-long', '3', ''];
   const wires = ids.map((id, index) => {
-    const wire = new FakeWire();
-    const outbox = new Outbox(wire, wire, flusher, 100_000);
-    for (const result of index === 4 ? results.toReversed() : results) outbox.add(result, id);
+    const wire = new FakeFrameSink();
+    const sendQueue = new SendQueue(wire, wire, flusher, 100_000);
+    for (const result of index === 4 ? results.toReversed() : results) sendQueue.add(result, id);
     return wire;
   });
   await setImmediate();
@@ -53,20 +53,20 @@ test('sockets that are sent the same results get them under their own ids, of wh
 });
 
 test('a flush ahead of time leaves nothing for the end of the turn', async () => {
-  const { wire, outbox } = setUp();
-  outbox.add(saying('a'), '1');
-  outbox.flush();
+  const { wire, sendQueue } = setUp();
+  sendQueue.add(saying('a'), '1');
+  sendQueue.flush();
   assert.deepEqual(wire.said, ['a→1']);
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1']);
 });
 
 test('however much one turn gathers, it leaves in order, in writes of 64 KiB unless a single result is larger', async () => {
-  const { wire, outbox } = setUp(10_000_000);
+  const { wire, sendQueue } = setUp(10_000_000);
   let expected = '';
   for (let index = 0; index < 1_000; index += 1) {
     const text = index % 100 === 0 ? 'x'.repeat(70_000) : `${index}`.repeat(50);
-    outbox.add(saying(text), '1');
+    sendQueue.add(saying(text), '1');
     expected += `${text}→1 `;
   }
   await setImmediate();
@@ -77,21 +77,21 @@ test('however much one turn gathers, it leaves in order, in writes of 64 KiB unl
 });
 
 test('nothing is written to a socket that has closed meanwhile', async () => {
-  const { wire, outbox } = setUp();
-  outbox.add(saying('a'), '1');
+  const { wire, sendQueue } = setUp();
+  sendQueue.add(saying('a'), '1');
   wire.open = false;
   await setImmediate();
-  outbox.add(saying('b'), '1');
-  outbox.send('late');
+  sendQueue.add(saying('b'), '1');
+  sendQueue.send('late');
   await setImmediate();
   assert.deepEqual(wire.writes, []);
 });
 
 test('while a socket is full its results wait, and leave together once it has drained', async () => {
-  const { wire, outbox } = setUp();
+  const { wire, sendQueue } = setUp();
   wire.slowFrom = 1;
   for (const text of ['a', 'b', 'c']) {
-    outbox.add(saying(text), '1');
+    sendQueue.add(saying(text), '1');
     await setImmediate();
   }
   assert.deepEqual(wire.said, ['a→1']);
@@ -99,20 +99,20 @@ test('while a socket is full its results wait, and leave together once it has dr
   wire.drain();
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1']);
-  outbox.add(saying('d'), '1');
+  sendQueue.add(saying('d'), '1');
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1', 'd→1']);
 });
 
 test('a result that waits for a socket keeps no others in memory, though all are made side by side', async () => {
-  const { wire, outbox } = setUp();
+  const { wire, sendQueue } = setUp();
   const [first, second, third] = [saying('a'), saying('b'), saying('c')];
   wire.slowFrom = 1;
-  outbox.add(first, '1');
+  sendQueue.add(first, '1');
   await setImmediate();
-  outbox.add(second, '1');
+  sendQueue.add(second, '1');
   await setImmediate();
-  outbox.add(third, '1');
+  sendQueue.add(third, '1');
   for (const { json } of [second, third]) assert.equal(json.buffer.byteLength, json.length);
   wire.slowFrom = Infinity;
   wire.drain();
@@ -121,9 +121,9 @@ test('a result that waits for a socket keeps no others in memory, though all are
 });
 
 test('a socket that drains is written to no more than it takes', async () => {
-  const { wire, outbox } = setUp(10_000_000);
+  const { wire, sendQueue } = setUp(10_000_000);
   wire.slowFrom = 1;
-  for (let index = 0; index < 200; index += 1) outbox.add(saying('x'.repeat(1_000)), '1');
+  for (let index = 0; index < 200; index += 1) sendQueue.add(saying('x'.repeat(1_000)), '1');
   await setImmediate();
   for (let round = 1; round <= 3; round += 1) {
     assert.equal(wire.writes.length, round);
@@ -134,13 +134,13 @@ test('a socket that drains is written to no more than it takes', async () => {
 });
 
 test('messages of the protocol stay behind the results that wait, and before those to come', async () => {
-  const { wire, outbox } = setUp();
+  const { wire, sendQueue } = setUp();
   wire.slowFrom = 1;
-  outbox.add(saying('a'), '1');
-  outbox.send('first');
-  outbox.add(saying('b'), '1');
-  outbox.send('second');
-  outbox.add(saying('c'), '1');
+  sendQueue.add(saying('a'), '1');
+  sendQueue.send('first');
+  sendQueue.add(saying('b'), '1');
+  sendQueue.send('second');
+  sendQueue.add(saying('c'), '1');
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1']);
   wire.slowFrom = Infinity;
@@ -150,9 +150,9 @@ test('messages of the protocol stay behind the results that wait, and before tho
 });
 
 test('a message of the protocol to a socket that is full waits even if nothing else does', async () => {
-  const { wire, outbox } = setUp();
+  const { wire, sendQueue } = setUp();
   wire.full = true;
-  outbox.send('pong');
+  sendQueue.send('pong');
   assert.deepEqual(wire.writes, []);
   wire.drain();
   await setImmediate();
@@ -160,12 +160,12 @@ test('a message of the protocol to a socket that is full waits even if nothing e
 });
 
 test('a socket that is closed in order gets what has been added before, full or not', async () => {
-  const { wire, outbox } = setUp();
+  const { wire, sendQueue } = setUp();
   wire.slowFrom = 1;
-  outbox.add(saying('a'), '1');
-  outbox.flush();
-  outbox.add(saying('b'), '1');
-  outbox.finish();
+  sendQueue.add(saying('a'), '1');
+  sendQueue.flush();
+  sendQueue.add(saying('b'), '1');
+  sendQueue.finish();
   assert.deepEqual(wire.said, ['a→1', 'b→1']);
   wire.drain();
   await setImmediate();
@@ -173,14 +173,14 @@ test('a socket that is closed in order gets what has been added before, full or 
 });
 
 test('up to the bound bytes may wait, what the socket holds included; one more and all is dropped, once', async () => {
-  const { wire, outbox } = setUp(60 + bytesOf(10));
+  const { wire, sendQueue } = setUp(60 + bytesOf(10));
   wire.full = true;
   wire.waitingBytes = 60;
-  outbox.add(saying('x'.repeat(10)), '1');
+  sendQueue.add(saying('x'.repeat(10)), '1');
   await setImmediate();
   assert.equal(wire.overflows, 0);
-  outbox.add(saying(''), '1');
-  outbox.add(saying(''), '1');
+  sendQueue.add(saying(''), '1');
+  sendQueue.add(saying(''), '1');
   assert.equal(wire.overflows, 1);
   wire.open = true;
   wire.drain();
@@ -191,13 +191,13 @@ test('up to the bound bytes may wait, what the socket holds included; one more a
 for (const kind of ['result', 'message of the protocol']) {
   for (const size of [2_000, 100_000]) {
     test(`one ${kind} of ${size} bytes, larger than the bound, is no slowness; so much more behind it is`, async () => {
-      const { wire, outbox } = setUp(1_000);
+      const { wire, sendQueue } = setUp(1_000);
       wire.slowFrom = 1;
       const add = (): void =>
-        kind === 'result' ? outbox.add(saying('x'.repeat(size)), '1') : outbox.send('x'.repeat(size));
+        kind === 'result' ? sendQueue.add(saying('x'.repeat(size)), '1') : sendQueue.send('x'.repeat(size));
       for (let round = 1; round <= 3; round += 1) {
         add();
-        outbox.send('complete');
+        sendQueue.send('complete');
         await setImmediate();
         assert.equal(wire.writes.length, round * 2 - 1);
         wire.drain();
@@ -205,56 +205,56 @@ for (const kind of ['result', 'message of the protocol']) {
         wire.drain();
       }
       add();
-      for (let n = 0; n < 10; n += 1) outbox.send('x'.repeat(95));
+      for (let n = 0; n < 10; n += 1) sendQueue.send('x'.repeat(95));
       assert.equal(wire.overflows, 0);
-      outbox.send('x'.repeat(95));
+      sendQueue.send('x'.repeat(95));
       assert.equal(wire.overflows, 1);
     });
   }
 }
 
 test('a message larger than the bound that has gone out leaves no more room than before', async () => {
-  const { wire, outbox } = setUp(1_000);
+  const { wire, sendQueue } = setUp(1_000);
   wire.slowFrom = 1;
-  outbox.send('x'.repeat(5_000));
+  sendQueue.send('x'.repeat(5_000));
   wire.drain();
-  for (let n = 0; n < 10; n += 1) outbox.send('x'.repeat(95));
+  for (let n = 0; n < 10; n += 1) sendQueue.send('x'.repeat(95));
   assert.equal(wire.overflows, 0);
-  outbox.send('x'.repeat(95));
+  sendQueue.send('x'.repeat(95));
   assert.equal(wire.overflows, 1);
 });
 
 test('a result larger than the bound that has gone out leaves no more room than before', async () => {
-  const { wire, outbox } = setUp(1_000);
+  const { wire, sendQueue } = setUp(1_000);
   wire.slowFrom = 1;
-  outbox.add(saying('x'.repeat(5_000)), '1');
+  sendQueue.add(saying('x'.repeat(5_000)), '1');
   await setImmediate();
   wire.drain();
   // Nothing has asked what waits since then.
-  outbox.add(saying('x'), '1');
-  outbox.flush();
-  for (let n = 0; n < 10; n += 1) outbox.add(saying('x'.repeat(100)), '1');
+  sendQueue.add(saying('x'), '1');
+  sendQueue.flush();
+  for (let n = 0; n < 10; n += 1) sendQueue.add(saying('x'.repeat(100)), '1');
   await setImmediate();
   assert.equal(wire.overflows, 1);
 });
 
 test('what a socket holds counts with what waits for it when the turn is over', async () => {
-  const { wire, outbox } = setUp(1_000);
+  const { wire, sendQueue } = setUp(1_000);
   wire.full = true;
   wire.waitingBytes = 900;
-  outbox.add(saying('x'.repeat(100)), '1');
+  sendQueue.add(saying('x'.repeat(100)), '1');
   assert.equal(wire.overflows, 0);
   await setImmediate();
   assert.equal(wire.overflows, 1);
 });
 
 test('bytes that have been written count no more', async () => {
-  const { wire, outbox } = setUp(bytesOf(10) * 2);
+  const { wire, sendQueue } = setUp(bytesOf(10) * 2);
   for (let index = 0; index < 50; index += 1) {
     wire.slowFrom = 1;
-    outbox.add(saying('x'.repeat(10)), '1');
+    sendQueue.add(saying('x'.repeat(10)), '1');
     await setImmediate();
-    outbox.add(saying('x'.repeat(10)), '1');
+    sendQueue.add(saying('x'.repeat(10)), '1');
     await setImmediate();
     wire.slowFrom = Infinity;
     wire.drain();
@@ -266,15 +266,15 @@ test('bytes that have been written count no more', async () => {
 });
 
 test('messages of the protocol overflow a socket too that takes none of them', () => {
-  const { wire, outbox } = setUp(100);
+  const { wire, sendQueue } = setUp(100);
   wire.full = true;
-  for (let index = 0; index < 20; index += 1) outbox.send('x'.repeat(10));
+  for (let index = 0; index < 20; index += 1) sendQueue.send('x'.repeat(10));
   assert.equal(wire.overflows, 1);
 });
 
 test('a burst larger than the bound is no slowness: a socket that takes it goes on', async () => {
-  const { wire, outbox } = setUp(1_000);
-  for (let index = 0; index < 100; index += 1) outbox.add(saying('0123'), '1');
+  const { wire, sendQueue } = setUp(1_000);
+  for (let index = 0; index < 100; index += 1) sendQueue.add(saying('0123'), '1');
   await setImmediate();
   assert.equal(wire.overflows, 0);
   assert.equal(wire.said.join(' '), Array.from({ length: 100 }, () => '0123→1').join(' '));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { closeInWaves } from '../../../../src/transports/websocket/staggered-close.ts';
+import { closeStaggered } from '../../../../src/transports/websocket/staggered-close.ts';
 
 /** Closes so many over that time, on a clock on which only sleeping takes time. */
 async function close(
@@ -13,7 +13,7 @@ async function close(
   const open = new Set(Array(count).keys());
   const closedAt: number[] = [];
   const controller = new AbortController();
-  await closeInWaves({
+  await closeStaggered({
     open: () => [...open],
     close: (one) => {
       open.delete(one);

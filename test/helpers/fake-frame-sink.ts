@@ -1,7 +1,7 @@
-import type { Wire } from '../../src/transports/websocket/send-queue.ts';
+import type { FrameSink } from '../../src/transports/websocket/send-queue.ts';
 
-/** A socket for outboxes: keeps what is written, and is full while a test says so. */
-export class FakeWire implements Wire {
+/** A socket for send queues: keeps what is written, and is full while a test says so. */
+export class FakeFrameSink implements FrameSink {
   open = true;
   waitingBytes = 0;
   full = false;

@@ -1,0 +1,53 @@
+import { GraphQLError } from 'graphql';
+import { messageOf } from '../errors.ts';
+import type { Executor } from '../executor/executor.ts';
+import type { Operation } from '../executor/operation.ts';
+import type { EventFilter, Graph } from '../graph/graph.ts';
+import { declaredVariables } from './group-key.ts';
+import { channelsOf } from './subscription-channels.ts';
+
+/** What the subscribers of a group have asked for, worked out once for all of them. */
+export interface SubscriptionPlan {
+  readonly operation: Operation;
+  /** Tells the group from the others of the same operation: see `variablesKey`. */
+  readonly key: string;
+  /** As the client sent them, but only those that the operation declares. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Each once. */
+  readonly channels: readonly string[];
+  /** The subscription field. */
+  readonly field: string;
+  readonly filter: EventFilter | undefined;
+  /** Subscribers whose viewers agree on all that was read share a result; else each is executed for alone. */
+  readonly shares: boolean;
+}
+
+export interface PlanServices {
+  readonly graph: Pick<Graph, 'bindings'>;
+  readonly executor: Pick<Executor, 'subscriptionField'>;
+  readonly channelPrefix: string;
+  /** Most channels of one subscription. */
+  readonly maxChannels: number;
+}
+
+/** @returns errors, if the variables or arguments can't be used */
+export function planSubscription(
+  operation: Operation,
+  key: string,
+  rawVariables: Readonly<Record<string, unknown>>,
+  { executor, graph, channelPrefix, maxChannels }: PlanServices,
+): SubscriptionPlan | readonly GraphQLError[] {
+  const variables = Object.freeze(declaredVariables(operation.variableNames, rawVariables));
+  const root = executor.subscriptionField(operation, variables);
+  if (!('field' in root)) return root;
+  const binding = graph.bindings.get(root.field);
+  if (binding === undefined) return [new GraphQLError(`The field ${root.field} is not bound to a topic.`)];
+  try {
+    const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
+    const filter = binding.filter?.(root.args);
+    const { field, shares } = binding;
+    return { operation, key, variables, channels, field, filter, shares };
+  } catch (error) {
+    return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
+  }
+}
