@@ -1,19 +1,10 @@
+import type { Clock } from '../support/clock.ts';
 import { BackendError } from './error.ts';
-
-/** Time and chance; ingest's `systemClock` is one. */
-export interface BackendClock {
-  /** ms since 1970 */
-  now(): number;
-  /** Resolves after that many ms, or at once when the signal aborts; never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** 0 to 1 */
-  random(): number;
-}
 
 /** How long one call to a back end may take, whatever it is doing, and who may end it sooner. */
 export class BackendCall {
   readonly #backend: string;
-  readonly #clock: BackendClock;
+  readonly #clock: Clock;
   readonly #deadline: number;
   readonly #outer: AbortSignal | undefined;
   readonly #controller = new AbortController();
@@ -21,7 +12,7 @@ export class BackendCall {
   readonly #ended = new AbortController();
 
   /** @param outer whose end is the call's end too */
-  constructor(backend: string, clock: BackendClock, timeoutMs: number, outer: AbortSignal | undefined) {
+  constructor(backend: string, clock: Clock, timeoutMs: number, outer: AbortSignal | undefined) {
     this.#backend = backend;
     this.#clock = clock;
     this.#deadline = clock.now() + timeoutMs;

@@ -1,22 +1,23 @@
 import type { KeyStyle, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { BackendCall, type BackendClock } from './call.ts';
+import type { Clock } from '../support/clock.ts';
+import { BackendCall } from './call.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { FailureLog } from './failure-log.ts';
 import { viewerHeaders } from './forward.ts';
-import { ConcurrencyLimit } from '../support/limiter.ts';
+import { Limiter } from '../support/limiter.ts';
 import { joinPath } from './path.ts';
 import { isIdempotent, retryWait } from './retry.ts';
 import { lowerCaseNames, type BackendSettings } from './settings.ts';
-import { BackendTransport, type BackendRequest } from './transport.ts';
+import { BackendTransport, type HttpRequest } from './transport.ts';
 import type { RequestOptions } from '../graph/api/backend.ts';
 import { CircuitBreaker, type BreakerState, type Pass } from './circuit-breaker.ts';
 
 export interface BackendServices {
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly clock: BackendClock;
+  readonly clock: Clock;
   /** What becomes of an answer's keys; each owns what it is given, and throws for what must not be taken in. */
   readonly transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
 }
@@ -31,8 +32,8 @@ export interface Caller {
 }
 
 /** What a caller asks for. */
-interface Question {
-  readonly method: BackendRequest['method'];
+interface BackendRequest {
+  readonly method: HttpRequest['method'];
   readonly path: string;
   readonly body?: unknown;
   readonly options?: RequestOptions | undefined;
@@ -55,7 +56,7 @@ export class BackendClient {
   readonly #settings: BackendSettings;
   readonly #services: BackendServices;
   readonly #transport: BackendTransport;
-  readonly #limit: ConcurrencyLimit;
+  readonly #limiter: Limiter;
   readonly #breaker: CircuitBreaker;
   readonly #log: Log;
   readonly #failures: FailureLog;
@@ -67,7 +68,7 @@ export class BackendClient {
     this.#settings = settings;
     this.#services = services;
     this.#transport = new BackendTransport(settings, services.transformKeys[settings.keys]);
-    this.#limit = new ConcurrencyLimit(settings.maxConcurrency, settings.maxWaiting);
+    this.#limiter = new Limiter(settings.maxConcurrency, settings.maxWaiting);
     this.#breaker = new CircuitBreaker({
       failures: settings.breakerFailures,
       openMs: settings.breakerOpenMs,
@@ -84,7 +85,7 @@ export class BackendClient {
   }
 
   /** @throws BackendError, or what reading the viewer throws */
-  async request(caller: Caller, question: Question): Promise<JsonValue> {
+  async request(caller: Caller, question: BackendRequest): Promise<JsonValue> {
     // First and in the same turn, so that it counts as read by the execution that asks.
     const viewer = this.#settings.forward.length === 0 ? undefined : caller.viewer();
     const { metrics, clock } = this.#services;
@@ -115,7 +116,7 @@ export class BackendClient {
     await this.#transport.destroy();
   }
 
-  async #call(caller: Caller, question: Question, viewer: unknown): Promise<JsonValue> {
+  async #call(caller: Caller, question: BackendRequest, viewer: unknown): Promise<JsonValue> {
     const prepared = this.#prepare(question, viewer);
     if (this.#calls.size >= this.#settings.maxConcurrency + this.#settings.maxWaiting)
       throw this.#overloaded();
@@ -141,7 +142,7 @@ export class BackendClient {
   }
 
   /** Whatever can be wrong with the question shows here, before anything is waited for. */
-  #prepare({ path, body, options = NO_OPTIONS }: Question, viewer: unknown) {
+  #prepare({ path, body, options = NO_OPTIONS }: BackendRequest, viewer: unknown) {
     const { basePath, forward } = this.#settings;
     const { timeoutMs = 1 } = options;
     try {
@@ -172,7 +173,7 @@ export class BackendClient {
     }
   }
 
-  async #tryUpTo(retries: number, request: BackendRequest, call: BackendCall): Promise<JsonValue> {
+  async #tryUpTo(retries: number, request: HttpRequest, call: BackendCall): Promise<JsonValue> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#try(request, call);
@@ -188,15 +189,15 @@ export class BackendClient {
     }
   }
 
-  async #try(request: BackendRequest, call: BackendCall): Promise<JsonValue> {
+  async #try(request: HttpRequest, call: BackendCall): Promise<JsonValue> {
     if (this.#breaker.refuses) throw this.#broken();
-    if (!(await this.#limit.enter(call.signal))) {
+    if (!(await this.#limiter.enter(call.signal))) {
       call.signal.throwIfAborted();
       throw this.#overloaded();
     }
     const pass = this.#breaker.enter();
     if (pass === undefined) {
-      this.#limit.release();
+      this.#limiter.release();
       throw this.#broken();
     }
     const sent = this.#transport.send(request, call.signal);
@@ -210,7 +211,7 @@ export class BackendClient {
     } finally {
       // Not before the breaker knows, or the next in turn would not see it open; and not before undici has let go of the
       // request, which may be later than the caller does.
-      const release = (): void => this.#limit.release();
+      const release = (): void => this.#limiter.release();
       void sent.then(release, release);
     }
   }

@@ -1,16 +1,17 @@
-import type { Log } from '../log.ts';
 import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { LogThrottle } from '../support/log-throttle.ts';
 import type { BackendError, BackendErrorCode } from './error.ts';
 
-const INTERVAL_MS = 10_000;
+const PERIOD_MS = 10_000;
 
-/** Of each kind of failure of one back end, a line every ten seconds at most, with how many there were in between. */
+/** Logs failed calls of one back end: of each code one line every ten seconds at most, with how many were left out. */
 export class FailureLog {
   readonly #log: Log;
   readonly #now: () => number;
-  /** At most one for each code. */
-  readonly #kinds = new Map<BackendErrorCode, { since: number; unsaid: number }>();
+  readonly #throttles = new Map<BackendErrorCode, LogThrottle>();
 
+  /** @param now ms */
   constructor(log: Log, now: () => number) {
     this.#log = log;
     this.#now = now;
@@ -18,15 +19,19 @@ export class FailureLog {
 
   add(error: BackendError): void {
     const { code, status } = error;
-    const now = this.#now();
-    const kind = this.#kinds.get(code);
-    if (kind !== undefined && now - kind.since < INTERVAL_MS) {
-      kind.unsaid += 1;
-      return;
-    }
-    this.#kinds.set(code, { since: now, unsaid: 0 });
+    const unsaid = this.#throttle(code).admit();
+    if (unsaid === undefined) return;
     // The cause's message only: what undici's errors carry besides may hold parts of an answer.
     const reason = error.cause === undefined ? undefined : messageOf(error.cause);
-    this.#log.warn({ code, status, reason, unsaid: kind?.unsaid ?? 0 }, 'a call to a back end failed');
+    this.#log.warn({ code, status, reason, unsaid }, 'a call to a back end failed');
+  }
+
+  #throttle(code: BackendErrorCode): LogThrottle {
+    let throttle = this.#throttles.get(code);
+    if (throttle === undefined) {
+      throttle = new LogThrottle({ lines: 1, periodMs: PERIOD_MS, now: this.#now });
+      this.#throttles.set(code, throttle);
+    }
+    return throttle;
   }
 }

@@ -4,20 +4,21 @@ import type { GraphDefinition } from '../graph/api/define-graph.ts';
 import { frozenJson } from '../lazy/plain-json.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
+import { withTimeout } from '../support/with-timeout.ts';
 import { Interned } from './interned.ts';
 
-/** Everybody, where a graph does not say who is who. */
-const NOBODY: Json = Object.freeze({});
+/** The viewer of a graph without `authenticate`. */
+const NO_VIEWER: Json = Object.freeze({});
 
-/** Finds out who connects, by the graph's `authenticate`. */
+/** Calls the graph's `authenticate` for each connection. */
 export class Authenticator {
   readonly #authenticate: GraphDefinition['authenticate'];
   readonly #timeoutMs: number;
   readonly #log: Log;
-  /** Those who are alike to the graph, by role and company say, share one viewer. */
+  /** Connections for which `authenticate` returns equal viewers share one object. */
   readonly #viewers = new Interned<Json & object>();
 
-  /** @param timeoutMs how long `authenticate` may take; then it has refused */
+  /** @param timeoutMs how long `authenticate` may take; then the connection is refused */
   constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, timeoutMs: number, log: Log) {
     this.#authenticate = authenticate;
     this.#timeoutMs = timeoutMs;
@@ -27,13 +28,14 @@ export class Authenticator {
   /**
    * Never rejects. A promise only where the graph authenticates.
    *
-   * @returns the viewer, deep-frozen; null if it is to be refused
+   * @param connectionParams payload of `connection_init`; empty for a POST
+   * @returns the viewer, deep-frozen; null if the connection is to be refused
    */
   viewerOf(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): Json | Promise<Json | null> {
-    return this.#authenticate === undefined ? NOBODY : this.#ask(connectionParams, request);
+    return this.#authenticate === undefined ? NO_VIEWER : this.#ask(connectionParams, request);
   }
 
   async #ask(
@@ -41,7 +43,10 @@ export class Authenticator {
     request: RequestHead,
   ): Promise<Json | null> {
     try {
-      const viewer = await this.#inTime(this.#authenticate?.(connectionParams, request));
+      const asked = Promise.resolve(this.#authenticate?.(connectionParams, request));
+      const viewer = await withTimeout(asked, this.#timeoutMs, () => {
+        throw new Error(`authenticate took longer than ${this.#timeoutMs} ms`);
+      });
       if (viewer === null) return null;
       if (typeof viewer !== 'object' || Array.isArray(viewer)) {
         throw new TypeError(
@@ -50,30 +55,15 @@ export class Authenticator {
       }
       return this.#viewers.of(frozenJson(viewer, 'viewer') as Json & object);
     } catch (error) {
-      this.#log.error({ err: error }, 'authenticate failed, and whoever asked is refused');
+      this.#log.error({ err: error }, 'authenticate failed; the connection is refused');
       return null;
-    }
-  }
-
-  async #inTime<T>(asked: T | Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`authenticate took longer than ${this.#timeoutMs} ms`)),
-        this.#timeoutMs,
-      );
-    });
-    try {
-      return await Promise.race([asked, late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
 
 /**
- * What outlives the request: the request itself holds on to its socket and parser. A socket asked for its address
- * keeps it, so it is asked only if the graph asks.
+ * The part of a request that a connection may keep: the request itself holds on to its socket and parser. A socket that
+ * is asked for its address keeps it, so it is asked only if the graph reads it.
  */
 export function headOf({ headers, url = '', socket }: IncomingMessage): RequestHead {
   return {

@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
-/** Values that many have are among the last ones; for those that one alone has, a table of all would only cost. */
+/** Values that many connections share are among the last ones; for values of one connection each, a table would only cost. */
 const MAX_KNOWN = 512;
 
-/** One object for all who have equal ones lately. */
+/** Gives one object for equal values, as long as it is in use and among those asked for last. */
 export class Interned<Value extends object> {
-  /** By what the JSON text comes to: the text itself may hold a token, and must not outlive its owner. */
-  readonly #known = new Map<string, WeakRef<Value>>();
+  /** By a hash of the JSON text: the text itself may hold a token, and must not outlive its owner. */
+  readonly #known = new LRUCache<string, WeakRef<Value>>({ max: MAX_KNOWN });
 
-  /** @param value deep-frozen JSON; equal are those whose text is the same */
+  /** @param value deep-frozen JSON; equal are values of the same text */
   of(value: Value): Value {
     const key = createHash('sha256').update(JSON.stringify(value)).digest('base64');
-    const ref = this.#known.get(key);
-    const known = ref?.deref();
-    // The last to leave is the one used last.
-    this.#known.delete(key);
-    this.#known.set(key, ref !== undefined && known !== undefined ? ref : new WeakRef(value));
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    return known ?? value;
+    const known = this.#known.get(key)?.deref();
+    if (known !== undefined) return known;
+    this.#known.set(key, new WeakRef(value));
+    return value;
   }
 
   get size(): number {

@@ -9,7 +9,7 @@ const MEMO_KEY_LENGTH = 100;
 
 /**
  * Turns the keys of events into snake_case. Topics repeat the same few keys for ever, so each name is worked out once.
- * The rules stand in docs/snake-case.md.
+ * The rules are in docs/reference/snake-case.md.
  *
  *   lookup ──► young ──miss──► old ──miss──► work it out
  *               ▲               │                │
@@ -100,7 +100,8 @@ const SEPARATORS = /[-.\s]/gu;
 const WORD_START =
   /(?<=[\p{Ll}\p{Lo}\p{M}\p{Nd}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?![\p{Ll}\p{Lo}\p{M}]))/gu;
 
-function snakeCase(key: string): string {
+/** What a key of an event is called in the graph: `userIDs` → `user_ids`. See docs/reference/snake-case.md. */
+export function snakeCase(key: string): string {
   if (UNCHANGED.test(key)) return key;
   return key.replace(SEPARATORS, '_').replace(WORD_START, '_').toLowerCase();
 }

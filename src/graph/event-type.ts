@@ -81,11 +81,3 @@ export function plainFields(
 export function isSnakeCase(name: string): boolean {
   return name === name.toLowerCase();
 }
-
-/** What a name would be called after snake-casing: `userID` → `user_id`, `line2Text` → `line2_text`. */
-export function snakeCaseOf(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
-    .toLowerCase();
-}

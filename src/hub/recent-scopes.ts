@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Contexts, EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
 
@@ -7,7 +8,7 @@ const MAX_SCOPES = 64;
 /** The scopes of the last events, so that an event that comes on several channels has one set of loaders. */
 export class RecentScopes {
   readonly #contexts: Contexts;
-  readonly #scopes = new Map<string, EventScope>();
+  readonly #scopes = new LRUCache<string, EventScope>({ max: MAX_SCOPES });
 
   constructor(contexts: Contexts) {
     this.#contexts = contexts;
@@ -20,8 +21,6 @@ export class RecentScopes {
     const known = this.#scopes.get(position);
     if (known !== undefined) return known;
     const scope = this.#contexts.scopeOf(event);
-    const [oldest] = this.#scopes.keys();
-    if (this.#scopes.size === MAX_SCOPES && oldest !== undefined) this.#scopes.delete(oldest);
     this.#scopes.set(position, scope);
     return scope;
   }

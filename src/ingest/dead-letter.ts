@@ -1,12 +1,13 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { LogThrottle } from '../support/log-throttle.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
-import type { Undecodable } from '../events/decode-error.ts';
+import type { DecodeError } from '../events/decode-error.ts';
 
 /** A message that could not be decoded, and why. */
 export interface DeadLetter {
   readonly record: KafkaRecord;
-  readonly error: Undecodable;
+  readonly error: DecodeError;
 }
 
 /** What is written to the dead-letter topic: the message as it came, and where it came from in headers. */
@@ -31,22 +32,20 @@ interface Options {
   readonly now: () => number;
 }
 
-/** At most this many lines in each period; a topic full of poison must not fill the disk too. */
-const LOG_LINES = 20;
-const LOG_PERIOD_MS = 10_000;
+/** A topic full of messages that can't be decoded must not fill the disk with log lines too. */
+const LOG_BOUND = { lines: 20, periodMs: 10_000 };
 
 /**
- * Counts, logs and keeps what could not be decoded. Tombstones are how a compacted topic deletes a key, nothing that
- * anybody has to look at: they are counted, logged at debug only, and not sent.
+ * Counts, logs and keeps what could not be decoded. Tombstones are how a compacted topic deletes a key, and no fault:
+ * they are counted, logged at debug only, and not sent.
  */
 export class DeadLetters {
   readonly #options: Options;
-  #periodEnd = 0;
-  #lines = 0;
-  #unlogged = 0;
+  readonly #throttle: LogThrottle;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#throttle = new LogThrottle({ ...LOG_BOUND, now: options.now });
   }
 
   /** Counts and logs; once per message, however often it takes to send it. */
@@ -55,36 +54,26 @@ export class DeadLetters {
     const { topic, partition, offset } = record;
     metrics.deadLetters.inc({ topic, reason: error.reason });
     const fields = { topic, partition, offset, reason: error.reason };
-    if (error.reason === 'tombstone') log.debug(fields, 'passed over a tombstone');
-    else if (this.#mayLog()) log.warn({ ...fields, detail: error.message }, 'could not decode a message');
+    if (error.reason === 'tombstone') {
+      log.debug(fields, 'passed over a tombstone');
+      return;
+    }
+    const count = this.#throttle.admit();
+    if (count === undefined) return;
+    if (count > 0) log.warn({ count }, 'could not decode more messages, not logged each');
+    log.warn({ ...fields, detail: error.message }, 'could not decode a message');
   }
 
   /** Resolves when the dead-letter topic, if there is one, has acknowledged all of them. */
-  async bury(letters: readonly DeadLetter[]): Promise<void> {
+  async send(letters: readonly DeadLetter[]): Promise<void> {
     const { sink } = this.#options;
     if (sink === undefined) return;
-    const messages = letters.filter(({ error }) => error.reason !== 'tombstone').map(messageOf);
+    const messages = letters.filter(({ error }) => error.reason !== 'tombstone').map(toMessage);
     if (messages.length > 0) await sink.send(messages);
-  }
-
-  #mayLog(): boolean {
-    const now = this.#options.now();
-    if (now >= this.#periodEnd) {
-      if (this.#unlogged > 0) {
-        this.#options.log.warn({ count: this.#unlogged }, 'could not decode more messages, not logged each');
-      }
-      this.#periodEnd = now + LOG_PERIOD_MS;
-      this.#lines = 0;
-      this.#unlogged = 0;
-    }
-    this.#lines += 1;
-    if (this.#lines <= LOG_LINES) return true;
-    this.#unlogged += 1;
-    return false;
   }
 }
 
-function messageOf({ record, error }: DeadLetter): DeadLetterMessage {
+function toMessage({ record, error }: DeadLetter): DeadLetterMessage {
   return {
     key: record.key,
     value: record.value,

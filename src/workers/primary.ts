@@ -5,7 +5,9 @@ import type { Config } from '../config.ts';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Ports } from '../gateway.ts';
 import { systemClock } from '../support/clock.ts';
-import { restarting } from '../support/supervise.ts';
+import { unlessAborted } from '../support/unless-aborted.ts';
+import { withTimeout } from '../support/with-timeout.ts';
+import { supervise } from '../support/supervise.ts';
 import type { Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { adminRoutes } from '../server/admin-routes.ts';
@@ -14,7 +16,7 @@ import { Router } from '../server/router.ts';
 import { AddedMetrics, snapshotOf } from './added-metrics.ts';
 import { debugForward } from './debug-forward.ts';
 import { sharedHeap } from './heap-share.ts';
-import type { MetricSnapshot, Order } from './messages.ts';
+import type { MetricSnapshot, PrimaryMessage } from './messages.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** A worker that does not answer within this is counted by what it said last. */
@@ -41,7 +43,7 @@ const STOP_GRACE_MS = 2_000;
  * accepts connections and hands them to the workers in turn, since sockets live long and a kernel that wakes whoever is
  * idle would fill some workers and not others. It replaces workers that end, and answers the admin port for all.
  */
-export class Workers {
+export class Primary {
   readonly #config: Config;
   readonly #count: number;
   readonly #log: Log;
@@ -155,8 +157,8 @@ export class Workers {
   }
 
   #keep(place: number): Promise<void> {
-    return restarting({
-      live: () => this.#live(place),
+    return supervise({
+      run: () => this.#live(place),
       onCrash: (error, wait) => {
         this.#metrics.workerRestarts.inc();
         const fields = { worker: place, end: messageOf(error), waitMs: Math.round(wait) };
@@ -183,11 +185,10 @@ export class Workers {
   async #replace(place: number): Promise<boolean> {
     if (this.#stopping.signal.aborted) return false;
     const fresh = this.#launch(place);
-    const late = systemClock
-      .sleep(READY_MS, this.#stopping.signal)
-      .then(() => `no readiness in ${READY_MS} ms`);
-    const failure = await Promise.race([fresh.until('ready'), late]);
-    if (this.#stopping.signal.aborted) return false;
+    const { signal } = this.#stopping;
+    const ready = withTimeout(fresh.until('ready'), READY_MS, () => `no readiness in ${READY_MS} ms`);
+    const failure = await unlessAborted(ready, signal);
+    if (signal.aborted) return false;
     if (failure !== undefined) {
       const fields = { worker: place, failure, notReady: fresh.notReady };
       this.#log.error(fields, 'a new worker does not serve; the workers stay as they are');
@@ -201,7 +202,7 @@ export class Workers {
     return true;
   }
 
-  async #end(phase: 'draining' | 'stopping', order: Order): Promise<void> {
+  async #end(phase: 'draining' | 'stopping', order: PrimaryMessage): Promise<void> {
     this.#phase = phase;
     this.#stopping.abort();
     clearInterval(this.#looking);
@@ -219,7 +220,7 @@ export class Workers {
    *
    * @returns how it ended, if not as it should
    */
-  async #ended(worker: WorkerProcess, order: Order): Promise<string | undefined> {
+  async #ended(worker: WorkerProcess, order: PrimaryMessage): Promise<string | undefined> {
     if (!worker.listening) {
       worker.kill();
       await worker.exited;
@@ -227,11 +228,8 @@ export class Workers {
     }
     const { DRAIN_DELAY_SECONDS, DRAIN_SECONDS } = this.#config;
     const patience = (DRAIN_DELAY_SECONDS + DRAIN_SECONDS) * 1000 + END_MS;
-    const inTime = new AbortController();
-    const late = systemClock.sleep(patience, inTime.signal).then(() => undefined);
     worker.tell(order);
-    const end = await Promise.race([worker.exited, late]);
-    inTime.abort();
+    const end = await withTimeout<string | undefined>(worker.exited, patience, () => undefined);
     if (end !== undefined) return end === 'exit code 0' ? undefined : end;
     this.#log.error({ worker: worker.place, pid: worker.pid }, 'a worker does not end; it is killed');
     worker.kill();

@@ -10,12 +10,13 @@ import {
   type GraphQLNamedOutputType,
   type GraphQLSchema,
 } from 'graphql';
+import { snakeCase } from '../../events/snake-case.ts';
 import { FilterCheck } from './filter.ts';
 import { checkKafkaKeys } from './kafka-keys.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../event-field.ts';
-import { eventTypeOf, fieldOf, isList, isSnakeCase, plainFields, snakeCaseOf } from '../event-type.ts';
+import { eventTypeOf, fieldOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
 
 /** Compares what `@event` and `@filter` say with the types of the schema and with each other. */
 export function checkEventFields(
@@ -82,7 +83,7 @@ function checkKey(
   }
   if (keyStyle === 'SNAKE' && !isSnakeCase(key)) {
     const message = `no event can have the key "${key}": keys of events become snake_case before they get here`;
-    findings.error(at, message, `Call field and argument ${snakeCaseOf(key)}, or write @event(keys: KEEP).`);
+    findings.error(at, message, `Call field and argument ${snakeCase(key)}, or write @event(keys: KEEP).`);
   }
   if (eventType === undefined || !isCompositeType(eventType)) return;
   const eventField = fieldOf(schema, eventType, key);
@@ -132,7 +133,7 @@ function checkSnakeCase(
       findings.error(
         placeOf(astNode, file),
         `${coordinate} can never be filled: keys of events become snake_case before they get here`,
-        `Call it ${snakeCaseOf(name)}, give it a resolver, or write @event(keys: KEEP) on Subscription.${field.name}.`,
+        `Call it ${snakeCase(name)}, give it a resolver, or write @event(keys: KEEP) on Subscription.${field.name}.`,
       );
     }
   }

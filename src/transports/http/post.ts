@@ -1,23 +1,10 @@
-import { GraphQLError, type ExecutionResult } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Authenticator } from '../../context/authenticator.ts';
 import type { Contexts } from '../../context/event-scope.ts';
+import type { Executor } from '../../executor/executor.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
-import { ReadSet } from '../../lazy/reads.ts';
-
-/** What POST needs of the executor. `Operation` is the executor's own; POST looks at its kind only. */
-export interface QueryExecutor<Operation extends { readonly kind: string }> {
-  /** Never throws: whatever is wrong with the text comes back as errors. */
-  prepare(query: string, operationName?: string | null): Operation | readonly GraphQLError[];
-  /** Neither throws nor rejects. */
-  execute(
-    operation: Operation,
-    rootValue: unknown,
-    contextValue: unknown,
-    variables: Readonly<Record<string, unknown>>,
-  ): ExecutionResult | Promise<ExecutionResult>;
-}
 
 /** A whole HTTP response, ready to be written. */
 export interface PostResponse {
@@ -34,9 +21,9 @@ export class PostTransport {
   readonly #handle: Handler<RequestHead>;
 
   constructor(
-    executor: QueryExecutor<{ readonly kind: string }>,
+    executor: Pick<Executor, 'prepare' | 'execute'>,
     authenticator: Pick<Authenticator, 'viewerOf'>,
-    contexts: Pick<Contexts, 'scopeOf'>,
+    contexts: Pick<Contexts, 'queryContext'>,
   ) {
     this.#handle = createHandler({
       onSubscribe: async ({ raw }, { query, operationName, variables }) => {
@@ -51,7 +38,7 @@ export class PostTransport {
         }
         const viewer = await authenticator.viewerOf({}, raw);
         if (viewer === null) return [null, { status: 403, statusText: 'Forbidden' }];
-        const { context } = contexts.scopeOf(undefined).execution(viewer, new ReadSet());
+        const context = contexts.queryContext(viewer);
         const result = await executor.execute(prepared, undefined, context, variables ?? {});
         // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
         return 'data' in result ? result : (result.errors ?? []);

@@ -13,7 +13,7 @@ import { simulate, type SimulatedMessage } from '../../../examples/auction/simul
 import { Contexts } from '../../../src/context/event-scope.ts';
 import type { Backend } from '../../../src/graph/api/backend.ts';
 import { checkGraph } from '../../../src/graph/loader/check-graph.ts';
-import { snakeCaseOf } from '../../../src/graph/event-type.ts';
+import { snakeCase } from '../../../src/events/snake-case.ts';
 import { loadGraph, type LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 
@@ -42,9 +42,7 @@ function simulated(count: number, seed: number): SimulatedMessage[] {
 function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [snakeCaseOf(key), snakeCased(inner)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), snakeCased(inner)]));
 }
 
 /** Every field that there is below a type. */

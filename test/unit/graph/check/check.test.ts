@@ -177,6 +177,14 @@ const CASES: readonly Case[] = [
     'Call it user_id',
   ],
   [
+    'a plural of capitals, with the hint that names the key as ingest does',
+    'type Subscription { bid: Bid @event(topic: "b") }\ntype Bid { userIDs: [ID] }',
+    [
+      'schema.graphql:2:12 error: Bid.userIDs can never be filled: keys of events become snake_case before they get here',
+    ],
+    'Call it user_ids,',
+  ],
+  [
     'resolvers for types and fields that are not there',
     bid('@event(topic: "bids")'),
     [

@@ -1,0 +1,38 @@
+interface Options {
+  /** Most lines in one period. */
+  readonly lines: number;
+  readonly periodMs: number;
+  /** ms */
+  readonly now: () => number;
+}
+
+/** Bounds how many lines one kind of event may log, however often it happens. A period begins with its first line. */
+export class LogThrottle {
+  readonly #options: Options;
+  #periodEnd = -Infinity;
+  #lines = 0;
+  #suppressed = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @returns how many lines were suppressed in the periods before; undefined if this one is to be suppressed too */
+  admit(): number | undefined {
+    const { lines, periodMs, now } = this.#options;
+    const time = now();
+    if (time >= this.#periodEnd) {
+      const suppressed = this.#suppressed;
+      this.#periodEnd = time + periodMs;
+      this.#lines = 1;
+      this.#suppressed = 0;
+      return suppressed;
+    }
+    if (this.#lines < lines) {
+      this.#lines += 1;
+      return 0;
+    }
+    this.#suppressed += 1;
+    return undefined;
+  }
+}
