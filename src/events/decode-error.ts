@@ -1,6 +1,6 @@
 import { SluiceError } from '../errors.ts';
 
-/** Why a message is no event, as a closed list: these are values of a metric's label. */
+/** Why a record is no event, as a closed list: these are values of a metric's label. */
 export type DecodeErrorReason =
   /** The value is null: Kafka's mark for a deleted key. */
   | 'tombstone'
@@ -16,13 +16,13 @@ export type DecodeErrorReason =
   /** More distinct values under one routing key than an event may be published to. */
   | 'too_many_keys';
 
-/** A message that can't become an event. */
+/** Thrown for a record that can't become an event. */
 export class DecodeError extends SluiceError {
   readonly reason: DecodeErrorReason;
 
   constructor(reason: DecodeErrorReason, message: string, options?: ErrorOptions) {
     super('UNDECODABLE', message, options);
-    this.name = 'Undecodable';
+    this.name = 'DecodeError';
     this.reason = reason;
   }
 }

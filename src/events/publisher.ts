@@ -4,14 +4,14 @@ export interface Publication {
   readonly payload: string;
 }
 
-/** What ingest needs of a bus. */
+/** The publishing side of a bus. */
 export interface Publisher {
   /**
-   * Which of these channels somebody may be subscribed to, on whatever pod. What would be published now on one that is
-   * left out would reach nobody. A bus that can't tell gives them all.
+   * Which of these channels may have subscribers, on any pod. A message published now on one that is left out would reach
+   * no subscriber. A bus that can't tell returns all of them.
    *
    * @param channels each once
-   * @throws where publishing would fail too
+   * @throws if publishing would fail too
    */
   subscribed(channels: readonly string[]): Promise<ReadonlySet<string>>;
 

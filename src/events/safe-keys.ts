@@ -7,7 +7,7 @@ import { DecodeError } from './decode-error.ts';
  */
 export const MAX_DEPTH = 200;
 
-/** Throws for what `KEEP` lets through unchanged and the snake_case transform would refuse. */
+/** For events whose keys stay as they come. @throws DecodeError for what the snake_case transform would refuse too */
 export function checkKeys(value: JsonValue, depth = 1): void {
   if (typeof value !== 'object' || value === null) return;
   checkDepth(depth);
@@ -15,7 +15,7 @@ export function checkKeys(value: JsonValue, depth = 1): void {
     for (const item of value) checkKeys(item, depth + 1);
     return;
   }
-  // Own keys only, whatever is on Object.prototype: these objects come from JSON.parse.
+  // All keys are own: these objects come from JSON.parse, and Object.prototype has no enumerable ones.
   for (const key in value) {
     const child = value[key] as JsonValue;
     checkKeys(child, depth + 1);

@@ -35,7 +35,7 @@ export class SnakeCase {
    * wins.
    *
    * @param value what JSON.parse gave, owned by the caller
-   * @throws Undecodable `too_deep` or `forbidden_key`
+   * @throws DecodeError `too_deep` or `forbidden_key`
    */
   transform<T extends JsonValue>(value: T): T {
     return this.#walk(value, 1) as T;
@@ -95,7 +95,7 @@ const SEPARATORS = /[-.\s]/gu;
 /**
  * Where a new word begins: before a capital that follows a small letter, a letter without case or a digit; and before the
  * last capital of a run that a small letter follows, unless that letter is the `s` of a plural (`userIDs`). Looks
- * around and consumes nothing, so it takes linear time whatever the key.
+ * around and consumes nothing, so it takes linear time for any key.
  */
 const WORD_START =
   /(?<=[\p{Ll}\p{Lo}\p{M}\p{Nd}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?![\p{Ll}\p{Lo}\p{M}]))/gu;

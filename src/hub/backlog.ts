@@ -1,7 +1,7 @@
 import type { Gauge } from 'prom-client';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
-/** Where messages come from, as far as it can be asked to wait. */
+/** The bus, as far as the backlog controls it. */
 export interface Source {
   pause(): void;
   resume(): void;
@@ -22,20 +22,20 @@ interface Waiting<Channel> {
  */
 const LEAST_MESSAGES = 64;
 
-/** Beyond either the source is asked to wait; it goes on when half is left. */
+/** Beyond either the source is paused; it is resumed when half is left. */
 const MAX_MESSAGES = 8_192;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as a turn has not
- * done too much. Redis may hand over hundreds at once, each for thousands: what is too much for one turn waits, in
- * order, so that connections are accepted and answered in between.
+ * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as the turn's budget
+ * is not spent. Redis may send hundreds at once, each for thousands of subscribers: what is too much for one turn waits,
+ * in order, so that connections are accepted and answered in between.
  *
  *     bus ──► taken at once, within the turn's units
  *        └──► backlog ──next turn──► taken, likewise, once the last turn's sockets have been written to
  *
- * A backlog that grows past its bound pauses the source. For Redis that means that its messages stay in the socket, as
- * they would if this process did nothing but work: then Redis buffers them, and disconnects whoever takes too long.
+ * A backlog that grows past its bound pauses the source. Messages of Redis then stay in the socket, as they would while
+ * the process is busy: Redis buffers them, and disconnects a client whose buffer grows too large.
  */
 export class Backlog<Channel> {
   readonly #take: (channel: Channel, payload: Buffer | string) => void;
@@ -43,7 +43,7 @@ export class Backlog<Channel> {
   readonly #source: Source;
   readonly #size: Gauge;
   #waiting: Waiting<Channel>[] = [];
-  /** The first that waits. */
+  /** Index of the first that waits. */
   #next = 0;
   #bytes = 0;
   /** Messages in this turn. */
@@ -75,7 +75,7 @@ export class Backlog<Channel> {
     this.#bytes += payload.length;
     if (this.#count > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
       this.#paused = true;
-      // Again for each that comes all the same: it may come from a connection that has been made anew.
+      // Again for each further message: it may come from a connection that has been made anew.
       this.#source.pause();
     }
   }
@@ -102,7 +102,7 @@ export class Backlog<Channel> {
     while (this.#count > 0 && this.#mayTake) this.#takeNext();
     this.#size.set(this.#count);
     if (this.#count > 0) this.#schedule();
-    this.#cut();
+    this.#dropTaken();
     if (this.#paused && this.#count <= MAX_MESSAGES / 2 && this.#bytes <= MAX_BYTES / 2) {
       this.#paused = false;
       this.#source.resume();
@@ -118,8 +118,8 @@ export class Backlog<Channel> {
     this.#take(first.channel, first.payload);
   }
 
-  /** Lets go of what has been taken. */
-  #cut(): void {
+  /** Releases what has been taken. */
+  #dropTaken(): void {
     if (this.#next === 0) return;
     this.#waiting = this.#waiting.slice(this.#next);
     this.#next = 0;

@@ -1,4 +1,4 @@
-/** Where a message stands in Kafka. */
+/** The record's place in Kafka: partition, offset, timestamp (ms). */
 interface Position {
   readonly p: number;
   readonly o: number;
@@ -9,9 +9,9 @@ export type DedupeResult = 'new' | 'seen' | 'restarted';
 
 /**
  * What one channel has carried, per partition: the highest offset and the latest Kafka timestamp.
- * A publisher sends a partition's events in order and begins again only at or before the first one in doubt, so an
- * offset that does not go up has been handed over before, unless the topic was made anew: then offsets begin at 0
- * while timestamps go on.
+ * A publisher sends a partition's events in order and repeats from the first one that was not acknowledged, so an offset
+ * that does not go up has been dispatched before, unless the topic was made anew: then offsets begin at 0 while
+ * timestamps go on.
  */
 export class ChannelOffsets {
   readonly #partitions = new Map<number, { offset: number; timestamp: number }>();
@@ -34,8 +34,8 @@ export class ChannelOffsets {
 const GENERATION = 512;
 
 /**
- * What a group on several channels has been handed lately. Exact within the last 512 to 1,024 events; a copy that
- * comes later than that is not recognised.
+ * The last events of a group on several channels. Exact within the last 512 to 1,024 events; a copy that comes later
+ * than that is not recognised.
  */
 export class RecentPositions {
   #current = new Set<string>();

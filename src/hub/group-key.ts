@@ -11,7 +11,7 @@ export function variablesKey(names: readonly string[], variables: Readonly<Recor
   return key;
 }
 
-/** Only the variables that the operation declares: what else a client sends is neither kept nor told apart. */
+/** Only the variables that the operation declares: others that a client sends are neither kept nor part of the key. */
 export function declaredVariables(
   names: readonly string[],
   variables: Readonly<Record<string, unknown>>,

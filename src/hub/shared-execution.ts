@@ -43,7 +43,7 @@ export interface Candidates {
  *                                                        each other bucket of the partition is shared likewise
  *
  * An execution that has turned asynchronous is looked at before it is over: a subscriber whose viewer differs in what
- * has been read so far can't share it, whatever is read later, and is executed for at once. So no subscriber waits for
+ * has been read so far can't share it, and is executed for at once. So no subscriber waits for
  * a back end that only others need.
  *
  * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
@@ -73,7 +73,7 @@ export class SharedExecution {
     this.#close();
   }
 
-  /** Executes for each subscriber alone, whatever is read. */
+  /** Executes for each subscriber alone. */
   startUnshared(subscribers: ReadonlySet<Subscriber>): void {
     for (const subscriber of subscribers) {
       this.#share({ subscribers: new Set([subscriber]), isWholeGroup: false, agreedReads: undefined });

@@ -5,9 +5,9 @@ import { headersOf, type KafkaRecord } from './record.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 /**
- * What every topic without a decode of its own holds: a JSON object in UTF-8.
+ * Decodes the value of a topic without a decode of its own: a JSON object in UTF-8.
  *
- * @throws Undecodable
+ * @throws DecodeError
  */
 export function decodeJson(value: Buffer): JsonValue {
   if (value.length === 0) throw new DecodeError('empty', 'expected a JSON object, got nothing');
@@ -15,7 +15,7 @@ export function decodeJson(value: Buffer): JsonValue {
   try {
     return JSON.parse(value.toString()) as JsonValue;
   } catch (cause) {
-    // The parser's message quotes the value, which is nobody's business in a log.
+    // The parser's message quotes the value, which may be confidential and must not get into the log.
     throw new DecodeError('not_json', 'expected JSON, got something else', { cause });
   }
 }
@@ -24,7 +24,7 @@ export function decodeJson(value: Buffer): JsonValue {
  * Runs a graph's own decode.
  *
  * @returns null if the message is to be passed over; a promise only if decode gives one
- * @throws Undecodable, or rejects with it, whatever decode throws
+ * @throws DecodeError, or rejects with it, for anything that decode throws
  */
 export function decodeWith(decode: Decode, value: Buffer, record: KafkaRecord): Decoded | Promise<Decoded> {
   let result: ReturnType<Decode>;
@@ -42,8 +42,8 @@ export function decodeWith(decode: Decode, value: Buffer, record: KafkaRecord): 
 type Decoded = JsonValue | null;
 
 /**
- * Brings whatever decode gave to what a JSON event would have been: dates become text, class instances plain objects,
- * and the copy is ours to change. What JSON can't hold is undecodable.
+ * Brings the result of a graph's decode to what a JSON event would have been: dates become text, class instances plain
+ * objects, and the copy may be changed. What JSON can't hold is a DecodeError.
  */
 function plainJson(result: unknown): Decoded {
   if (result === null) return null;
@@ -59,7 +59,7 @@ function plainJson(result: unknown): Decoded {
   return JSON.parse(text) as JsonValue;
 }
 
-/** @throws Undecodable unless an event came out */
+/** @throws DecodeError unless it is an object */
 export function expectEvent(value: JsonValue): Event {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;

@@ -5,37 +5,39 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord } from './record.ts';
 
-/** One message in so many of a topic is parsed although its key would do: can the key be believed? */
-const PROBED = 100;
+/** One record in so many of a topic is decoded although its key would do, to verify that keys hold what the schema says. */
+const VERIFIED = 100;
 
 interface Options {
-  /** What the names of channels begin with. */
+  /** Prefix of all channel names. */
   readonly prefix: string;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
 /**
- * Channels by Kafka keys, for topics of which the schema says that the key holds the value of the routing field
- * (`keyFrom: KAFKA_KEY`). Who says so in error would lose events without a word, so events that are parsed anyway are
- * compared: after the first one that has a channel which its Kafka key did not tell, the topic is not believed any more.
+ * Routes records by their Kafka keys, for topics of which the schema says that the key holds the value of the routing
+ * field (`keyFrom: KAFKA_KEY`). A schema that says so in error would lose events silently, so records that are decoded
+ * anyway are compared: after the first one with a channel that does not follow from its Kafka key, all records of the
+ * topic are decoded.
  */
 export class KeyRouting {
   readonly #options: Options;
-  readonly #disbelieved = new Set<string>();
-  /** Messages with a key, by topic. */
+  /** Topics with a record whose key does not hold what the schema says. */
+  readonly #mismatched = new Set<string>();
+  /** Records with a key, by topic. */
   readonly #seen = new Map<string, number>();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** @returns undefined where the event itself has to be looked at */
+  /** @returns undefined if the record has to be decoded for it */
   channels({ key }: KafkaRecord, { name, kafkaKey }: Topic): readonly string[] | undefined {
-    if (kafkaKey === undefined || key === null || this.#disbelieved.has(name)) return undefined;
+    if (kafkaKey === undefined || key === null || this.#mismatched.has(name)) return undefined;
     const seen = this.#seen.get(name) ?? 0;
     this.#seen.set(name, seen + 1);
-    if (seen % PROBED === 0 || !isUtf8(key)) return undefined;
+    if (seen % VERIFIED === 0 || !isUtf8(key)) return undefined;
     const { prefix } = this.#options;
     return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
   }
@@ -47,8 +49,8 @@ export class KeyRouting {
     const { prefix, metrics, log } = this.#options;
     if (channels.length === 2 && channels[1] === keyChannel(prefix, name, kafkaKey, key.toString())) return;
     metrics.kafkaKeyMismatches.inc({ topic: name });
-    if (this.#disbelieved.has(name)) return;
-    this.#disbelieved.add(name);
+    if (this.#mismatched.has(name)) return;
+    this.#mismatched.add(name);
     log.error(
       { topic: name, partition, offset, field: kafkaKey },
       'a Kafka key is not what the event holds, though the schema says keyFrom: KAFKA_KEY; events of this topic may ' +

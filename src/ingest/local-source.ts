@@ -6,11 +6,12 @@ import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { KafkaRecord } from './record.ts';
+import { RoutedEvent } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 export interface LocalSourceOptions {
   readonly topics: ReadonlyMap<string, Topic>;
-  /** What the names of channels begin with. */
+  /** Prefix of all channel names. */
   readonly prefix: string;
   readonly publisher: Publisher;
   readonly metrics: Metrics;
@@ -20,8 +21,8 @@ export interface LocalSourceOptions {
 }
 
 /**
- * Events that are handed over in this process, for modes without Kafka. They go the same way as Kafka's, as if each
- * topic had one partition that begins anew with the process.
+ * Takes events in this process, for modes without Kafka. They go the same way as Kafka's, as if each topic had one
+ * partition that begins anew with the process.
  */
 export class LocalSource {
   readonly #options: LocalSourceOptions;
@@ -40,10 +41,11 @@ export class LocalSource {
   }
 
   /**
-   * Resolves when the bus has taken the event.
+   * Resolves when the bus has acknowledged the event.
    *
    * @param topic one of the graph's; others are passed over
-   * @param value what a Kafka message would hold
+   * @param value as a Kafka record would hold it
+   * @param key as a Kafka record's key
    * @throws Undecodable
    * @throws PublishError
    */
@@ -66,15 +68,15 @@ export class LocalSource {
       headers: undefined,
     };
     metrics.events.inc({ topic });
-    // Whoever sends an event by hand is told what is wrong with it, whether anybody is subscribed or not.
-    const outcome = await this.#pipeline.process(record);
-    const opened = outcome === undefined || outcome instanceof DecodeError ? outcome : await outcome.encode();
-    if (opened instanceof DecodeError) {
-      this.#deadLetters.note({ record, error: opened });
-      throw opened;
+    // Encoded whether it has subscribers or not, so that the sender hears of any fault.
+    const routed = await this.#pipeline.route(record);
+    const result = routed instanceof RoutedEvent ? await routed.encode() : routed;
+    if (result instanceof DecodeError) {
+      this.#deadLetters.note({ record, error: result });
+      throw result;
     }
-    if (opened === undefined) return;
-    const { channels, payload } = opened;
+    if (result === undefined) return;
+    const { channels, payload } = result;
     await publisher.publish(channels.map((channel) => ({ channel, payload })));
   }
 

@@ -10,7 +10,7 @@ export const MAX_EVENT_CHANNELS = 1_000;
  * The channels of an event: the whole topic's, and for each key of the topic the one of its value, or of each distinct
  * element if it is a list. What is missing, null or an object has none.
  *
- * @throws Undecodable `too_many_keys`
+ * @throws DecodeError `too_many_keys`
  */
 export function route(event: Event, topic: Topic, prefix: string): string[] {
   const channels = [topicChannel(prefix, topic.name)];

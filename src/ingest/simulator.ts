@@ -17,7 +17,7 @@ interface SimulatorOptions {
 
 const INTERVAL_MS = 300;
 
-/** Makes up events for as long as it runs, so that somebody who tries Sluice out sees something at once. */
+/** Makes up events for as long as it runs, so that a newcomer who starts Sluice sees some at once. */
 export class Simulator {
   readonly #options: SimulatorOptions;
   #timer: NodeJS.Timeout | undefined;

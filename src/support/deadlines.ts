@@ -1,6 +1,6 @@
 /**
- * Deadlines that lie equally far ahead, with one timer for all: a timer each would be held by its connection for as
- * long as that lives.
+ * Deadlines that are all equally far ahead, with one timer for all of them: a connection would hold a timer of its own
+ * for as long as it lives.
  */
 export class Deadlines<Subject> {
   readonly #afterMs: number;
@@ -21,7 +21,7 @@ export class Deadlines<Subject> {
     this.#timer ??= this.#wait(this.#afterMs);
   }
 
-  /** It is met, or matters no more. */
+  /** The deadline is met, or no longer needed. */
   end(subject: Subject): void {
     if (!this.#due.delete(subject) || this.#due.size > 0) return;
     clearTimeout(this.#timer);

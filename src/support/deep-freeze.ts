@@ -1,4 +1,4 @@
-/** Freezes an event and all that it holds: it is shared by executions, and one must not change what the next one sees. */
+/** Freezes a JSON value and all that it holds: executions share it, and one must not change what the next one sees. */
 export function deepFreeze(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   Object.freeze(value);

@@ -13,8 +13,8 @@ const SHORTEST_WINDOW_MS = 5_000;
  * The share of its time in which the event loop was busy, from 0 to 1. Near 1 a process takes no more, however many
  * cores the machine has.
  *
- * It is measured from one question to the next, but over no less than the shortest window: until that is full, the
- * answer is that of the window before. So several may ask, each at its own pace, and none cuts another's window short.
+ * It is measured from one read to the next, but over no less than the shortest window: until that is full, the value is
+ * that of the window before. So several readers may read it, each at its own pace, and none cuts another's window short.
  */
 export class LoopUtilization {
   readonly #read: () => LoopTimes;

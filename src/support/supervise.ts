@@ -2,7 +2,7 @@ import { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
 interface Options {
-  /** One life, from its beginning to its end. Throws, or returns what ended it; undefined: could not begin yet. */
+  /** Runs until it ends. Throws, or resolves with what ended it; with undefined if it could not begin yet. */
   readonly run: () => Promise<unknown>;
   readonly onCrash: (error: unknown, waitMs: number) => void;
   readonly clock: Clock;
@@ -11,17 +11,17 @@ interface Options {
 
 const WAIT = { firstMs: 500, maxMs: 15_000 };
 
-/** A life as long as this counts as a success: the next wait is a short one again. */
+/** A run as long as this counts as a success: the next wait is a short one again. */
 const SUCCESS_MS = 60_000;
 
-/** Lives again and again until it is stopped, waiting longer each time. */
+/** Runs again and again until it is stopped, waiting longer each time. */
 export async function supervise({ run, onCrash, clock, stopping }: Options): Promise<void> {
   const backoff = new Backoff({ ...WAIT, random: clock.random });
   while (!stopping.aborted) {
-    const born = clock.now();
+    const startedAt = clock.now();
     const error = await run().catch((thrown: unknown) => thrown);
     if (stopping.aborted) return;
-    if (clock.now() - born >= SUCCESS_MS) backoff.reset();
+    if (clock.now() - startedAt >= SUCCESS_MS) backoff.reset();
     const wait = backoff.next();
     if (error !== undefined) onCrash(error, wait);
     await clock.sleep(wait, stopping);

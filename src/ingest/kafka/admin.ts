@@ -4,7 +4,7 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 const NON_EMPTY_GROUP = 68;
 const GROUP_ID_NOT_FOUND = 69;
 
-/** The topics that are not there, or that this user may not see. Creates none. */
+/** The topics that do not exist, or that this user may not describe. Creates none. */
 export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<string[]> {
   return withAdmin(kafka, async (admin) => {
     const known = new Set(await admin.listTopics());
@@ -13,10 +13,10 @@ export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<
 }
 
 /**
- * Makes a group forget where it left off, if it has no live members: the broker refuses it otherwise, so pods that start
- * together can't take each other's positions away.
+ * Deletes a group, and with it its committed offsets, if it has no live members: the broker refuses it otherwise, so pods
+ * that start together can't delete each other's offsets.
  *
- * @returns whether the group is now without positions
+ * @returns whether the group is now without offsets
  */
 export function forgetGroup(kafka: Kafka, groupId: string): Promise<boolean> {
   return withAdmin(kafka, async (admin) => {

@@ -10,7 +10,7 @@ import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import type { KafkaRecord } from '../record.ts';
 
-/** What is used of a batch that kafkajs hands over: consecutive messages of one partition. */
+/** The part of kafkajs's batch payload that is used: consecutive messages of one partition. */
 export type KafkaBatch = Pick<
   EachBatchPayload,
   'resolveOffset' | 'heartbeat' | 'commitOffsetsIfNecessary' | 'uncommittedOffsets' | 'isRunning' | 'isStale'
@@ -29,24 +29,24 @@ export interface BatchProcessorOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** Wakes whoever waits for the bus to come back. */
+  /** Aborts at the stop, and with it the wait for the bus to come back. */
   readonly stopping: AbortSignal;
 }
 
-/** Messages that are published together: enough to fill a pipeline, few enough to repeat. */
+/** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
-/** Beats while a chunk is under way; kafkajs sends only those that are due. */
+/** How often kafkajs is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
 const RETRY = { firstMs: 50, maxMs: 2_000 };
 
 /**
- * Takes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
+ * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the bus is away the batch is held, which pauses its member's partitions; heartbeats keep the membership.
  *
- * What makes it leave early: a stop, a seek, or a rebalance, which a heartbeat or a commit tells of by throwing
- * (kafkajs then joins again). Whatever is not committed by then comes again, here or on another pod.
+ * A batch is left early at a stop, a seek, or a rebalance, which a heartbeat or a commit reports by throwing (kafkajs
+ * then joins again). Records that are not committed by then are consumed again, here or by another pod.
  */
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
@@ -56,7 +56,7 @@ export class BatchProcessor {
     this.#options = options;
   }
 
-  /** To be called when the member has joined: batches in hand may be of partitions that it no longer has. */
+  /** To be called when the member has joined: batches being processed may be of partitions that it no longer has. */
   newGeneration(): void {
     this.#generation += 1;
   }
@@ -65,32 +65,32 @@ export class BatchProcessor {
     const { pipeline, metrics, deadLetters } = this.#options;
     const { messages, topic, partition } = batch.batch;
     const generation = this.#generation;
-    const isOurs = () => generation === this.#generation && !batch.isStale();
-    const isCurrent = () => isOurs() && batch.isRunning() && !this.#options.stopping.aborted;
+    const isAssigned = () => generation === this.#generation && !batch.isStale();
+    const isCurrent = () => isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
     for (let start = 0; start < messages.length; start += CHUNK_SIZE) {
       await batch.heartbeat();
       if (!isCurrent()) return;
       const slice = messages.slice(start, start + CHUNK_SIZE);
       const records = slice.map((message) => recordOf(topic, partition, message));
-      const chunk = await this.#beating(Chunk.of(records, { pipeline, metrics, deadLetters }), batch);
+      const chunk = await this.#withHeartbeats(Chunk.of(records, { pipeline, metrics, deadLetters }), batch);
       if (!(await this.#deliver(chunk, batch, isCurrent))) return;
-      // A chunk that has arrived is committed in a stop too. After a rebalance it must not be: the partition may be
+      // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.
       const last = slice.at(-1);
-      if (last === undefined || !isOurs()) return;
+      if (last === undefined || !isAssigned()) return;
       batch.resolveOffset(last.offset);
       await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
     }
   }
 
-  /** @returns whether the chunk has arrived; false if it is no longer this member's to deliver */
+  /** @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped */
   async #deliver(chunk: Chunk, batch: KafkaBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
     const { topic, partition } = batch.batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#beating(chunk.deliver(publisher), batch);
+        await this.#withHeartbeats(chunk.deliver(publisher), batch);
         if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
@@ -106,10 +106,10 @@ export class BatchProcessor {
   }
 
   /**
-   * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since what is
-   * under way can't be called back; the next heartbeat of `process` tells of it.
+   * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since commands
+   * that have been sent can't be called back; the next heartbeat of `process` reports it.
    */
-  async #beating<T>(work: Promise<T>, batch: KafkaBatch): Promise<T> {
+  async #withHeartbeats<T>(work: Promise<T>, batch: KafkaBatch): Promise<T> {
     const done = new AbortController();
     void this.#beat(batch, done.signal);
     try {

@@ -3,7 +3,7 @@ import { readSettingFile, type Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { kafkaLogCreator, kafkaLogLevel } from './log.ts';
 
-/** What it takes to reach Kafka. */
+/** The settings for connecting to Kafka. */
 export type KafkaSettings = Pick<
   Config,
   | 'KAFKA_BROKERS'

@@ -2,7 +2,7 @@ import kafkajs, { type Consumer, type IMemberAssignment, type Kafka } from 'kafk
 import type { KafkaBatch } from './batch-processor.ts';
 
 export interface GroupTiming {
-  /** A member that has not been heard of for so long loses its partitions. */
+  /** A member without a heartbeat for so long loses its partitions. */
   readonly sessionTimeoutMs: number;
   readonly heartbeatMs: number;
   /** How long a rebalance waits for members to join again. */
@@ -12,7 +12,7 @@ export interface GroupTiming {
 }
 
 export const GROUP_TIMING: GroupTiming = {
-  // Kafka's own lower bound. A process that is killed can't leave, and its partitions stand still for so long.
+  // Kafka's own lower bound. A process that is killed can't leave the group, and its partitions stall for so long.
   sessionTimeoutMs: 6_000,
   heartbeatMs: 1_000,
   rebalanceTimeoutMs: 30_000,
@@ -30,11 +30,11 @@ interface Options {
 
 /**
  * kafkajs makes objects of all that a fetch brings at once, and they outlive young generations while chunk after chunk
- * is taken: with its standard of 1 MiB an event takes 15 % more CPU. A single message may be larger.
+ * is published: with its default of 1 MiB an event takes 15 % more CPU. A single message may be larger.
  */
 const FETCHED_BYTES = 256 * 1024;
 
-/** One life of a member of a consumer group: from connecting to a crash or a stop. It is not used again after either. */
+/** One member of a consumer group, from connecting to a crash or a stop. It is not used again after either. */
 export class GroupConsumer {
   readonly #options: Options;
   readonly #consumer: Consumer;
@@ -52,7 +52,7 @@ export class GroupConsumer {
       rebalanceTimeout: timing.rebalanceTimeoutMs,
       maxWaitTimeInMs: timing.fetchWaitMs,
       maxBytesPerPartition: FETCHED_BYTES,
-      // Whatever the error, a crashed consumer is replaced in one place: by whoever made this one.
+      // For every error: KafkaSource replaces a crashed consumer.
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
     });
   }
@@ -84,7 +84,7 @@ export class GroupConsumer {
     return crash;
   }
 
-  /** Lets the batch in hand end, leaves the group and disconnects. */
+  /** Waits for the batch being processed, leaves the group and disconnects. */
   async stop(): Promise<void> {
     this.#stopped = true;
     // kafkajs forgets a stop that comes while it joins, and would consume for ever.
@@ -93,7 +93,7 @@ export class GroupConsumer {
   }
 }
 
-/** Is it worth the same attempt again? Not so for a wrong password, a codec that is missing, a fault in the code. */
+/** Whether the same attempt may succeed later: not after a wrong password, a missing codec or a fault in the code. */
 export function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'KafkaJSNumberOfRetriesExceeded') return true;

@@ -52,8 +52,8 @@ export class DeadLetterProducer implements DeadLetterSink {
       await this.#producer.send({ topic: this.#topic, acks: -1, messages: batch.map(copyOf) });
     } catch (thrown) {
       if (!isTooLarge(thrown)) throw thrown;
-      // The headers have made it larger than the topic takes, and it would be so for ever. Where it came from is kept;
-      // the message itself is still there, in its own topic.
+      // Its headers make the record larger than the topic takes, and would on each retry. Topic, partition and offset are
+      // kept; the record itself is still there, in its own topic.
       if (batch.length > 1) for (const message of batch) await this.#sendBatch([message]);
       else await this.#sendBatch(batch.map(withoutValue));
     }

@@ -4,12 +4,12 @@ import type { Log } from '../../log.ts';
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
 const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
 
-/** What brokers answer to every heartbeat while pods come and go: nothing is wrong, and the consumer joins anew. */
+/** What brokers answer to every heartbeat while pods come and go: no fault, and the consumer joins anew. */
 const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
 
 /**
- * Sends kafkajs's log through ours. What it calls information is about its own doings: debug here. The consumer logs
- * what matters of it itself.
+ * Sends kafkajs's log through the gateway's. Its level INFO is about its own workings, and becomes debug; KafkaSource logs
+ * what an operator needs of it.
  */
 export function kafkaLogCreator(log: Log): logCreator {
   return () => (entry) => {
@@ -21,7 +21,7 @@ export function kafkaLogCreator(log: Log): logCreator {
   };
 }
 
-/** kafkajs's own threshold: at `debug` it writes a line per request, so those need our `trace`. */
+/** kafkajs's own threshold: at `debug` it writes a line per request, so those need the gateway's `trace`. */
 export function kafkaLogLevel(log: Log): number {
   return log.isLevelEnabled('trace') ? kafkajs.logLevel.DEBUG : kafkajs.logLevel.INFO;
 }

@@ -31,23 +31,23 @@ export interface KafkaSourceOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   /**
-   * Every process gets all events, for gateways without Redis: it is a consumer group of its own, which starts at the
-   * end and is deleted at the stop.
+   * For gateways without Redis: each process is a consumer group of its own and gets all events. The group starts at the
+   * end, and is deleted at the stop.
    */
   readonly broadcast: boolean;
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
 }
 
-/** How long a stop may take to delete a broadcast group; Kafka forgets it some days later anyway. */
+/** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
 const FORGET_MS = 3_000;
 
 /**
  * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
  *
- *   topics there? ──► (KAFKA_START=latest, once: forget positions) ──► join ──► consume ──► crash ─┐
- *        ▲                                                                                          │
- *        └────────────────────────────────── wait, longer each time ◄───────────────────────────────┘
+ *   topics exist? ──► (KAFKA_START=latest, once: delete offsets) ──► join ──► consume ──► crash ─┐
+ *        ▲                                                                                        │
+ *        └────────────────────────────────── wait, longer each time ◄─────────────────────────────┘
  */
 export class KafkaSource {
   readonly #options: KafkaSourceOptions;
@@ -92,19 +92,19 @@ export class KafkaSource {
   }
 
   /**
-   * Why events don't come in; undefined once the group has been joined and positions are settled. A broker that is away
-   * later leaves it undefined, since that would take out every pod at once; a consumer that is dead does not.
+   * Why no events are consumed; undefined once the group has been joined and positions are resolved. A later outage of the
+   * brokers leaves it undefined, or all pods would leave the Service at once; a consumer that has crashed does not.
    */
   notReady(): string | undefined {
     return this.#notReady;
   }
 
-  /** Begins, and does not wait for Kafka: `notReady` tells how far it is. */
+  /** Does not wait for Kafka: `notReady` says how far it is. */
   start(): Promise<void> {
     if (this.#options.topics.size === 0) this.#notReady = undefined;
     else {
       this.#loop ??= supervise({
-        run: () => this.#live(),
+        run: () => this.#run(),
         onCrash: (error, wait) => this.#crashed(error, wait),
         clock: this.#clock,
         stopping: this.#stopping.signal,
@@ -113,7 +113,7 @@ export class KafkaSource {
     return Promise.resolve();
   }
 
-  /** Ends the chunk in hand, commits it and leaves the group. */
+  /** Finishes the chunk being published, commits it and leaves the group. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -127,8 +127,8 @@ export class KafkaSource {
     if (this.#options.broadcast && this.#loop !== undefined) await this.#forgetBroadcastGroup();
   }
 
-  /** @returns what the consumer crashed of; undefined if it was stopped, or could not begin yet */
-  async #live(): Promise<unknown> {
+  /** @returns the error that the consumer crashed with; undefined if it was stopped, or could not begin yet */
+  async #run(): Promise<unknown> {
     const { topics, timing = GROUP_TIMING, settings } = this.#options;
     const bound = [...topics.keys()];
     const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];

@@ -41,16 +41,16 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   'complete',
 ]);
 
-/** How long a peer that is closed for slowness has to answer. */
+/** How long a client that is closed for slowness has to answer the close frame. */
 const TERMINATE_AFTER_MS = 1_000;
 
 /**
  * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
- * What graphql-ws says (`complete`, `error`, `pong`) goes out behind them.
+ * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
  */
 export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionOwner {
   readonly sendQueue: SendQueue;
-  /** See `Ages`. */
+  /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
   readonly #socket: RawSocket;
   readonly #services: ConnectionServices;
@@ -58,10 +58,11 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
   readonly #ids = new SmallSet();
   #handle: MessageHandler | undefined;
-  /** Until it is known who connects. */
+  /** Kept until the client is authenticated. */
   #request: RequestHead | undefined;
   #viewer: Json = null;
-  #answered = true;
+  /** Whether a pong has come since the last ping. */
+  #alive = true;
 
   constructor(
     webSocket: WebSocket,
@@ -91,12 +92,15 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     return this.#services.schema;
   }
 
-  /** Who has connected. */
+  /** Null until `authenticate` has let the client in. */
   get viewer(): Json {
     return this.#viewer;
   }
 
-  /** @returns false if whoever connects is refused */
+  /**
+   * @param connectionParams payload of `connection_init`
+   * @returns false if the client is refused
+   */
   async authenticate(connectionParams: Readonly<Record<string, unknown>>): Promise<boolean> {
     const request = this.#request;
     if (request === undefined) return false;
@@ -110,7 +114,7 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.#handle = handler;
   }
 
-  /** What graphql-ws says stands behind what the hub has delivered. */
+  /** Sends a message of graphql-ws, behind the results that the hub has delivered. */
   send(text: string): void {
     this.sendQueue.send(text);
   }
@@ -136,35 +140,35 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.#socket.webSocket.terminate();
   }
 
-  /** A subscription has ended: it leaves the hub, and what it was sent goes out before whatever follows. */
+  /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
   left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription);
     this.sendQueue.flush();
   }
 
-  /** Operations that have begun and not ended, queries included. */
+  /** Operations that have not ended, queries included. */
   get operations(): number {
     return this.#ids.size;
   }
 
-  /** Pings, or ends a peer that has not answered since the last time. */
+  /** Pings the client, or terminates the connection if the last ping was not answered. */
   checkHeartbeat(): void {
-    if (!this.#answered) {
+    if (!this.#alive) {
       this.terminate();
       return;
     }
-    this.#answered = false;
+    this.#alive = false;
     if (this.#socket.open) this.#socket.webSocket.ping();
   }
 
-  /** Answers a ping. ws would do it by itself, with a function for each socket. */
+  /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
   onPingFrame(data: Buffer): void {
     if (this.sendQueue.isTooMuch(data.length)) this.overflow();
     else if (this.#socket.open) this.#socket.webSocket.pong(data);
   }
 
   onPongFrame(): void {
-    this.#answered = true;
+    this.#alive = true;
   }
 
   receive(data: RawData, isBinary: boolean): void {
@@ -181,12 +185,12 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     }
     if (id !== undefined) this.#ids.add(id);
     // graphql-ws takes parsed messages too, though its types do not say so.
-    // One function for either end: a subscription holds it for as long as it lives.
-    const over = (error: unknown): void => {
+    // One function for both outcomes: a subscription holds it for as long as it lives.
+    const onEnd = (error: unknown): void => {
       if (id !== undefined) this.#ids.delete(id);
       if (error !== undefined) this.#failed(error);
     };
-    this.#handle?.(message as unknown as string).then(over, over);
+    this.#handle?.(message as unknown as string).then(onEnd, onEnd);
   }
 
   onClose(code: number, reason: string): void {

@@ -1,6 +1,6 @@
 /**
- * A `next` message of graphql-transport-ws as one WebSocket frame. All but the id is the same for everyone whose id is
- * as long:
+ * A `next` message of graphql-transport-ws as one WebSocket frame. All but the id is the same for all subscribers whose
+ * ids have the same length:
  *
  *     ┌────────┬────────────┬──────────────┬─────────┬────┬─────────────────┐
  *     │ header │ {"payload":│ {"data":{…}} │ ,"id":" │ id │ ","type":"next"}│
@@ -49,12 +49,12 @@ export function writeFrame(target: Buffer, at: number, json: Buffer, idLength: n
   return end;
 }
 
-/** Native calls cost more than this for ids of ordinary length. @param id ASCII */
+/** Writes an id of ASCII. A loop, since native calls cost more for ids of ordinary length. */
 export function writeId(target: Buffer, at: number, id: string): void {
   for (let index = 0; index < id.length; index += 1) target[at + index] = id.charCodeAt(index);
 }
 
-/** One frame around bytes that are too many to be copied for each subscriber. */
+/** One frame in three buffers, around a result that is too large to be copied for each subscriber. */
 export function framePieces(json: Buffer, id: string): Buffer[] {
   const length = FIXED_BYTES + json.length + id.length;
   const beginning = Buffer.allocUnsafe(headerLength(length) + OPENING.length);
@@ -62,7 +62,7 @@ export function framePieces(json: Buffer, id: string): Buffer[] {
   return [beginning, json, Buffer.concat([BEFORE_ID, Buffer.from(id, 'latin1'), AFTER_ID])];
 }
 
-/** The messages in bytes that hold whole frames made here. */
+/** The messages in bytes that hold whole frames of `writeFrame`. */
 export function* messagesIn(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length;) {
     const short = bytes.readUInt8(at + 1);

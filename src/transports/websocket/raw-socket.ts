@@ -5,18 +5,18 @@ import type { WebSocket } from 'ws';
 import { messagesIn } from './frame.ts';
 import type { FrameSink } from './send-queue.ts';
 
-/** What ws keeps of a socket and does not publish. */
+/** Undocumented properties of ws's WebSocket. */
 interface Internals {
   readonly _socket?: unknown;
   readonly _sender?: Sender;
 }
 
-/** What sends for ws. Its state is 0 as long as all that it was told to send has gone to the stream. */
+/** ws's Sender. Its state is 0 as long as all that it was given has gone to the stream. */
 interface Sender {
   readonly _state?: unknown;
 }
 
-/** What Node.js keeps of a socket and does not publish. */
+/** Undocumented property of Node.js's Socket. */
 interface Connected {
   readonly _handle?: { readonly fd?: unknown } | null;
 }
@@ -35,7 +35,7 @@ export class RawSocket implements FrameSink {
   readonly webSocket: WebSocket;
   readonly #stream: Duplex;
   readonly #sender: Sender | undefined;
-  /** Of a TCP connection: what Node.js has for it, and the descriptor that is good as long as the stream has that. */
+  /** Of a TCP connection: Node.js's handle, and the file descriptor, which is valid as long as the stream has that handle. */
   readonly #handle: Connected['_handle'];
   readonly #descriptor: number = -1;
 
@@ -77,7 +77,7 @@ export class RawSocket implements FrameSink {
   write(frames: Buffer, length: number): void {
     const written = this.#writeAtOnce(frames, length);
     if (written === length) return;
-    // Whatever is not sent at once is held until it is, and the caller may change the bytes.
+    // The rest waits in the stream, and the caller may change the bytes meanwhile.
     const rest = Buffer.from(frames.subarray(written, length));
     if (this.isDirect) this.#stream.write(rest);
     else for (const message of messagesIn(rest)) this.webSocket.send(message, BYTES);
@@ -95,7 +95,7 @@ export class RawSocket implements FrameSink {
     this.#stream.uncork();
   }
 
-  /** Whether bytes written to the stream now stand behind all that ws has been told to send. */
+  /** Whether bytes written to the stream now are behind all that ws has been given to send. */
   get isDirect(): boolean {
     const { _state: state } = this.#sender ?? {};
     return state === 0;
@@ -104,7 +104,7 @@ export class RawSocket implements FrameSink {
   /**
    * Hands the bytes to the operating system: a stream's own bookkeeping would take a fifth more time.
    *
-   * @returns how many it has taken. What is wrong if it takes none, the stream finds out, and tells
+   * @returns how many it has taken; 0 after an error, which the write to the stream that follows meets again and reports
    */
   #writeAtOnce(bytes: Buffer, length: number): number {
     const { _handle: handle } = this.#stream as Connected;

@@ -9,7 +9,7 @@ import type { Json } from '../../lazy/reads.ts';
 
 type Settle = (result: IteratorReturnResult<undefined> | Promise<never>) => void;
 
-/** What a subscription needs of its connection. */
+/** The part of a connection that a subscription uses. */
 export interface SubscriptionOwner {
   readonly sendQueue: SendQueue;
   readonly schema: GraphQLSchema;
@@ -20,8 +20,8 @@ export interface SubscriptionOwner {
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * One subscription on one WebSocket: to the hub a member, to graphql-ws the arguments of an execution and the
- * iterable that comes of it. One object for all three, since there is one for every waiting subscriber.
+ * One subscription on one WebSocket: to the hub a Subscriber, to graphql-ws the arguments of an execution and the
+ * iterable that it results in. One object for all three, since each waiting subscriber has one.
  *
  * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
  * until the subscription ends.
@@ -29,7 +29,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
   readonly #owner: SubscriptionOwner;
-  /** As it stands in frames. */
+  /** As it is written into frames. */
   readonly #id: string;
   #group: Group | undefined;
   #settle: Settle | undefined;
@@ -41,7 +41,7 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     this.#id = idText(id);
   }
 
-  /** Called once, right after the hub has taken it in. */
+  /** Called once, right after the hub has added it to the group. */
   joined(group: Group): void {
     this.#group = group;
   }
@@ -50,8 +50,8 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     return this.#group;
   }
 
-  deliver(payload: SerializedResult): void {
-    if (this.#ended === undefined) this.#owner.sendQueue.add(payload, this.#id);
+  deliver(result: SerializedResult): void {
+    if (this.#ended === undefined) this.#owner.sendQueue.add(result, this.#id);
   }
 
   end(errors: readonly GraphQLError[]): void {
@@ -104,7 +104,7 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     return undefined;
   }
 
-  /** A rejection goes through `resolve` too: one function less to hold on to. */
+  /** A rejection goes through `resolve` too, so that the subscription holds one function less. */
   #finish(settle: Settle): void {
     const error = this.#ended?.[0];
     settle(error === undefined ? DONE : Promise.reject(error));

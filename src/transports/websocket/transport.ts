@@ -59,7 +59,7 @@ interface QueryArgs extends ExecutionArgs {
   readonly document: DocumentNode;
 }
 
-const AGES_SWEEP_MS = 1_000;
+const AGE_CHECK_MS = 1_000;
 
 /** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
 const CONNECTION = Symbol('connection');
@@ -74,7 +74,7 @@ export class WebSocketTransport {
   readonly #webSockets: WebSocketServer;
   readonly #services: ConnectionServices;
   readonly #connections = new Set<Connection>();
-  readonly #sweeping: NodeJS.Timeout[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
   #whenEmpty: (() => void) | undefined;
 
@@ -103,7 +103,7 @@ export class WebSocketTransport {
       execute: (args) => this.#execute(args as QueryArgs),
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
-    // At 0 from the start, or the first of its kind would be no increase.
+    // At 0 from the start, or Prometheus would see no increase at the first of its kind.
     for (const { code, label } of Object.values(DISCONNECTS)) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
       protocol,
@@ -124,18 +124,22 @@ export class WebSocketTransport {
   start(): void {
     const { pingSeconds, maxAge } = this.#options;
     if (pingSeconds > 0) {
-      this.#sweep(pingSeconds * 1000, () => {
+      this.#every(pingSeconds * 1000, () => {
         for (const connection of this.#connections) connection.checkHeartbeat();
       });
     }
     if (maxAge.limited) {
-      this.#sweep(AGES_SWEEP_MS, () => {
+      this.#every(AGE_CHECK_MS, () => {
         for (const connection of maxAge.expired(this.#connections)) restart(connection);
       });
     }
   }
 
-  /** Asks every connection to close, bit by bit over that time. No more may be let in before. */
+  /**
+   * Closes every connection, bit by bit. The server must refuse new ones before.
+   *
+   * @param overMs how long it takes
+   */
   closeStaggered(overMs: number): Promise<void> {
     return closeStaggered({
       open: () => [...this.#connections].filter((connection) => connection.open),
@@ -146,9 +150,13 @@ export class WebSocketTransport {
     });
   }
 
-  /** Closes every connection, and resolves when all are gone; those that do not answer are terminated. */
+  /**
+   * Closes every connection, and resolves when all are closed.
+   *
+   * @param graceMs after which connections that have not answered the close frame are terminated
+   */
   async stop(graceMs: number): Promise<void> {
-    this.#sweeping.forEach(clearInterval);
+    this.#timers.forEach(clearInterval);
     this.#stopping.abort();
     const { code, reason } = DISCONNECTS.goingAway;
     for (const connection of this.#connections) connection.close(code, reason);
@@ -160,14 +168,14 @@ export class WebSocketTransport {
     clearTimeout(terminating);
   }
 
-  /** Completes the handshake of an upgrade that has been let in. */
+  /** Completes the handshake of an upgrade that the server has admitted. */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
       this.#opened(webSocket, stream, headOf(request)),
     );
   }
 
-  /** Bytes that wait for peers to read them, and where most of them do. Nothing tells whose socket it is. */
+  /** Bytes that wait for clients to read them, and the connections with most of them. Nothing identifies the client. */
   inspect(limit: number): SocketsInspection {
     const waiting = [...this.#connections].map(({ sendQueue, operations }) => ({
       waitingBytes: sendQueue.waitingBytes,
@@ -184,8 +192,8 @@ export class WebSocketTransport {
     };
   }
 
-  #sweep(everyMs: number, sweep: () => void): void {
-    this.#sweeping.push(setInterval(sweep, everyMs).unref());
+  #every(ms: number, check: () => void): void {
+    this.#timers.push(setInterval(check, ms).unref());
   }
 
   #opened(webSocket: WebSocket, stream: Duplex, request: RequestHead): void {
@@ -212,21 +220,21 @@ export class WebSocketTransport {
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
 
-  /** Never throws: whatever is wrong with one operation is an `error` for its id. */
+  /** Never throws: any fault of one operation is an `error` for its id. */
   #onSubscribe(
     connection: Connection,
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
     try {
-      return this.#begin(connection, id, payload);
+      return this.#startOperation(connection, id, payload);
     } catch (error) {
       this.#options.log.error({ err: error }, 'an operation failed before it began');
       return [new GraphQLError('Internal server error')];
     }
   }
 
-  #begin(
+  #startOperation(
     connection: Connection,
     id: string,
     payload: SubscribePayload,
@@ -269,7 +277,7 @@ export class WebSocketTransport {
   }
 }
 
-/** What has been gathered for it goes out first. Its client connects anew, to whoever takes connections then. */
+/** Writes what is queued, then closes: the client connects again, to a pod that takes connections. */
 function restart(connection: Connection): void {
   connection.end(DISCONNECTS.serviceRestart);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMessage } from '../../../src/events/message.ts';
-import type { EncodeResult, EncodedEvent } from '../../../src/ingest/routed-event.ts';
-import { Pipeline, type RouteResult } from '../../../src/ingest/pipeline.ts';
+import { Pipeline } from '../../../src/ingest/pipeline.ts';
+import type { EncodeResult, EncodedEvent, RouteResult } from '../../../src/ingest/routed-event.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { route } from '../../../src/ingest/route.ts';
 import { DecodeError } from '../../../src/events/decode-error.ts';
@@ -22,7 +22,7 @@ function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number 
     now: () => options.now ?? 5_000,
   });
   const opened = (taken: KafkaRecord): EncodeResult | Promise<EncodeResult> => {
-    const outcome = pipeline.process(taken);
+    const outcome = pipeline.route(taken);
     return outcome instanceof Promise ? outcome.then(open) : open(outcome);
   };
   return { pipeline, opened, metrics, lines };
@@ -95,7 +95,7 @@ for (const keyStyle of ['SNAKE', 'KEEP'] as const) {
 
 test('what an undecodable message held is not in the error that is logged', () => {
   const { pipeline } = pipelineOf(topic('bids'));
-  const outcome = pipeline.process(record('secret-token'));
+  const outcome = pipeline.route(record('secret-token'));
   assert.ok(outcome instanceof DecodeError);
   assert.doesNotMatch(outcome.message, /secret/);
 });
@@ -169,7 +169,7 @@ for (const [what, value, reason] of poison) {
   const found = FOUND_WHEN_OPENED.has(reason) ? 'not noticed' : 'noticed';
   test(`where nobody is subscribed, ${what} is ${found}`, () => {
     const { pipeline } = pipelineOf(topic('bids', { keys: ['a'] }));
-    const outcome = pipeline.process(record(value));
+    const outcome = pipeline.route(record(value));
     assert.equal(outcome instanceof DecodeError, found === 'noticed');
   });
 }
@@ -177,7 +177,7 @@ for (const [what, value, reason] of poison) {
 test('too many values under a key are noticed whether anybody is subscribed or not', () => {
   const { pipeline } = pipelineOf(topic('bids', { keys: ['ids'] }));
   const ids = Array.from({ length: 1_000 }, (_, id) => id);
-  const outcome = pipeline.process(record(JSON.stringify({ ids })));
+  const outcome = pipeline.route(record(JSON.stringify({ ids })));
   assert.ok(outcome instanceof DecodeError);
   assert.equal(outcome.reason, 'too_many_keys');
 });
