@@ -2,57 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import { Limiter } from '../../../src/support/limiter.ts';
 import { failure, json, setUp, startServer, startSilentTls } from './fixture.ts';
-
-const never = new AbortController().signal;
-
-test('places are handed on in the order of waiting', async () => {
-  const limit = new Limiter(1, 10);
-  const order: number[] = [];
-  assert.equal(limit.enter(never), true);
-  const turns = [1, 2, 3].map(async (name) => {
-    assert.equal(await limit.enter(never), true);
-    order.push(name);
-    limit.release();
-  });
-  assert.deepEqual(order, []);
-  limit.release();
-  await Promise.all(turns);
-  assert.deepEqual(order, [1, 2, 3]);
-  assert.equal(limit.enter(never), true, 'the place is free again');
-});
-
-test('one more than may wait is refused at once', () => {
-  const limit = new Limiter(1, 1);
-  assert.equal(limit.enter(never), true);
-  assert.ok(limit.enter(never) instanceof Promise);
-  assert.equal(limit.enter(never), false);
-});
-
-test('whoever gives up while waiting leaves its turn to the next', async () => {
-  const limit = new Limiter(1, 1);
-  const impatient = new AbortController();
-  limit.enter(never);
-  const gone = limit.enter(impatient.signal);
-  impatient.abort();
-  assert.equal(await gone, false);
-  const next = limit.enter(never);
-  assert.ok(next instanceof Promise, 'its place in the queue is free');
-  limit.release();
-  assert.equal(await next, true);
-});
-
-test('giving up after one’s turn has come changes nothing', async () => {
-  const limit = new Limiter(1, 1);
-  const late = new AbortController();
-  limit.enter(never);
-  const turn = limit.enter(late.signal);
-  limit.release();
-  late.abort();
-  assert.equal(await turn, true);
-  assert.ok(limit.enter(never) instanceof Promise, 'the place is taken');
-});
 
 test('a back end gets no more requests at once than its limit, and each call its answer', async (t) => {
   const held: (() => void)[] = [];
