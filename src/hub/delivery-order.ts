@@ -40,8 +40,8 @@ export class DeliveryOrder {
   /** Sequence of the oldest pending event, or of the next one to come. */
   #first = 1;
   #pending: PendingEvent[] = [];
-  /** Sequence of the event that a subscriber waits for, where that is not the oldest one. */
-  readonly #next = new Map<Subscriber, number>();
+  /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
+  #next: Map<Subscriber, number> | undefined;
   /** Deliveries made by the present call of `settle`. */
   #delivered = 0;
 
@@ -58,11 +58,11 @@ export class DeliveryOrder {
 
   /** A subscriber has joined: it gets the events that begin from now on. */
   joined(subscriber: Subscriber): void {
-    if (this.#pending.length > 0) this.#next.set(subscriber, this.#first + this.#pending.length);
+    if (this.#pending.length > 0) this.#setNext(subscriber, this.#first + this.#pending.length);
   }
 
   left(subscriber: Subscriber): void {
-    this.#next.delete(subscriber);
+    this.#next?.delete(subscriber);
     for (const { held } of this.#pending) held?.delete(subscriber);
   }
 
@@ -84,7 +84,7 @@ export class DeliveryOrder {
   /** Whether the subscriber still has to get this event: not if it has left, or has joined after it. */
   isPending(event: PendingEvent, subscriber: Subscriber): boolean {
     if (!this.#subscribers.has(subscriber)) return false;
-    return !event.tracked || (this.#next.get(subscriber) ?? this.#first) <= event.sequence;
+    return !event.tracked || this.#nextOf(subscriber) <= event.sequence;
   }
 
   /** These subscribers get this result. Each subscriber of the event's beginning must be settled, or skipped. */
@@ -114,7 +114,7 @@ export class DeliveryOrder {
     if (event.tracked) return;
     event.tracked = true;
     for (const subscribers of event.untracked) {
-      for (const subscriber of subscribers) this.#next.set(subscriber, event.sequence + 1);
+      for (const subscriber of subscribers) this.#setNext(subscriber, event.sequence + 1);
     }
     event.untracked.length = 0;
   }
@@ -126,11 +126,11 @@ export class DeliveryOrder {
       this.#pending.shift();
       this.#first += 1;
     }
-    if (this.#pending.length === 0) this.#next.clear();
+    if (this.#pending.length === 0) this.#next = undefined;
   }
 
   #settleTracked(event: PendingEvent, subscriber: Subscriber, settled: SerializedResult | undefined): void {
-    let next = this.#next.get(subscriber) ?? this.#first;
+    let next = this.#nextOf(subscriber);
     if (event.sequence < next || !this.#subscribers.has(subscriber)) return;
     event.held ??= new Map();
     event.held.set(subscriber, settled);
@@ -138,10 +138,19 @@ export class DeliveryOrder {
       const result = at.held.get(subscriber);
       at.held.delete(subscriber);
       next += 1;
-      this.#next.set(subscriber, next);
+      this.#setNext(subscriber, next);
       if (result !== undefined) this.#deliver(subscriber, result);
       at = this.#pending[next - this.#first];
     }
+  }
+
+  #nextOf(subscriber: Subscriber): number {
+    return this.#next?.get(subscriber) ?? this.#first;
+  }
+
+  #setNext(subscriber: Subscriber, sequence: number): void {
+    this.#next ??= new Map();
+    this.#next.set(subscriber, sequence);
   }
 
   #deliver(subscriber: Subscriber, result: SerializedResult): void {
