@@ -1,5 +1,5 @@
 # The gateway as a container: docker build -t sluice .
-# The stage "build" has Babel and compiles graphs; see deploy/README.md.
+# The stage "build" has Babel and compiles graphs; see docs/guides/kubernetes.md.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /build
 COPY package.json yarn.lock .yarnrc.yml ./

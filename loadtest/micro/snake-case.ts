@@ -7,7 +7,7 @@ import type { Case, Variant } from './bench.ts';
 
 const EVENTS = 500;
 
-/** Keys of the auction of which lodash makes something else (docs/snake-case.md); of these all three make the same. */
+/** Keys of the auction of which lodash makes something else (docs/reference/snake-case.md); of these all three make the same. */
 const AGREED: Readonly<Record<string, string>> = {
   line1: 'streetLine',
   line2: 'secondLine',

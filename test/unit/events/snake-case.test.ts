@@ -18,7 +18,7 @@ const cells = (row: string) =>
 
 /** Rows of the documented tables: keys, what becomes of them, and what other libraries make of them. */
 function rows(): string[][][] {
-  const file = path.join(process.cwd(), 'docs/snake-case.md');
+  const file = path.join(process.cwd(), 'docs/reference/snake-case.md');
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.includes('`'))
