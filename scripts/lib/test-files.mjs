@@ -6,8 +6,20 @@ import { root } from '../ensure.mjs';
 const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
 
-const SUITES = ['unit', 'babel', 'contract', 'integration', 'e2e', 'abuse', 'memory', 'loadtest', 'deploy'];
+const SUITES = [
+  'unit',
+  'babel',
+  'contract',
+  'integration',
+  'e2e',
+  'abuse',
+  'memory',
+  'loadtest',
+  'deploy',
+  'docs',
+];
 const WITHOUT_SERVICES = new Set(['unit', 'babel']);
+const WITH_DEPLOY_TOOLS = new Set(['deploy', 'docs']);
 
 /**
  * @param {string[]} selection suites, folders or files: `unit`, `test/unit/hub`, `test/unit/config.test.ts`; none: all
@@ -36,7 +48,7 @@ export function needServices(files) {
 
 /** @param {string[]} files as from `testFiles` */
 export function needDeployTools(files) {
-  return files.some((file) => path.relative(folder, file).startsWith(`deploy${path.sep}`));
+  return files.some((file) => WITH_DEPLOY_TOOLS.has(path.relative(folder, file).split(path.sep)[0]));
 }
 
 function filesOf(suite) {

@@ -5,7 +5,8 @@
 
 type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node';
 
-type Need = 'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool;
+export type Need =
+  'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool;
 
 /** Services and tools come from `npm test` alone; programs are there unless it says otherwise. */
 const VARIABLES: Partial<Record<Need, string>> = {

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { manual, Page, pagesBelow, ROOT } from './markdown.ts';
+
+const MAX_README_LINES = 150;
+const MAX_PAGE_LINES = 199;
+const MAX_IMAGE_BYTES = 200_000;
+
+/** Pages with a table that the code writes: scripts/docs-tables.mjs. */
+const GENERATED = new Set(['docs/reference/settings.md', 'docs/reference/metrics.md']);
+
+/** Folders at the top, and those of src, as pages name files in them. */
+const FOLDERS =
+  /^(src|test|loadtest|scripts|deploy|docs|examples|babel-plugins|backends|bus|context|events|executor|graph|hub|ingest|lazy|server|support|transports|workers)\//;
+
+/** What the load test writes. */
+const NOT_COMMITTED = /^loadtest\/out(\/|$)/;
+
+test('every link leads somewhere: to a file, to a heading in it, or to an address on the web', async () => {
+  const pages = new Map<string, Page>();
+  for (const name of await pagesBelow()) pages.set(name, await Page.read(name));
+  const broken: string[] = [];
+  let checked = 0;
+  for (const page of pages.values()) {
+    for (const { target, kind } of page.links) {
+      checked += 1;
+      if (/^https?:/.test(target)) {
+        if (!URL.canParse(target)) broken.push(`${page.name}: ${target}`);
+        continue;
+      }
+      const [file = '', anchor] = target.split('#');
+      const name = file === '' ? page.name : path.join(path.dirname(page.name), file);
+      const isThere =
+        existsSync(path.join(ROOT, name)) && (kind === 'link' || statSync(path.join(ROOT, name)).isFile());
+      const hasAnchor = anchor === undefined || pages.get(name)?.anchors.has(anchor) === true;
+      if (!isThere || !hasAnchor) broken.push(`${page.name}: ${target}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(checked > 150, `expected all links to be found, got ${checked}`);
+});
+
+test('the index names every page', async () => {
+  const linked = new Set<string>();
+  for (const name of ['docs/README.md', 'docs/adr/README.md']) {
+    for (const { target } of (await Page.read(name)).links) linked.add(path.join(path.dirname(name), target));
+  }
+  assert.deepEqual(
+    (await pagesBelow('docs')).filter((name) => !linked.has(name) && name !== 'docs/README.md'),
+    [],
+  );
+});
+
+test('the README reads on a few screens, and a page is about one thing', async () => {
+  for (const page of await manual()) {
+    if (GENERATED.has(page.name)) continue;
+    const most = page.name === 'README.md' ? MAX_README_LINES : MAX_PAGE_LINES;
+    assert.ok(page.lines <= most, `${page.name}: expected at most ${most} lines, got ${page.lines}`);
+  }
+});
+
+test('pictures are small', async () => {
+  const pictures = (await manual()).flatMap((page) =>
+    page.links
+      .filter(({ kind }) => kind === 'image')
+      .map(({ target }) => path.join(ROOT, path.dirname(page.name), target)),
+  );
+  assert.ok(pictures.length >= 3);
+  for (const picture of pictures) assert.ok(statSync(picture).size <= MAX_IMAGE_BYTES, picture);
+});
+
+test('files and folders that pages name are there, from the top or from src on', async () => {
+  const pages = [...(await manual()), await Page.read('CONTRIBUTING.md')];
+  const missing: string[] = [];
+  let checked = 0;
+  for (const page of pages) {
+    for (const code of page.codes.filter((each) => FOLDERS.test(each) && !/[\s*<…]/.test(each))) {
+      if (NOT_COMMITTED.test(code)) continue;
+      checked += 1;
+      if (![code, path.join('src', code)].some((file) => existsSync(path.join(ROOT, file))))
+        missing.push(`${page.name}: ${code}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(checked > 60, `expected the files of the architecture to be found, got ${checked}`);
+});
+
+test('every decision has a status, and the index tells the same', async () => {
+  const index = await Page.read('docs/adr/README.md');
+  const rows = index.rows();
+  const names = (await pagesBelow('docs/adr')).filter((name) => !name.endsWith('README.md'));
+  assert.equal(rows.length, names.length);
+  for (const [position, name] of names.entries()) {
+    const { text } = await Page.read(name);
+    const [link, title, status = ''] = rows[position] ?? [];
+    assert.ok(link?.includes(path.basename(name)), name);
+    assert.equal(text.split('\n')[0], `# ${Number(path.basename(name).slice(0, 4))}. ${title}`);
+    const [, own = ''] = /^Status: (accepted|superseded in part by \[\d+\])/m.exec(text) ?? [];
+    assert.equal(own.replaceAll(/[[\]]/g, ''), status, name);
+  }
+});

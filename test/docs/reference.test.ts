@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { buildASTSchema, GraphQLError, Kind } from 'graphql';
+import { WebSocketServer } from 'ws';
+import { parse } from 'yaml';
+import { BackendError } from '../../src/backends/error.ts';
+import { backendSettings } from '../../src/backends/settings.ts';
+import { DEFINITION_PROPERTIES } from '../../src/graph/api/define-graph.ts';
+import { withGatewaySchema } from '../../src/graph/directives.ts';
+import { OPERATORS } from '../../src/graph/filter/syntax.ts';
+import * as sluice from '../../src/index.ts';
+import { closeLabel } from '../../src/transports/websocket/disconnect.ts';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphqlClient } from '../helpers/graphql-client.ts';
+import { Page, ROOT, unquoted } from './markdown.ts';
+
+/** ws closes with it, before the gateway sees anything. */
+const BY_WS = 1009;
+
+const reference = (name: string) => Page.read(`docs/reference/${name}.md`);
+
+test('the close codes are those that the gateway knows, under the labels of its metric', async () => {
+  const documented = (await reference('close-codes')).rows().map(([code, label]) => [Number(code), label]);
+  const codes = Array.from({ length: 4_000 }, (_, index) => index + 1_000);
+  const known = codes.filter((code) => closeLabel(code) !== 'other' || code === BY_WS);
+  assert.deepEqual(
+    documented,
+    known.map((code) => [code, code === BY_WS ? '–' : closeLabel(code)]),
+  );
+});
+
+test('the graphql-ws client connects again after the close codes that say so, and after no other', async (t) => {
+  const rows = (await reference('close-codes')).rows();
+  const outcomes = await Promise.all(
+    rows.map(async ([code]) => ((await comesBack(t, Number(code))) ? 'yes' : 'no')),
+  );
+  assert.deepEqual(
+    outcomes,
+    rows.map((row) => row.at(-1)),
+  );
+});
+
+/** Does the client make another connection when its first one is closed so? */
+async function comesBack(t: TestContext, code: number): Promise<boolean> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  t.after(() => server.close());
+  await once(server, 'listening');
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections += 1;
+    socket.close(connections === 1 ? code : 4400);
+  });
+  const { port } = server.address() as AddressInfo;
+  const options = { retryAttempts: 1, retryWait: async () => {} };
+  const client = graphqlClient(t, `ws://127.0.0.1:${port}/`, options);
+  await new Promise<void>((resolve) => {
+    client.subscribe(
+      { query: '{ __typename }' },
+      { next: () => {}, error: () => resolve(), complete: resolve },
+    );
+  });
+  return connections > 1;
+}
+
+test('the directives have the arguments and defaults that the reference gives', async () => {
+  const page = await reference('directives');
+  const schema = buildASTSchema(withGatewaySchema({ kind: Kind.DOCUMENT, definitions: [] }));
+  for (const name of ['event', 'filter']) {
+    const documented = page
+      .rows(`@${name}`)
+      .map(([argument, value]) => [unquoted(argument), unquoted(value)]);
+    const declared = schema.getDirective(name)?.args ?? [];
+    assert.deepEqual(
+      documented,
+      declared.map((argument) => [argument.name, String(argument.defaultValue ?? '–')]),
+    );
+  }
+});
+
+test('the operators of a filter are those in the guide', async () => {
+  const rows = (await Page.read('docs/guides/filters.md')).rows('Operators');
+  const documented = rows.flatMap(([operators = '']) => unquoted(operators).split(', '));
+  assert.deepEqual(documented, [...OPERATORS, 'and', 'or', 'not']);
+});
+
+test('defineGraph takes what the reference lists, and sluice exports what it names', async () => {
+  const page = await reference('graph-api');
+  const properties = page.rows('defineGraph').map(([property]) => unquoted(property));
+  assert.deepEqual(properties.toSorted(), [...DEFINITION_PROPERTIES].toSorted());
+  const [, sentence = ''] = /Other exports of `sluice`: ([^.]*), and types\./.exec(page.text) ?? [];
+  assert.deepEqual(
+    unquoted(sentence).split(', ').toSorted(),
+    Object.keys(sluice)
+      .filter((name) => name !== 'defineGraph')
+      .toSorted(),
+  );
+});
+
+test('back ends take the properties that the reference lists, with these defaults', async () => {
+  const rows = (await reference('graph-api')).rows('Back ends');
+  const settings = rows.slice(
+    0,
+    rows.findIndex(([name]) => unquoted(name).startsWith('BACKEND_')),
+  );
+  const faults: string[] = [];
+  const defaults = { ...backendSettings('b', { url: 'http://127.0.0.1', ...UNKNOWN }, faults) };
+  const [, known = ''] = /expected one of (.*), got/.exec(faults.join('\n')) ?? [];
+  assert.deepEqual(settings.map(([name]) => unquoted(name)).toSorted(), known.split(', ').toSorted());
+  const numbers = settings.filter(([, value = '']) => /^[\d,]+$/.test(value));
+  assert.equal(numbers.length, 8);
+  for (const [name, value = ''] of numbers) {
+    const setting = unquoted(name) as keyof typeof defaults;
+    assert.equal(defaults[setting], Number(value.replaceAll(',', '')), name);
+  }
+});
+
+/** A property that no back end has: what refuses it lists those that there are. */
+const UNKNOWN: object = { unknown: 1 };
+
+test('the codes of back ends that fail are those of the reference', async () => {
+  const rows = (await reference('graph-api')).rows('Back ends').map(([name]) => unquoted(name));
+  const documented = rows.filter((name) => name.startsWith('BACKEND_'));
+  const source = await readFile(path.join(ROOT, 'src/backends/error.ts'), 'utf8');
+  const codes = [...source.matchAll(/^ {2}(BACKEND_\w+): '/gm)].map(([, code]) => code);
+  assert.deepEqual(documented, codes);
+  for (const code of documented) {
+    const error = new BackendError(code as BackendError['code'], 'b');
+    assert.ok(error instanceof GraphQLError && !error.message.includes('undefined'), error.message);
+  }
+});
+
+test('the HTTP endpoints are those that a gateway says it has', async (t) => {
+  const page = await reference('http-endpoints');
+  const gateway = await startGateway(t, {});
+  const ports = {
+    'PORT, for browsers': gateway.httpUrl,
+    'ADMIN_PORT, for Kubernetes and Prometheus': gateway.adminUrl,
+  };
+  for (const [heading, url] of Object.entries(ports)) {
+    const documented = page.rows(heading).map(([endpoint]) => {
+      const [, name = ''] = /^\w+ (\/[\w/-]*)/.exec(unquoted(endpoint)) ?? [];
+      return name;
+    });
+    const response = await fetch(`${url}/no-such-path`);
+    const { error } = (await response.json()) as { error: string };
+    // GraphiQL's files are part of its page.
+    const there = error
+      .replace(/.*there is /, '')
+      .split(', ')
+      .filter((each) => each !== '/graphiql/');
+    assert.deepEqual([...new Set(documented)].toSorted(), there.toSorted(), heading);
+  }
+});
+
+test('every alert has a line that says what to do', async () => {
+  const { spec } = parse(await readFile(path.join(ROOT, 'deploy/prometheus/alerts.yaml'), 'utf8')) as {
+    spec: { groups: { rules: { alert?: string }[] }[] };
+  };
+  const alerts = spec.groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []));
+  const rows = (await Page.read('docs/operations/alerts.md')).rows();
+  assert.deepEqual(
+    rows.map(([alert]) => unquoted(alert)),
+    alerts,
+  );
+});
