@@ -1,6 +1,6 @@
 /** One setting: how its text is read, what it is when absent, and what a person needs to know of it. */
 export interface Setting<T> {
-  /** What a value must look like, for the table in the README and for error messages. */
+  /** What a value must look like, for docs/reference/settings.md and for error messages. */
   readonly expected: string;
   /** @returns undefined if the text is not as expected */
   readonly parse: (text: string) => T | undefined;

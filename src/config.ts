@@ -15,7 +15,7 @@ import {
 } from './config-types.ts';
 import { messageOf, SluiceError } from './errors.ts';
 
-/** Every setting, once. The README's table is printed from here (`sluice config --markdown`). */
+/** Every setting, once. The table of docs/reference/settings.md is printed from here (`sluice config --markdown`). */
 const SETTINGS = {
   GRAPH: text({
     default: 'examples/auction',
@@ -234,7 +234,7 @@ export function describeConfig(config: Config): string {
     .join('\n');
 }
 
-/** The settings as the Markdown table that stands in the README. */
+/** The settings as the Markdown table of docs/reference/settings.md. */
 export function configMarkdown(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
     ([name, { expected, help, default: value }]) => {
