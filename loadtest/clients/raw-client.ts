@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { CLOSE, CLOSE_FRAME, frameAt, PING, pongFrame, TEXT, textFrame } from './frames.ts';
+import { CLOSE, CLOSE_FRAME, frameAt, PING, pongFrame, TEXT, textFrame } from './websocket-frames.ts';
 
 const HANDSHAKE = [
   'GET /graphql HTTP/1.1',

@@ -1,6 +1,6 @@
-import type { Assignment } from './messages.ts';
+import type { Assignment } from './client-messages.ts';
 import { RawClient, type Receiver } from './raw-client.ts';
-import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update } from '../workload.ts';
+import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update } from '../run/workload.ts';
 
 /** What the subscribers of a process count together. */
 export interface Tally {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { allocatedBy, collectYoung } from './allocation.ts';
-import { median, quartileRange } from './statistics.ts';
+import { median, quartileRange } from '../statistics.ts';
 
 /** One way to do what a case is about. */
 export interface Variant {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { WebSocket } from 'ws';
 import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import type { Sink } from './hub-parts.ts';
-import type { Answer, Question } from './receiver.ts';
+import type { Answer, Question } from './socket-receiver.ts';
 
 /** Where one subscriber's frames go, in one piece or more. */
 export interface Pieces extends Sink {
@@ -100,7 +100,7 @@ export class SocketDestination implements Destination {
   }
 
   static async open(count: number): Promise<SocketDestination> {
-    const receiver = fork(path.join(import.meta.dirname, 'receiver.js'), { stdio: 'inherit' });
+    const receiver = fork(path.join(import.meta.dirname, 'socket-receiver.js'), { stdio: 'inherit' });
     const [port] = (await once(receiver, 'message')) as [number];
     const sockets: Socket[] = [];
     // One after the other: the receiver knows them by the order in which they come.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { heapOfEach } from './heap.ts';
+import { heapOfEach } from '../memory/heap-size.ts';
 
 /** Things of one kind, made in several ways. What each takes is counted while many are held. */
 export interface HeapCase {

@@ -20,7 +20,7 @@ import { Pipeline } from '../../src/ingest/pipeline.ts';
 import type { Publisher } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
-import { contextsOver } from './contexts.ts';
+import { contextsOver } from './gateway-contexts.ts';
 
 const TOPIC = 'loadtest';
 const QUERY = 'subscription ($channel: ID) { update(channel: $channel) { channel seq sent_at body_text } }';

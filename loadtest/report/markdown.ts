@@ -1,4 +1,4 @@
-import type { Table } from './comparison.ts';
+import type { Table } from './comparison-tables.ts';
 import { machine, versions } from './description.ts';
 import { code, markdown } from './escape.ts';
 import type { Origin } from './origin.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import type { Target, Wiring } from '../../loadtest/target.ts';
+import type { Target, Wiring } from '../../loadtest/targets/target.ts';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { STEPS } from '../../loadtest/ladder/steps.ts';
-import { ladderTargets } from '../../loadtest/ladder/targets.ts';
+import { STEPS } from '../../loadtest/targets/ladder/ladder-steps.ts';
+import { ladderTargets } from '../../loadtest/targets/ladder/ladder-targets.ts';
 import { flatGraph, flatLines, FlatWatch, watchedOf } from '../helpers/flat-graph.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import test from 'node:test';
-import { sluice } from '../../loadtest/sluice.ts';
-import { stock } from '../../loadtest/stock/target.ts';
+import { sluice } from '../../loadtest/targets/sluice.ts';
+import { stock } from '../../loadtest/targets/stock/stock-target.ts';
 import { flatGraph, flatLines, FlatWatch, watchedOf } from '../helpers/flat-graph.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { needs, kafkaBrokers, redisUrl } from '../helpers/services.ts';

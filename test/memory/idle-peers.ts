@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { buildSchema, type GraphQLObjectType } from 'graphql';
-import { contextsOver } from '../../loadtest/micro/contexts.ts';
+import { contextsOver } from '../../loadtest/micro/gateway-contexts.ts';
 import type { Listener } from '../../src/bus/bus.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { GraphContext } from '../../src/graph/api/context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { contextsOver } from '../../loadtest/micro/contexts.ts';
-import { heapOfEach, type HeapSize } from '../../loadtest/micro/heap.ts';
+import { contextsOver } from '../../loadtest/micro/gateway-contexts.ts';
+import { heapOfEach, type HeapSize } from '../../loadtest/memory/heap-size.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { ReadSet } from '../../src/lazy/reads.ts';
 import { Pod } from './idle-peers.ts';

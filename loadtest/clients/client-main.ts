@@ -1,0 +1,101 @@
+/** A process of clients. It gets its assignment as an argument and its orders over IPC, and tells what arrives. */
+import { REFUSED, type Assignment, type Order, type Told } from './client-messages.ts';
+import { Subscriber, type Tally } from './subscriber.ts';
+import { visit } from './visitor.ts';
+
+/** Fast enough for events that are sent one at a time, seldom enough to cost nothing. */
+const PROGRESS_MS = 5;
+
+/** Connections under way at once: more would overrun the server's queue of connections. */
+const OPENING = 100;
+
+const MOST_FAULTS = 20;
+
+/** 28,000 ports for each: the kernel looks long for a free one when few are left. */
+const LOCAL_ADDRESSES = 20;
+
+const assignment = JSON.parse(process.argv[2] ?? '') as Assignment;
+const subscribers: Subscriber[] = [];
+const faults: string[] = [];
+const handshakes: number[] = [];
+const endings: Record<string, number> = {};
+let unexpected = 0;
+let awaited: number | undefined;
+let visiting: NodeJS.Timeout | undefined;
+
+const tally: Tally = {
+  open: 0,
+  deliveries: 0,
+  delays: [],
+  closed: ({ stalls }, ending) => {
+    if (stalls) endings[ending] = (endings[ending] ?? 0) + 1;
+    else {
+      unexpected += 1;
+      tally.fault(`a socket that reads has ended: ${ending}`);
+    }
+  },
+  fault: (what) => {
+    if (faults.length < MOST_FAULTS) faults.push(what);
+  },
+};
+
+const tell = (told: Told): void => void process.send?.(told);
+
+const orders: { [Name in Order['order']]: (order: Extract<Order, { order: Name }>) => void } = {
+  open: () => openSome(),
+  await: ({ seq }) => {
+    awaited = seq;
+  },
+  stall: () => stalling().forEach((subscriber) => subscriber.stall()),
+  release: () => stalling().forEach((subscriber) => subscriber.release()),
+  visit: ({ everyMs }) => {
+    visiting = setInterval(() => void admitVisitor(), everyMs);
+  },
+  'stop-visiting': () => clearInterval(visiting),
+  report: () =>
+    tell({
+      tell: 'report',
+      delays: tally.delays.splice(0),
+      handshakes: handshakes.splice(0),
+      faults: faults.splice(0),
+      endings: { ...endings },
+    }),
+};
+
+function openSome(): void {
+  const { first, sockets, stalled } = assignment;
+  while (subscribers.length < sockets && subscribers.length - tally.open < OPENING) {
+    const index = subscribers.length;
+    const localAddress = `127.0.1.${1 + (index % LOCAL_ADDRESSES)}`;
+    subscribers.push(
+      new Subscriber(first + index, localAddress, assignment, index >= sockets - stalled, tally),
+    );
+  }
+  if (subscribers.length < sockets) setTimeout(openSome, 1);
+}
+
+function stalling(): Subscriber[] {
+  return subscribers.filter(({ stalls }) => stalls);
+}
+
+async function admitVisitor(): Promise<void> {
+  const [endpoint] = assignment.endpoints;
+  const ms = endpoint && (await visit(endpoint));
+  if (ms === undefined) tally.fault(REFUSED);
+  else handshakes.push(ms);
+}
+
+let told = '';
+setInterval(() => {
+  const progress = { open: tally.open, deliveries: tally.deliveries, closed: unexpected };
+  const text = JSON.stringify(progress);
+  if (text !== told) tell({ tell: 'progress', ...progress });
+  told = text;
+  // After the count that belongs to it.
+  if (awaited === undefined || subscribers.some(({ last }) => last < (awaited ?? 0))) return;
+  tell({ tell: 'reached', seq: awaited });
+  awaited = undefined;
+}, PROGRESS_MS);
+
+process.on('message', (order: Order) => orders[order.order](order as never));
+process.once('disconnect', () => process.exit());

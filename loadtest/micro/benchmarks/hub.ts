@@ -1,0 +1,150 @@
+import { execute, parse } from 'graphql';
+import type { LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
+import type { Case, Variant } from '../bench.ts';
+import { auctionGraph, hubWith } from '../hub-parts.ts';
+
+const QUERY = `
+  subscription Bids($auction_id: ID!, $min_amount: Int) {
+    bid_placed(auction_id: $auction_id, min_amount: $min_amount) {
+      bid_id placed_at is_proxy_bid
+      amount { value currency formatted }
+      raise { value formatted }
+      bidder { bidder_id paddle_number display_name }
+    }
+  }`;
+
+const BID = {
+  bid_id: 'bid-4711',
+  auction_id: 'auction-1',
+  property_id: 'property-3',
+  amount: { value: 985_000, currency: 'EUR' },
+  raise: { value: 15_000, currency: 'EUR' },
+  bidder: { bidder_id: 'bidder-2', paddle_number: 117, display_name: 'L. Brandt' },
+  placed_at: '2026-11-21T10:00:00.000Z',
+  is_proxy_bid: false,
+};
+
+type Variables = Readonly<Record<string, unknown>> & {
+  readonly auction_id: string;
+  readonly min_amount?: number;
+};
+
+/** Who asks for what: the same; different things of one channel; each a channel of its own. */
+const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
+  'one group of': () => ({ auction_id: 'auction-1' }),
+  'one channel, groups of one:': (subscriber) => ({ auction_id: 'auction-1', min_amount: subscriber }),
+  'a channel each, groups of one:': (subscriber) => ({ auction_id: `auction-${subscriber}` }),
+};
+
+const SIZES = [1, 100, 1_000, 10_000];
+
+/** Takes what subscribers get, and knows when that is all. */
+class Audience {
+  bytes = 0;
+  kept: string[] | undefined;
+  #awaited = 0;
+  #complete: (() => void) | undefined;
+
+  take(json: Buffer | string, subscriber: number): void {
+    this.bytes += Buffer.byteLength(json);
+    if (this.kept !== undefined) this.kept[subscriber] = `${this.kept[subscriber] ?? ''}${String(json)}\n`;
+    this.#awaited -= 1;
+    if (this.#awaited === 0) this.#complete?.();
+  }
+
+  /** Resolves when so many results have come since. */
+  async all(count: number, send: () => void): Promise<void> {
+    this.#awaited += count;
+    send();
+    if (this.#awaited > 0) await new Promise<void>((resolve) => (this.#complete = resolve));
+    this.#complete = undefined;
+  }
+}
+
+/** A message's way to whoever listens to one channel. */
+type Carry = (message: string) => void;
+
+async function variant(
+  name: string,
+  subscribers: readonly Variables[],
+  open: (take: (json: Buffer | string, subscriber: number) => void) => Promise<readonly Carry[]>,
+): Promise<Variant> {
+  const audience = new Audience();
+  const channels = await open((json, subscriber) => audience.take(json, subscriber));
+  let offset = 0;
+  const messages = (events: number): string[] =>
+    Array.from({ length: events }, () =>
+      JSON.stringify({ v: 1, t: 'bids', p: 0, o: ++offset, ts: 1, in: 1, key: BID.auction_id, event: BID }),
+    );
+  const send = async (events: readonly string[]): Promise<number> => {
+    audience.bytes = 0;
+    for (const event of events) {
+      await audience.all(subscribers.length, () => {
+        for (const carry of channels) carry(event);
+      });
+    }
+    return audience.bytes;
+  };
+  return {
+    name,
+    sample: async () => {
+      audience.kept = [];
+      await send(messages(2));
+      const { kept } = audience;
+      audience.kept = undefined;
+      return kept;
+    },
+    ready: (operations) => {
+      const events = messages(operations);
+      return () => send(events);
+    },
+  };
+}
+
+/** As the READMEs have it: each subscriber's iterator filters, executes and serialises for itself. */
+function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Parameters<typeof variant>[2] {
+  const document = parse(QUERY);
+  return (take) => {
+    const channels = new Map<string, [number, Variables][]>();
+    for (const [index, asked] of subscribers.entries()) {
+      const listeners = channels.get(asked.auction_id) ?? [];
+      listeners.push([index, asked]);
+      channels.set(asked.auction_id, listeners);
+    }
+    const carries = [...channels.values()].map((listeners) => (message: string) => {
+      const { event } = JSON.parse(message) as { event: typeof BID };
+      for (const [index, variableValues] of listeners) {
+        const { min_amount: least = 0 } = variableValues;
+        if (event.amount.value < least) continue;
+        const result = execute({ schema, document, rootValue: event, contextValue: {}, variableValues });
+        take(JSON.stringify(result), index);
+      }
+    });
+    return Promise.resolve(carries);
+  };
+}
+
+/** One event to so many subscribers, from the message on a channel to JSON in the hands of each. */
+export const cases: readonly Case[] = SIZES.flatMap((size) =>
+  // Of one subscriber all layouts are the same.
+  Object.entries(LAYOUTS)
+    .slice(0, size === 1 ? 1 : undefined)
+    .map(([layout, variablesOf]) => ({
+      name: `${layout} ${size.toLocaleString('en')}`,
+      unit: 'delivery',
+      units: size,
+      open: async () => {
+        const graph = await auctionGraph();
+        const subscribers = Array.from({ length: size }, (_, index) => variablesOf(index));
+        return {
+          variants: [
+            await variant('graphql-js and JSON.stringify for each', subscribers, stock(graph, subscribers)),
+            await variant('Hub', subscribers, async (take) => {
+              const { channels } = await hubWith(graph, QUERY, subscribers, take);
+              return [...channels.values()];
+            }),
+          ],
+        };
+      },
+    })),
+);

@@ -1,0 +1,128 @@
+/**
+ * Plots as SVG, made here rather than by a library: Observable Plot and D3's axes want a DOM, Vega and ECharts are
+ * megabytes for what are lines over time with phases marked, and a report must open offline, from one file.
+ */
+import { PHASES } from './description.ts';
+import { html } from './escape.ts';
+import type { Phase, Run } from './report.ts';
+import { scaleTo, timeScale, type Scale } from './scale.ts';
+import type { Plot, Series } from './plot-series.ts';
+import { amount } from './units.ts';
+
+const WIDTH = 560;
+const HEIGHT = 250;
+const LEFT = 62;
+const RIGHT = WIDTH - 24;
+const TOP = 46;
+const BOTTOM = HEIGHT - 36;
+
+/** Of a letter in a phase's label, roughly, at the larger size that small screens get. */
+const LETTER = 8.5;
+
+const LABEL_LINES = [14, 32];
+
+interface Axes {
+  readonly time: Scale;
+  readonly value: Scale;
+}
+
+/** The same plot of each run, with the same axes, so that they can be compared by eye. */
+export function svgs(plot: Plot, runs: readonly Run[]): readonly string[] {
+  const drawn = runs.map((run) => ({ run, series: plot.of(run) }));
+  const points = drawn.flatMap(({ series }) => series.flatMap((one) => one.points));
+  const ends = [
+    ...points.map(({ at }) => at),
+    ...runs.flatMap(({ phases }) => phases.map(({ to }) => to / 1_000)),
+  ];
+  const axes = {
+    time: timeScale(highest(ends), LEFT, RIGHT),
+    value: scaleTo(highest(points.map(({ value }) => value)), BOTTOM, TOP),
+  };
+  return drawn.map(({ run, series }) => svg(plot, run, series, axes));
+}
+
+function svg(plot: Plot, run: Run, series: readonly Series[], axes: Axes): string {
+  const label = `${plot.title} of ${run.target} in ${plot.unit}, over seconds`;
+  return [
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${html(label)}" data-points="${html(hoverData(plot, series, axes))}">`,
+    bands(run.phases, axes.time),
+    valueAxis(axes.value),
+    timeAxis(axes.time),
+    ...series.map((one, index) => line(one, index, axes)),
+    `<line class="cursor" y1="${TOP}" y2="${BOTTOM}" visibility="hidden"/>`,
+    '</svg>',
+  ].join('\n');
+}
+
+/** Bands, each with its name above; in a second line where the first is taken. */
+function bands(all: readonly Phase[], time: Scale): string {
+  const taken = LABEL_LINES.map(() => -Infinity);
+  return all
+    .map(({ name, from, to }, index) => {
+      const [start, end] = [time.at(from / 1_000), time.at(to / 1_000)];
+      const band = `<rect class="band band-${index % 2}" x="${round(start)}" y="${TOP}" width="${round(end - start)}" height="${BOTTOM - TOP}"/>`;
+      const label = PHASES[name] ?? name;
+      const left = Math.min(start, RIGHT - label.length * LETTER);
+      const row = taken.findIndex((until) => until <= left);
+      const edge = `<line class="edge" x1="${round(start)}" x2="${round(start)}" y1="${TOP - 8}" y2="${BOTTOM}"/>`;
+      if (row === -1) return band + edge;
+      taken[row] = left + label.length * LETTER;
+      return `${band}${edge}<text class="phase" x="${round(left)}" y="${LABEL_LINES[row]}">${html(label)}</text>`;
+    })
+    .join('\n');
+}
+
+function valueAxis(scale: Scale): string {
+  return scale.ticks
+    .map((tick) => {
+      const y = round(scale.at(tick));
+      return `<line class="grid" x1="${LEFT}" x2="${RIGHT}" y1="${y}" y2="${y}"/><text class="tick" x="${LEFT - 7}" y="${y}" dy="0.35em" text-anchor="end">${short(tick)}</text>`;
+    })
+    .join('\n');
+}
+
+function timeAxis(scale: Scale): string {
+  const ticks = scale.ticks.map((tick) => {
+    const x = round(scale.at(tick));
+    return `<line class="grid" x1="${x}" x2="${x}" y1="${BOTTOM}" y2="${BOTTOM + 5}"/><text class="tick" x="${x}" y="${BOTTOM + 21}" text-anchor="middle">${amount(tick)} s</text>`;
+  });
+  return ticks.join('\n');
+}
+
+function line({ points }: Series, index: number, axes: Axes): string {
+  // A mean is level for as long as it was taken over: a slope between two would show what nobody has seen.
+  const places = points.flatMap(({ since, at, value }) =>
+    (since === undefined ? [at] : [since, at]).map(
+      (time) => `${round(axes.time.at(time))},${round(axes.value.at(value))}`,
+    ),
+  );
+  return `<polyline class="line series-${index}" points="${places.join(' ')}"/>`;
+}
+
+/** What the page's script shows under the pointer: `[[x, "12 s: resident 120 MB, …"], …]`. */
+function hoverData(plot: Plot, series: readonly Series[], axes: Axes): string {
+  const byTime = new Map<number, string[]>();
+  for (const { name, points } of series) {
+    for (const { at, value } of points) {
+      const texts = byTime.get(at) ?? [];
+      texts.push(`${name} ${amount(value)} ${plot.unit}`);
+      byTime.set(at, texts);
+    }
+  }
+  const rows = [...byTime].map(([at, texts]) => [
+    round(axes.time.at(at)),
+    `${at.toFixed(1)} s: ${texts.join(', ')}`,
+  ]);
+  return JSON.stringify(rows);
+}
+
+/** 250k rather than 250,000: there is little room beside an axis. */
+function short(value: number): string {
+  if (value >= 1e6) return `${amount(value / 1e6)}M`;
+  return value >= 10_000 ? `${amount(value / 1e3)}k` : amount(value);
+}
+
+/** Not by spreading: a long run has more points than a call may have arguments. */
+const highest = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
+
+const round = (value: number): number => Math.round(value * 10) / 10;

@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { page } from './report-page.ts';
+import { drawPngs } from './plot-pngs.ts';
+import type { Report } from './report.ts';
+
+/** Of the repository, seen from where this file is built to. */
+const root = path.resolve(import.meta.dirname, '../../..');
+
+/** `loadtest/out/<time>-<commit>`: sorted by time, and never the folder of another run. */
+export function defaultFolder({ created, commit }: Report): string {
+  const name = `${created.replace(/\.\d+Z?$/, '').replaceAll(':', '-')}-${commit}`;
+  return path.join(root, 'loadtest/out', name.replaceAll(/[^\w.-]/g, '-'));
+}
+
+export interface SaveOptions {
+  /** Told each path, and what could not be had. */
+  readonly say?: (line: string) => void;
+  /** Where a browser is looked for. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Writes `report.json`, `report.html` and, where there is a browser, a PNG for each plot.
+ *
+ * @returns the files' paths
+ */
+export async function save(
+  report: Report,
+  folder: string,
+  { say = console.log, env = process.env }: SaveOptions = {},
+): Promise<readonly string[]> {
+  await mkdir(folder, { recursive: true });
+  const json = path.join(folder, 'report.json');
+  const html = path.join(folder, 'report.html');
+  const content = page(report);
+  await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(html, content);
+  const files = [html, json, ...(await pngs(content, folder, { say, env }))];
+  for (const file of files) say(path.relative(process.cwd(), file));
+  return files;
+}
+
+/** Pictures are for the README; a report is whole without them. */
+async function pngs(
+  content: string,
+  folder: string,
+  { say, env }: Required<SaveOptions>,
+): Promise<readonly string[]> {
+  try {
+    return await drawPngs(content, folder, env);
+  } catch (error) {
+    say(`No PNGs: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+}

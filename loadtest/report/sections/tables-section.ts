@@ -1,0 +1,26 @@
+import type { Table } from '../comparison-tables.ts';
+import { markdown } from '../escape.ts';
+import { markdownTable, originOf } from '../markdown.ts';
+import type { Origin } from '../origin.ts';
+import { amount } from '../units.ts';
+
+/** Whatever a tool has to show as tables: what the heap consists of, what is left of those who leave, small benchmarks. */
+export interface Tables extends Origin {
+  readonly kind: 'heap' | 'cycles' | 'micro';
+  readonly tables: readonly NamedTable[];
+}
+
+interface NamedTable {
+  readonly title: string;
+  readonly columns: Table['columns'];
+  /** null: not measured. */
+  readonly rows: readonly (readonly (string | number | null)[])[];
+}
+
+export function tablesSection(results: Tables): string {
+  const parts = results.tables.map(({ title, columns, rows }) => {
+    const cells = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : amount(cell))));
+    return `### ${markdown(title)}\n\n${markdownTable({ columns, rows: cells })}`;
+  });
+  return [...parts, originOf(results)].join('\n\n');
+}

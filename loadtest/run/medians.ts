@@ -1,0 +1,28 @@
+import { median } from '../statistics.ts';
+import { judge, verdictOn, type Budget, type Judgement } from '../report/budgets.ts';
+import type { Report } from '../report/report.ts';
+
+/**
+ * One judgement for each budget that the load says something about: of the median over the rounds. One that no round
+ * could measure is among them, as not measured.
+ */
+export function medians(reports: readonly Report[], budgets: readonly Budget[]): Judgement[] {
+  const rounds = reports.map((report) => judge(report, budgets));
+  return budgets.flatMap((budget, index) => {
+    const judged = rounds.flatMap((round) => round[index] ?? []);
+    const [first] = judged;
+    if (first === undefined || reports.some(({ load }) => budget.unfit(load) !== undefined)) return [];
+    const value = overall(
+      budget,
+      judged.flatMap((one) => one.value ?? []),
+    );
+    if (value === undefined) return [first];
+    return [verdictOn(budget, value, first.limit)];
+  });
+}
+
+/** Speed and memory waver with what else the machine does; what was lost or wrong in one round is never noise. */
+function overall({ worst }: Budget, values: readonly number[]): number | undefined {
+  if (values.length === 0) return undefined;
+  return worst === true ? Math.max(...values) : median(values);
+}

@@ -1,0 +1,64 @@
+import type { ExecutionResult } from 'graphql';
+import type { Extra } from 'graphql-ws/use/ws';
+import type { WebSocket } from 'ws';
+import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { idText } from '../../../src/transports/websocket/frame.ts';
+import { SendQueue } from '../../../src/transports/websocket/send-queue.ts';
+import { SerializedResult } from '../../../src/hub/result.ts';
+import { RawSocket } from '../../../src/transports/websocket/raw-socket.ts';
+import type { Member } from './result-stream.ts';
+import { PendingResults } from './pending-results.ts';
+import { ResultQueue } from './result-queue.ts';
+import type { Subscriber } from './subscription.ts';
+
+/** How a group's result gets to its members. */
+export interface Delivery<Shared> {
+  /** What is done once for all members. */
+  share(result: ExecutionResult): Shared;
+  member(subscriber: Subscriber, left: () => void): Member<Shared>;
+}
+
+/** Each gets the result, and graphql-ws writes it down for each. */
+export const throughGraphqlWs: Delivery<ExecutionResult> = {
+  share: (result) => result,
+  member: (_subscriber, left) => new ResultQueue(left),
+};
+
+/** Each frame is the same bytes but for the id, and goes past graphql-ws to the socket. */
+export const sharedFrames: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) => {
+  sendQueue.add(payload, id);
+  sendQueue.flush();
+});
+
+/** Frames for one socket that become ready in one turn of the event loop leave together. */
+export const oneWritePerTurn: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) =>
+  sendQueue.add(payload, id),
+);
+
+/** What a slow client costs is not the ladder's question: it gets more time than the gateway would give it. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+const flusher = new Flusher(Date.now, () => undefined);
+const sendQueues = new WeakMap<WebSocket, SendQueue>();
+
+function throughSendQueue(
+  add: (sendQueue: SendQueue, payload: SerializedResult, id: string) => void,
+): Delivery<SerializedResult> {
+  return {
+    share: (result) => new SerializedResult(result),
+    member({ id, connection }, left) {
+      const sendQueue = sendQueueOf(connection);
+      const text = idText(id);
+      return new PendingResults((payload) => add(sendQueue, payload, text), left);
+    },
+  };
+}
+
+function sendQueueOf({ socket, request }: Extra): SendQueue {
+  const known = sendQueues.get(socket);
+  if (known !== undefined) return known;
+  const owner = { overflow: () => socket.terminate() };
+  const sendQueue = new SendQueue(new RawSocket(socket, request.socket), owner, flusher, MAX_WAITING_BYTES);
+  sendQueues.set(socket, sendQueue);
+  return sendQueue;
+}

@@ -1,0 +1,35 @@
+import lodash from 'lodash';
+import type { JsonValue } from '../../../src/events/event.ts';
+import { SnakeCase } from '../../../src/events/snake-case.ts';
+
+/** Gives an event its snake_case keys. Subscribers share the object that comes from Redis. */
+export type ConvertKeys = (event: JsonValue) => JsonValue;
+
+const names = new SnakeCase();
+
+/** One line at first sight: lodash takes every key apart into words. */
+export const byLodash: ConvertKeys = (value) => {
+  if (lodash.isArray(value)) return lodash.map(value, byLodash);
+  if (!lodash.isPlainObject(value)) return value;
+  return lodash.mapValues(
+    lodash.mapKeys(value as object, (_, key) => lodash.snakeCase(key)),
+    byLodash,
+  );
+};
+
+export const native: ConvertKeys = (value) =>
+  convert(value, (key) => key.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`));
+
+/** Each name is worked out once. */
+export const memoized: ConvertKeys = (value) => convert(value, (key) => names.name(key));
+
+/** Arrays keep their place, their items are replaced: what ingest does. */
+export const arraysInPlace: ConvertKeys = (value) => names.transform(value);
+
+function convert(value: JsonValue, rename: (key: string) => string): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => convert(item, rename));
+  const converted: { [key: string]: JsonValue } = {};
+  for (const key in value) converted[rename(key)] = convert(value[key] as JsonValue, rename);
+  return converted;
+}

@@ -1,0 +1,54 @@
+/** One step of the ladder as a server; its name is the argument. What is not in its parts is as in `stock`. */
+import type { GraphQLError, GraphQLSchema } from 'graphql';
+import type { SubscribePayload } from 'graphql-ws';
+import type { Extra } from 'graphql-ws/use/ws';
+import { serve } from '../stock/readme-server.ts';
+import { property } from './sample-property.ts';
+import { STEPS, type Parts } from './ladder-steps.ts';
+import { Subscriber } from './subscription.ts';
+
+const [name] = process.argv.slice(2);
+const step = STEPS.find((known) => known.name === name);
+if (step === undefined) {
+  throw new Error(`Expected one of ${STEPS.map((known) => known.name).join(', ')}; got ${name}`);
+}
+
+const { parts } = step;
+const rest = property();
+
+await serve({
+  // Events that come together are handed on together: the last step is about those.
+  consume: 'eachBatch',
+  // Keys are converted on the way to subscribers, as it was in the story.
+  transform: (event) => ({ ...event, property: rest }),
+  options: (schema) => {
+    const fanOut = parts.makeFanOut(parts.delivery);
+    const subscriberOf = subscriptions(schema, parts);
+    return {
+      onSubscribe: ({ extra }, id, payload) => subscriberOf(extra, id, payload),
+      subscribe: (args) => fanOut(args as Subscriber),
+    };
+  },
+});
+
+function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convertKeys }: Parts) {
+  const prepare = makeEngine(schema);
+  return (
+    connection: Extra,
+    id: string,
+    { query, operationName, variables }: SubscribePayload,
+  ): Subscriber | readonly GraphQLError[] => {
+    const prepared = prepare(query, operationName ?? undefined);
+    if (!('document' in prepared)) return prepared;
+    return new Subscriber({
+      id,
+      connection,
+      schema,
+      prepared,
+      operationName: operationName ?? undefined,
+      variables: variables ?? {},
+      makeContext,
+      convertKeys,
+    });
+  };
+}

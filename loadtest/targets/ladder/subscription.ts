@@ -1,0 +1,65 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
+import type { Extra } from 'graphql-ws/use/ws';
+import type { JsonValue } from '../../../src/events/event.ts';
+import { variablesKey } from '../../../src/hub/group-key.ts';
+import type { MakeContext } from './step-contexts.ts';
+import type { Prepared, Variables } from './engines.ts';
+import type { ConvertKeys } from './key-conversions.ts';
+
+interface SubscriberOptions {
+  /** The client's name for the subscription. */
+  readonly id: string;
+  readonly connection: Extra;
+  readonly schema: GraphQLSchema;
+  readonly prepared: Prepared;
+  readonly operationName: string | undefined;
+  readonly variables: Variables;
+  readonly makeContext: MakeContext;
+  readonly convertKeys: ConvertKeys;
+}
+
+/** One subscription: what graphql-ws keeps as the arguments of its execution. */
+export class Subscriber implements ExecutionArgs {
+  readonly id: string;
+  readonly connection: Extra;
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName: string | undefined;
+  readonly variableValues: Variables;
+  /** For whoever decides on the subscription; events have their own. */
+  readonly contextValue: object;
+  readonly #options: SubscriberOptions;
+
+  constructor(options: SubscriberOptions) {
+    this.id = options.id;
+    this.connection = options.connection;
+    this.schema = options.schema;
+    this.document = options.prepared.document;
+    this.operationName = options.operationName;
+    this.variableValues = options.variables;
+    this.contextValue = options.makeContext();
+    this.#options = options;
+  }
+
+  /** The same for all that ask the same of one document. */
+  get question(): string {
+    const { prepared, operationName = '', variables } = this.#options;
+    return `${operationName}(${variablesKey(prepared.variableNames, variables)})`;
+  }
+
+  /** Its events, or why there are none. */
+  open(): Promise<AsyncIterable<unknown> | ExecutionResult> {
+    return createSourceEventStream(this);
+  }
+
+  execute(event: unknown): ExecutionResult | Promise<ExecutionResult> {
+    const { prepared, makeContext, convertKeys, variables } = this.#options;
+    return prepared.execute(convertKeys(event as JsonValue), makeContext(), variables);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Loaded into a server under test before its own code (`node --import`): answers, over IPC, what can be seen only from
+ * within. The same for every server, and idle unless it is asked.
+ */
+import { createHook } from 'node:async_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
+import { writeHeapSnapshot } from 'node:v8';
+import type { Answers, Question } from './probe-messages.ts';
+
+const LOOP_RESOLUTION_MS = 10;
+
+const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+delay.enable();
+let utilisation = performance.eventLoopUtilization();
+
+let promises = 0;
+const counting = createHook({
+  init: (_id, type) => {
+    if (type === 'PROMISE') promises += 1;
+  },
+});
+
+const answers: { [Name in Question['ask']]: (question: Question) => Answers[Name] | Promise<Answers[Name]> } =
+  {
+    state: () => {
+      const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+      const now = performance.eventLoopUtilization();
+      const loopUtilisation = performance.eventLoopUtilization(now, utilisation).utilization;
+      utilisation = now;
+      const loopDelayMs = Math.max(0, delay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
+      delay.reset();
+      return { heapBytes: heapUsed, externalBytes: external + arrayBuffers, loopUtilisation, loopDelayMs };
+    },
+    collect: async () => {
+      // What a turn has looked at lives until its end, and finalisers free more in the next one.
+      for (let round = 0; round < 4; round += 1) {
+        await setImmediate();
+        globalThis.gc?.();
+      }
+      return { heapBytes: process.memoryUsage().heapUsed };
+    },
+    'count-promises': () => {
+      promises = 0;
+      counting.enable();
+      return {};
+    },
+    'promises-counted': () => {
+      counting.disable();
+      return { promises };
+    },
+    snapshot: (question) => {
+      if ('file' in question) writeHeapSnapshot(question.file);
+      return {};
+    },
+  };
+
+async function answer(question: Question): Promise<void> {
+  process.send?.({ answer: question.number, ...(await answers[question.ask](question)) });
+}
+
+process.on('message', (message) => {
+  if (typeof message === 'object' && message !== null && 'ask' in message) void answer(message as Question);
+});
+// A server must be able to end by itself.
+process.channel?.unref();

@@ -1,0 +1,20 @@
+import path from 'node:path';
+import type { Target } from './target.ts';
+
+/** The gateway as users run it, through its command line and with its defaults, but for the time that an end takes. */
+export const sluice: Target = {
+  name: 'sluice',
+  program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],
+  environment: ({ brokers, redisUrl, graph, id, workers = 1 }) => ({
+    GRAPH: graph,
+    PORT: '0',
+    ADMIN_PORT: '0',
+    DRAIN_DELAY_SECONDS: '0',
+    DRAIN_SECONDS: '0',
+    KAFKA_BROKERS: brokers,
+    KAFKA_GROUP_ID: id,
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: `${id}:`,
+    WORKERS: String(workers),
+  }),
+};

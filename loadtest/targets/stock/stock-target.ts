@@ -1,0 +1,21 @@
+import path from 'node:path';
+import type { Target, Wiring } from '../target.ts';
+
+/** Beside Sluice: the same events by the usual packages. */
+export const stock: Target = {
+  name: 'stock',
+  program: [path.join(import.meta.dirname, 'stock-main.js')],
+  environment: stockEnvironment,
+};
+
+/** What `serve` reads. */
+export function stockEnvironment({ brokers, redisUrl, graph, id }: Wiring): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    KAFKA_BROKERS: brokers,
+    REDIS_URL: redisUrl,
+    GRAPH: graph,
+    GROUP_ID: id,
+    PORT: '0',
+  };
+}

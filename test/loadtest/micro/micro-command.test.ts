@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { measure, type Case, type Variant } from '../../../loadtest/micro/bench.ts';
+import { readResults } from '../../../loadtest/report/result-files.ts';
+import { tablesSection } from '../../../loadtest/report/sections/tables-section.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const INDEX = path.join(import.meta.dirname, '../../../loadtest/micro/micro-command.js');
+
+const bench = async (...args: string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [INDEX, ...args])).stdout;
+
+interface Result {
+  readonly benchmark: string;
+  readonly variants: readonly { readonly wallNs?: number; readonly objects?: number }[];
+}
+
+/** Benchmarks, and the cases that are enough to see each of them run. */
+const RUNS: readonly (readonly [name: string, cases: string])[] = [
+  ['hub', ' 100'],
+  ['frame', ''],
+  ['flush', '16 × 200 bytes'],
+  ['snake-case', ''],
+  ['group-key', ''],
+  ['documents', ''],
+  ['context', 'viewer.role read'],
+  ['context', 'graphs of different sizes'],
+  ['lazy', ''],
+];
+
+test('the benchmarks that are tried here are all that there are', async () => {
+  const named = /of (.*);/.exec(await bench('--help'))?.[1]?.split(', ');
+  assert.deepEqual(named, [...new Set(RUNS.map(([name]) => name))]);
+});
+
+for (const [name, cases] of RUNS) {
+  test(`the benchmark ${name} runs ${cases}`, async () => {
+    const output = await bench(name, '--cases', cases, '--rounds', '1', '--turn-ms', '0', '--json');
+    const results = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Result);
+    assert.ok(results.length > 0);
+    for (const { benchmark, variants } of results) {
+      assert.equal(benchmark, name);
+      assert.ok(variants.length > 1, `expected something to compare with, got ${output}`);
+      for (const { wallNs, objects } of variants) assert.ok(wallNs === undefined ? objects : wallNs > 0);
+    }
+  });
+}
+
+test('the figures of several benchmarks become a section of RESULTS.md', async (t) => {
+  const out = path.join(await temporaryFolder(t), 'micro.json');
+  const shown = await bench('lazy', 'group-key', '--rounds', '1', '--turn-ms', '0', '--out', out);
+  const { micro } = readResults([{ name: 'micro.json', content: readFileSync(out, 'utf8') }]);
+  assert.equal(micro.length, 1);
+  const [first] = micro;
+  assert.ok(first);
+  assert.equal(first.commandLine, `yarn bench lazy group-key --rounds 1 --turn-ms 0 --out ${out}`);
+  const titles = shown.split('\n').filter((line) => /^(lazy|group-key): /.test(line));
+  assert.deepEqual(
+    first.tables.map(({ title }) => title),
+    titles,
+  );
+  const section = tablesSection(first);
+  assert.match(section, /^### group-key: two variables$/m);
+  assert.match(section, /^\| variablesKey \| \d.* (n|µ)s \|/m);
+});
+
+test('nothing is written where one of the names is of no benchmark', async (t) => {
+  const out = path.join(await temporaryFolder(t), 'micro.json');
+  await assert.rejects(bench('lazy', 'nothing', '--out', out));
+  assert.ok(!existsSync(out));
+});
+
+test('a benchmark that does not exist is refused', async () => {
+  await assert.rejects(bench('hubs'), ({ code, stderr }: { code: number; stderr: string }) => {
+    assert.equal(code, 1);
+    assert.match(stderr, /Expected one of hub, .*, got hubs/);
+    return true;
+  });
+});
+
+const counting = (name: string, variant: Partial<Variant> = {}): Variant => ({
+  name,
+  sample: () => ['same'],
+  ready: (operations) => () => operations,
+  ...variant,
+});
+
+function caseOf(...variants: Variant[]): Case & { closed: number } {
+  const one = {
+    name: 'a case',
+    unit: 'operation',
+    closed: 0,
+    open: () => ({ variants, close: () => void (one.closed += 1) }),
+  };
+  return one;
+}
+
+const half: Variant['ready'] = (operations) => () => operations / 2;
+
+const turn = (name: string) => [`${name} begins`, `${name} is done`];
+
+const ONCE = { rounds: 1, turnMs: 0 };
+
+test('variants that give different results are not measured, and the case is closed', async () => {
+  const ready = test.mock.fn(counting('other').ready);
+  const one = caseOf(counting('first'), counting('other', { sample: () => ['another'], ready }));
+  await assert.rejects(measure(one, ONCE), /first and other give different results in a case/);
+  assert.equal(ready.mock.callCount(), 0);
+  assert.equal(one.closed, 1);
+});
+
+test('a variant of which less comes than of the first is not measured', async () => {
+  const one = caseOf(counting('first'), counting('half', { ready: half }));
+  await assert.rejects(measure(one, ONCE), /first and half give different results in a case/);
+});
+
+test('a variant that stops doing its work while it is timed fails', async () => {
+  let runs = 0;
+  const lazy: Variant['ready'] = (operations) => () => (++runs === 1 ? operations : 0);
+  const one = caseOf(counting('first'), counting('lazy', { ready: lazy }));
+  await assert.rejects(measure(one, ONCE), /lazy does not do all of its 1 operations/);
+});
+
+test('a case of which nothing comes fails', async () => {
+  await assert.rejects(
+    measure(caseOf(counting('none', { ready: () => () => 0 })), ONCE),
+    /Nothing comes of none/,
+  );
+});
+
+test('the clock runs until what is on its way has arrived, and variants take turns', async () => {
+  const events: string[] = [];
+  const late = (name: string) =>
+    counting(name, {
+      ready: (operations) => async () => {
+        events.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        events.push(`${name} is done`);
+        return operations;
+      },
+    });
+  const measurements = await measure(caseOf(late('a'), late('b')), { rounds: 2, turnMs: 0 });
+  // Each once to see what comes of it, two rounds, and what they allocate.
+  assert.deepEqual(events, ['a', 'b', 'a', 'b', 'b', 'a', 'a', 'b'].flatMap(turn));
+  assert.deepEqual(
+    measurements.map(({ name }) => name),
+    ['a', 'b'],
+  );
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { parseClinicOptions } from '../../../loadtest/profile/profile-options.ts';
+import { underClinic } from '../../../loadtest/profile/clinic-target.ts';
+
+const PROGRAM = path.resolve(import.meta.dirname, '../../../loadtest/profile/profile-command.js');
+
+test('a tool that clinic does not have, or that hangs, is refused before anything is fetched', () => {
+  for (const [args, got] of [
+    [[], 'nothing'],
+    [['bubbleprof'], 'bubbleprof'],
+    [['doctor', 'flame'], 'doctor flame'],
+  ] as const) {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8' });
+    assert.deepEqual([status, stderr, stdout], [1, `Expected doctor or flame, got ${got}\n`, '']);
+  }
+});
+
+test('options that make no sense are refused with what was expected', () => {
+  assert.throws(() => parseClinicOptions(['flame', '--seconds', '0']), /--seconds: .* from 1 to 600, got 0/);
+  assert.throws(() => parseClinicOptions(['flame', '--seconds=soon']), /--seconds: .*, got soon/);
+  assert.throws(() => parseClinicOptions(['flame', '--sockets', '-1']), /--sockets/);
+  assert.throws(() => parseClinicOptions(['flame', '--pods', '2']), /--pods/);
+});
+
+test('the load is that of a load test, a small one if nothing is said', () => {
+  const { tool, load, out } = parseClinicOptions(['doctor']);
+  assert.deepEqual(
+    [tool, load.sockets, load.floodSeconds, load.graph, out],
+    ['doctor', 1000, 10, 'flat', undefined],
+  );
+  const asked = parseClinicOptions(['flame', '--sockets=20', '--seconds=3', '--graph=company', '--out=here']);
+  assert.deepEqual([asked.tool, asked.load.sockets, asked.load.floodSeconds], ['flame', 20, 3]);
+  assert.deepEqual([asked.load.graph, asked.out], ['company', 'here']);
+});
+
+test('clinic starts the gateway as users do, opens nothing, and asks nobody', () => {
+  const { program, environment } = underClinic('clinic.js', 'doctor', 'folder');
+  const gateway = program.slice(program.indexOf('--') + 1);
+  assert.deepEqual([gateway[0], path.basename(gateway[1] ?? ''), gateway[2]], ['node', 'cli.js', 'serve']);
+  assert.deepEqual(program.slice(0, 2), ['clinic.js', 'doctor']);
+  assert.ok(program.includes('--open=false'));
+  const wiring = { brokers: 'b:1', redisUrl: 'redis://r', topic: 't', graph: 'g', id: 'i' };
+  assert.equal(environment(wiring)['NO_INSIGHT'], '1');
+  assert.equal(environment(wiring)['KAFKA_BROKERS'], 'b:1');
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { svgs } from '../../../loadtest/report/plot-svg.ts';
+import type { Phase, Run } from '../../../loadtest/report/report.ts';
+import { scaleTo, timeScale } from '../../../loadtest/report/scale.ts';
+import { PLOTS, type Plot } from '../../../loadtest/report/plot-series.ts';
+import { loadReport } from '../../helpers/load-report.ts';
+
+const { runs } = loadReport();
+const [sluice, stock] = runs as [Run, Run];
+
+function plot(id: string): Plot {
+  const found = PLOTS.find((one) => one.id === id);
+  assert.ok(found, `no plot is called ${id}`);
+  return found;
+}
+
+const ticksOf = (svg: string): string[] =>
+  [...svg.matchAll(/<text class="tick"[^>]*>([^<]*)</g)].map(([, text]) => text ?? '');
+
+const pointsOf = (svg: string): number[][] =>
+  [...svg.matchAll(/<polyline[^>]* points="([^"]*)"/g)].map(([, points]) =>
+    (points ?? '').split(/[ ,]/).map(Number),
+  );
+
+/** Of the first line; y grows downwards. */
+const top = (svg: string): number =>
+  Math.min(...(pointsOf(svg)[0] ?? []).filter((_, index) => index % 2 === 1));
+
+test('A scale ends at a round number that no value exceeds', () => {
+  assert.deepEqual(scaleTo(397, 100, 0).ticks, [0, 100, 200, 300, 400]);
+  assert.deepEqual(scaleTo(400, 100, 0).ticks, [0, 100, 200, 300, 400]);
+  assert.equal(scaleTo(401, 100, 0).highest, 500);
+  assert.equal(scaleTo(0.034, 100, 0).highest, 0.04);
+  assert.equal(scaleTo(400, 100, 0).at(100), 75);
+});
+
+test('A scale of nothing can be drawn', () => {
+  for (const highest of [0, Number.NaN]) {
+    const scale = scaleTo(highest, 100, 0);
+    assert.deepEqual(scale.ticks, [0, 1]);
+    assert.equal(scale.at(0), 100);
+  }
+  assert.equal(timeScale(0, 0, 100).at(0), 0);
+});
+
+test('Time ends where the last run does, with ticks at round numbers before', () => {
+  const scale = timeScale(63, 0, 630);
+  assert.deepEqual(scale.ticks, [0, 20, 40, 60]);
+  assert.equal(scale.at(63), 630);
+});
+
+test('Runs are drawn on the same axes, and the lower one lower', () => {
+  const [low, high] = svgs(plot('memory'), [sluice, stock]) as [string, string];
+  assert.deepEqual(ticksOf(low), ticksOf(high));
+  assert.ok(top(low) > top(high));
+  assert.notDeepEqual(ticksOf(svgs(plot('memory'), [sluice])[0] ?? ''), ticksOf(high));
+});
+
+test('Throughput and CPU are what was added since the sample before, per second', () => {
+  const base = sluice.samples[0];
+  assert.ok(base);
+  const samples = [
+    { ...base, at: 0, deliveries: 100, cpuSeconds: 1 },
+    { ...base, at: 500, deliveries: 600, cpuSeconds: 1.25 },
+    { ...base, at: 500, deliveries: 700, cpuSeconds: 1.3 }, // at the same moment: nothing to divide by
+    { ...base, at: 2_500, deliveries: 700, cpuSeconds: 1.3 },
+  ];
+  const values = (id: string): number[] | undefined =>
+    plot(id)
+      .of({ ...sluice, samples })[0]
+      ?.points.map(({ value }) => Math.round(value));
+  assert.deepEqual(values('throughput'), [1_000, 0]);
+  assert.deepEqual(values('cpu'), [50, 0]);
+});
+
+test('A mean is level from the sample before to its own', () => {
+  const base = sluice.samples[0];
+  assert.ok(base);
+  const samples = [0, 1_000, 4_000].map((at, index) => ({ ...base, at, deliveries: index * 600 }));
+  const [svg] = svgs(plot('throughput'), [{ ...sluice, samples }]);
+  const [points = []] = pointsOf(svg ?? '');
+  const [x, y] = [0, 1].map((axis) => points.filter((_, index) => index % 2 === axis)) as [
+    number[],
+    number[],
+  ];
+  assert.equal(points.length, 8);
+  assert.equal(y[0], y[1]);
+  assert.equal(x[1], x[2]);
+  assert.equal(y[2], y[3]);
+  assert.ok((y[0] ?? 0) < (y[2] ?? 0), '600 a second is drawn above 200 a second');
+});
+
+test('Every phase is marked, with names that do not lie on each other', () => {
+  const [svg] = svgs(plot('cpu'), [sluice]);
+  assert.ok(svg);
+  assert.equal([...svg.matchAll(/<rect class="band/g)].length, 4);
+  const labels = [...svg.matchAll(/<text class="phase" x="([\d.]+)" y="(\d+)">([^<]+)</g)];
+  assert.deepEqual(
+    labels.map(([, , , name]) => name),
+    ['nothing', 'idle', 'single events', 'flood'],
+  );
+  for (const y of new Set(labels.map((label) => label[2]))) {
+    const line = labels.filter((label) => label[2] === y);
+    for (const [index, [, x, , name]] of line.entries()) {
+      const end = Number(x) + (name ?? '').length * 7;
+      assert.ok(end < Number(line[index + 1]?.[1] ?? Infinity), `${name} runs into the next`);
+    }
+  }
+});
+
+test('A run without samples, and one that ended at once, are drawn empty', () => {
+  const phases: Phase[] = [{ name: 'nothing', from: 0, to: 0 }];
+  for (const one of PLOTS) {
+    const [svg] = svgs(one, [{ ...sluice, samples: [], phases }]);
+    assert.doesNotMatch(svg ?? '', /NaN|Infinity|undefined/);
+  }
+});
+
+test('A run of hours is drawn', () => {
+  const [last] = sluice.samples.slice(-1);
+  assert.ok(last);
+  const samples = Array.from({ length: 130_000 }, (_, index) => ({ ...last, at: index * 250 }));
+  const [svg] = svgs(plot('sockets'), [{ ...sluice, samples }]);
+  assert.equal(pointsOf(svg ?? '')[0]?.length, 260_000);
+});
+
+test('Names that come from outside mean nothing in a plot', () => {
+  const [svg] = svgs(plot('memory'), [{ ...sluice, target: '"><script>' }]);
+  assert.doesNotMatch(svg ?? '', /<script>/);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { page as pageOf } from '../../../loadtest/report/report-page.ts';
+import type { Report } from '../../../loadtest/report/report.ts';
+import { PLOTS } from '../../../loadtest/report/plot-series.ts';
+import { chromium } from '../../helpers/chromium.ts';
+import { loadReport } from '../../helpers/load-report.ts';
+import { needs } from '../../helpers/services.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const HOSTILE = `</script><script>document.title='taken'</script><img src="http://example.test/x" onerror="document.title='taken'">`;
+
+interface Opened {
+  readonly page: Page;
+  /** What the page asked for beside itself. */
+  readonly requests: readonly string[];
+  /** Errors and warnings, of the page and of the browser about it. */
+  readonly complaints: readonly string[];
+}
+
+/** The report as a reader opens it: from a file. */
+async function open(t: TestContext, report: Report, options: BrowserContextOptions = {}): Promise<Opened> {
+  const file = path.join(await temporaryFolder(t), 'report.html');
+  await writeFile(file, pageOf(report));
+  const page = await (await chromium(t)).newPage(options);
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  const url = pathToFileURL(file).href;
+  page.on('request', (request) => request.url() === url || requests.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.goto(url);
+  return { page, requests, complaints };
+}
+
+test('The page names no other host', () => {
+  assert.doesNotMatch(pageOf(loadReport()), /https?:|src=|@import|url\(|<link/);
+});
+
+test(
+  'The page opens from a file, asks for nothing else, and shows each plot of each run',
+  needs('chromium'),
+  async (t) => {
+    const { page, requests, complaints } = await open(t, loadReport());
+    assert.equal(await page.title(), 'Load test: 4,000 sockets, every event to all: sluice and stock');
+    const plots = await page.locator('.plot svg').all();
+    assert.equal(plots.length, PLOTS.length * 2);
+    for (const plot of plots) {
+      const [frame, line] = [await plot.boundingBox(), await plot.locator('.line').first().boundingBox()];
+      assert.ok(frame && line && line.width > frame.width / 2 && line.height > 0);
+    }
+    assert.equal(await page.locator('[data-plot=memory] .line').count(), 6);
+    assert.deepEqual(requests, []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+test('The pointer on a plot shows what was measured then, until it leaves', needs('chromium'), async (t) => {
+  const { page } = await open(t, loadReport());
+  const figure = page.locator('[data-plot=memory] figure').first();
+  const value = figure.locator('.value');
+  assert.equal(await value.textContent(), '');
+  await figure.locator('svg').hover();
+  assert.match(
+    (await value.textContent()) ?? '',
+    /^\d+\.0 s: resident \d+ MB, heap [\d.]+ MB, external [\d.]+ MB$/,
+  );
+  await page.locator('h1').hover();
+  assert.equal(await value.textContent(), '');
+});
+
+test(
+  'A phone shows the page without scrolling to the side, runs below each other',
+  needs('chromium'),
+  async (t) => {
+    const { page } = await open(t, loadReport(), { viewport: { width: 400, height: 800 } });
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 400);
+    const [first, second] = await Promise.all(
+      [0, 1].map((run) => page.locator('[data-plot=memory] figure').nth(run).boundingBox()),
+    );
+    assert.ok(first && second && second.y >= first.y + first.height);
+  },
+);
+
+for (const [colorScheme, isRight] of [
+  ['light', (brightness: number) => brightness > 200],
+  ['dark', (brightness: number) => brightness < 50],
+] as const) {
+  test(`Where readers want it ${colorScheme}, it is`, needs('chromium'), async (t) => {
+    const { page } = await open(t, loadReport(), { colorScheme });
+    const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const parts = colour.match(/\d+/g)?.slice(0, 3).map(Number) ?? [];
+    assert.equal(parts.length, 3);
+    assert.ok(parts.every(isRight), colour);
+  });
+}
+
+test('Texts of a report are shown as they are, and do nothing', needs('chromium'), async (t) => {
+  const report = loadReport();
+  const hostile: Report = {
+    ...report,
+    commandLine: HOSTILE,
+    commit: HOSTILE,
+    machine: { ...report.machine, processor: HOSTILE, system: HOSTILE },
+    versions: { [HOSTILE]: HOSTILE },
+    load: { ...report.load, graph: HOSTILE },
+    runs: report.runs.map((run) => ({ ...run, target: HOSTILE, faults: [HOSTILE] })),
+  };
+  const { page, requests, complaints } = await open(t, hostile);
+  assert.notEqual(await page.title(), 'taken');
+  assert.equal(await page.locator('img').count(), 0);
+  assert.equal(await page.locator('script').count(), 1);
+  assert.ok((await page.locator('.faults').textContent())?.includes(HOSTILE));
+  assert.deepEqual(requests, []);
+  assert.deepEqual(complaints, []);
+});
