@@ -1,6 +1,6 @@
 /**
- * `node scripts/loadtest.mjs <program> [arguments]`: installs and builds what is missing, brings Kafka and Redis up,
- * runs a program of `dist/loadtest` with them, and stops what this run has started.
+ * `yarn loadtest <command> [arguments]`: installs and builds what is missing, runs the command, and brings Kafka and
+ * Redis up before and down after those commands that need them, unless they were up already.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,9 @@ import { ensureCommands } from './lib/commands.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
 
-const [program, ...args] = process.argv.slice(2);
+const args = process.argv.slice(2);
+
+const FOLDER = path.join(root, 'dist/loadtest');
 
 await ensureAll();
 
@@ -26,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 async function main() {
-  if (args.includes('--help')) return run({});
+  if (!(await needsServices())) return run({});
   const outcomes = await up(Object.keys(SERVICES));
   const started = Object.keys(outcomes).filter((name) => outcomes[name].started);
   try {
@@ -42,15 +44,18 @@ async function main() {
   }
 }
 
+/** Not for a command line that the program will refuse. */
+async function needsServices() {
+  const { readCommandLine } = await import(path.join(FOLDER, 'commands.js'));
+  const invocation = await readCommandLine(args).catch(() => ({}));
+  return invocation.needsServices === true;
+}
+
 async function run(env) {
-  child = spawn(
-    process.execPath,
-    ['--enable-source-maps', path.join(root, 'dist/loadtest', program), ...args],
-    {
-      env: { ...process.env, ...env },
-      stdio: 'inherit',
-    },
-  );
+  child = spawn(process.execPath, ['--enable-source-maps', path.join(FOLDER, 'cli.js'), ...args], {
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
   const [code, signal] = await once(child, 'exit');
   return signal === null ? code : 128 + constants.signals[signal];
 }

@@ -1,19 +1,17 @@
-/**
- * `yarn loadtest:cycles`: clients connect, subscribe and leave, many times over. What the heap gains from it, and what is
- * left at the end: no group, no channel, no subscription to Redis.
- */
-import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { origin, prepare } from '../run/environment.ts';
+import { defineCommand, wholeNumber } from '../command.ts';
+import { origin } from '../report/origin.ts';
+import { saveResults } from '../report/result-files.ts';
+import { tableText } from '../report/text-table.ts';
+import { STANDARD_LOAD } from '../run/load-options.ts';
 import { interruption } from '../run/measure.ts';
-import { parseOptions } from '../run/load-options.ts';
+import { prepare } from '../run/wiring.ts';
+import { slope } from '../statistics.ts';
 import { Server } from '../targets/server-process.ts';
 import { sluice } from '../targets/sluice.ts';
 import type { Wiring } from '../targets/target.ts';
 import { cycle } from './client-cycle.ts';
-import { slope } from '../cycles/slope.ts';
 
 /** Clients under way at once. */
 const AT_ONCE = 50;
@@ -24,54 +22,68 @@ const CHANNELS = 100;
 /** Measured so often, so that one collection of garbage decides nothing. */
 const POINTS = 18;
 
-/** DESIGN: bytes a cycle. */
+/** The budget: bytes a cycle. */
 const MOST_BYTES = 10;
 
+/** What the gateway counts, and must not hold when all clients have left. */
 const LEFT_OVER = ['connections', 'subscribers', 'groups', 'channels'];
 const LINGER_MS = 30_000;
+
+const MOST_CYCLES = 10_000_000;
 
 interface Point {
   readonly cycles: number;
   readonly heapBytes: number;
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      'warm-up': { type: 'string', default: '10000' },
-      cycles: { type: 'string', default: '90000' },
-      out: { type: 'string' },
-    },
-  });
-  const [warmUp, cycles] = [Number(values['warm-up']), Number(values.cycles)];
+export const command = defineCommand({
+  summary: 'connects, subscribes and leaves many times; fails if the heap grows or anything is left of it',
+  needsServices: true,
+  options: {
+    'warm-up': { type: 'string', default: '10000', help: 'cycles before the heap is measured' },
+    cycles: { type: 'string', default: '90000', help: 'cycles over which the heap is measured' },
+    out: { type: 'string', help: 'file for the figures as JSON' },
+  },
+  prepare({ values, commandLine }) {
+    const warmUp = wholeNumber('warm-up', values['warm-up'], 0, MOST_CYCLES);
+    const cycles = wholeNumber('cycles', values.cycles, POINTS, MOST_CYCLES);
+    return async () => {
+      const { bytes, left } = await measured(warmUp, cycles);
+      const rows = [
+        ['heap gained per cycle, bytes', `≤ ${MOST_BYTES}`, bytes.toFixed(1)],
+        ...Object.entries(left).map(([name, count]) => [name, '0', String(count)]),
+      ];
+      const table = { columns: ['figure', 'limit', 'measured'], rows };
+      console.log(tableText(table));
+      if (bytes > MOST_BYTES || Object.values(left).some((count) => count !== 0)) process.exitCode = 1;
+      if (values.out === undefined) return;
+      const title = `Connecting, subscribing and leaving, ${cycles} times after ${warmUp} to warm up`;
+      const made = await origin(commandLine);
+      await saveResults(values.out, { kind: 'cycles', ...made, tables: [{ title, ...table }] });
+    };
+  },
+});
+
+/** @returns what the heap gains by a cycle, and what is left at the end, by name */
+async function measured(
+  warmUp: number,
+  cycles: number,
+): Promise<{ readonly bytes: number; readonly left: Readonly<Record<string, number>> }> {
   const signal = interruption();
-  const { load } = parseOptions([], []);
-  const { wiring, undo } = await prepare({ ...load, channels: CHANNELS });
+  const { wiring, undo } = await prepare({ ...STANDARD_LOAD, channels: CHANNELS });
   let server: Server | undefined;
   try {
     server = await Server.start(sluice, wiring);
-    const points = await measured(server, warmUp, cycles, signal);
+    const points = await heapOver(server, warmUp, cycles, signal);
     const bytes = slope(points.map(({ cycles: x, heapBytes: y }) => ({ x, y })));
-    const left = await leftOver(server, wiring);
-    const rows: [string, string, string][] = [
-      ['heap gained per cycle, bytes', `≤ ${MOST_BYTES}`, bytes.toFixed(1)],
-      ...Object.entries(left).map(([name, count]): [string, string, string] => [name, '0', String(count)]),
-    ];
-    for (const row of rows) console.log(`${row[0].padEnd(34)} ${row[1].padStart(5)} ${row[2].padStart(8)}`);
-    if (bytes > MOST_BYTES || Object.values(left).some((count) => count !== 0)) process.exitCode = 1;
-    if (values.out !== undefined) {
-      const made = await origin(`yarn loadtest:cycles --warm-up ${warmUp} --cycles ${cycles}`);
-      const title = `Connecting, subscribing and leaving, ${cycles} times after ${warmUp} to warm up`;
-      const tables = [{ title, columns: ['figure', 'limit', 'measured'], rows }];
-      await writeFile(values.out, JSON.stringify({ kind: 'cycles', ...made, tables }, null, 2));
-    }
+    return { bytes, left: await leftOver(server, wiring) };
   } finally {
     await server?.stop();
     await undo();
   }
 }
 
-async function measured(
+async function heapOver(
   server: Server,
   warmUp: number,
   cycles: number,
@@ -101,15 +113,22 @@ async function run({ port }: Server, from: number, to: number, signal: AbortSign
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
+/** @throws if the gateway does not count it: then nothing could be left of it */
+async function counted(server: Server, name: string): Promise<readonly [string, number]> {
+  const count = await server.metric(`sluice_${name}`);
+  if (count === undefined) throw new Error(`expected the gateway to count ${name}, got no such metric`);
+  return [name, count];
+}
+
 /** What the server and Redis still hold, once channels are given up. */
 async function leftOver(server: Server, { redisUrl, id }: Wiring): Promise<Record<string, number>> {
   const redis = new Redis(redisUrl);
   try {
     const look = async (): Promise<Record<string, number>> => {
-      const counts = await Promise.all(LEFT_OVER.map((name) => server.metric(`sluice_${name}`)));
+      const counts = await Promise.all(LEFT_OVER.map((name) => counted(server, name)));
       const channels = (await redis.pubsub('CHANNELS', `${id}:*`)) as string[];
       return {
-        ...Object.fromEntries(LEFT_OVER.map((name, index) => [name, counts[index] ?? 0])),
+        ...Object.fromEntries(counts),
         'subscriptions to Redis': channels.length,
       };
     };
@@ -122,11 +141,4 @@ async function leftOver(server: Server, { redisUrl, id }: Wiring): Promise<Recor
   } finally {
     redis.disconnect();
   }
-}
-
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
 }

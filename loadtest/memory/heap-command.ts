@@ -1,13 +1,14 @@
-/**
- * `yarn heap:diff`: heap snapshots of the gateway with nobody, with everybody waiting, and after a flood; and what has
- * grown from one to the next, by constructor.
- */
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { origin } from '../run/environment.ts';
+import { defineCommand } from '../command.ts';
+import { origin } from '../report/origin.ts';
+import { saveResults } from '../report/result-files.ts';
+import type { Load } from '../report/report.ts';
+import type { NamedTable } from '../report/sections/tables-section.ts';
+import { tableText } from '../report/text-table.ts';
+import { loadOptions, readLoad, STANDARD_LOAD } from '../run/load-options.ts';
 import { interruption, measure } from '../run/measure.ts';
-import { parseOptions, USAGE } from '../run/load-options.ts';
 import { sluice } from '../targets/sluice.ts';
 import { growth, type Growth } from './heap-growth.ts';
 import { summarise, type Summary } from './heap-summary.ts';
@@ -15,78 +16,86 @@ import { summarise, type Summary } from './heap-summary.ts';
 /** Lines that are shown; the rest is added up. */
 const SHOWN = 40;
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) {
-    console.log(USAGE.replace('yarn loadtest', 'yarn heap:diff'));
-    return;
-  }
-  const { load, out } = parseOptions(['--singles=10', '--duration=5', ...args], []);
-  const folder = out ?? (await mkdtemp(path.join(tmpdir(), 'sluice-heap-')));
-  await mkdir(folder, { recursive: true });
-  try {
-    const summaries: Summary[] = [];
-    await measure(sluice, load, {
-      phase: (_target, phase) => console.error(phase),
-      sample: () => undefined,
-      moment: async (name, [server]) => {
-        const file = path.join(folder, `${name}.heapsnapshot`);
-        await server?.snapshot(file);
-        summaries.push(await summarise(file));
-      },
-      signal: interruption(),
-    });
-    const [nothing, idle, flood] = summaries;
-    if (!nothing || !idle || !flood) throw new Error(`expected three snapshots, got ${summaries.length}`);
-    const waiting = growth(nothing, idle, load.sockets);
-    const flooded = growth(idle, flood, load.sockets);
-    show(`From nobody to ${load.sockets} sockets that wait, for each socket`, waiting);
-    show('From waiting to after a flood, for each socket', flooded);
-    if (out === undefined) return;
-    const made = await origin(['yarn heap:diff', ...args].join(' '));
-    const tables = [
-      table(`For each of ${load.sockets} sockets that wait`, waiting),
-      table('More of it after a flood', flooded),
-    ];
-    await writeFile(path.join(out, 'heap.json'), JSON.stringify({ kind: 'heap', ...made, tables }, null, 2));
-    console.error(`Snapshots, for the memory panel of Chrome's developer tools, and heap.json: ${out}`);
-  } finally {
-    if (out === undefined) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function show(title: string, lines: readonly Growth[]): void {
-  const total = lines.reduce((sum, { bytes }) => sum + bytes, 0);
-  console.log(`\n${title}: ${total.toFixed(0)} bytes on the heap\n`);
-  console.log('   bytes   objects  constructor');
-  for (const { name, bytes, count, why } of lines.slice(0, SHOWN)) {
-    console.log(
-      `${bytes.toFixed(1).padStart(8)} ${count.toFixed(2).padStart(9)}  ${name}${why === '' ? '' : `: ${why}`}`,
-    );
-  }
-  const rest = lines.slice(SHOWN).reduce((sum, { bytes }) => sum + bytes, 0);
-  console.log(`${rest.toFixed(1).padStart(8)}            all others`);
-}
-
-/** In a report, lines of less than this are added up. */
+/** In saved results, lines of less than this are added up. */
 const LEAST_BYTES = 20;
 
-function table(title: string, lines: readonly Growth[]): object {
+export const command = defineCommand({
+  summary: "compares snapshots of the gateway's heap without clients, with all subscribed, and after a flood",
+  needsServices: true,
+  options: {
+    ...loadOptions({ ...STANDARD_LOAD, singles: 10, floodSeconds: 5 }),
+    out: { type: 'string', help: 'folder for the snapshots and heap.json; if left out, none are kept' },
+  },
+  prepare({ values: { out, ...values }, commandLine }) {
+    const load = readLoad(values);
+    return async () => {
+      const folder = out ?? (await mkdtemp(path.join(tmpdir(), 'sluice-heap-')));
+      await mkdir(folder, { recursive: true });
+      try {
+        const { idle, flooded } = await growthUnder(load, folder);
+        console.log(shown(`From no client to ${load.sockets} idle sockets, for each socket`, idle));
+        console.log(shown('From idle to after a flood, for each socket', flooded));
+        if (out === undefined) return;
+        const tables = [
+          saved(`For each of ${load.sockets} idle sockets`, idle),
+          saved('More of it after a flood', flooded),
+        ];
+        const made = await origin(commandLine);
+        await saveResults(path.join(out, 'heap.json'), { kind: 'heap', ...made, tables });
+        console.error(`Snapshots, for the memory panel of Chrome's developer tools: ${out}`);
+      } finally {
+        if (out === undefined) await rm(folder, { recursive: true, force: true });
+      }
+    };
+  },
+});
+
+/** @param folder where the snapshots go */
+async function growthUnder(
+  load: Load,
+  folder: string,
+): Promise<{ readonly idle: readonly Growth[]; readonly flooded: readonly Growth[] }> {
+  const summaries: Summary[] = [];
+  await measure(sluice, load, {
+    phase: (phase) => console.error(phase),
+    moment: async (name, [server]) => {
+      const file = path.join(folder, `${name}.heapsnapshot`);
+      await server?.snapshot(file);
+      summaries.push(await summarise(file));
+    },
+    signal: interruption(),
+  });
+  const [nothing, idle, flood] = summaries;
+  if (!nothing || !idle || !flood) throw new Error(`expected three snapshots, got ${summaries.length}`);
+  return { idle: growth(nothing, idle, load.sockets), flooded: growth(idle, flood, load.sockets) };
+}
+
+function shown(title: string, lines: readonly Growth[]): string {
+  const rows = lines
+    .slice(0, SHOWN)
+    .map(({ name, bytes, count, why }) => [
+      `${name}${why === '' ? '' : `: ${why}`}`,
+      bytes.toFixed(1),
+      count.toFixed(2),
+    ]);
+  const rest = ['all others', bytesOf(lines.slice(SHOWN)).toFixed(1), ''];
+  const table = tableText({ columns: ['constructor', 'bytes', 'objects'], rows: [...rows, rest] });
+  return `\n${title}: ${bytesOf(lines).toFixed(0)} bytes on the heap\n\n${table}`;
+}
+
+function saved(title: string, lines: readonly Growth[]): NamedTable {
   const large = lines.filter(({ bytes }) => bytes >= LEAST_BYTES);
-  const sum = (some: readonly Growth[]): number => some.reduce((total, { bytes }) => total + bytes, 0);
   return {
     title,
     columns: ['constructor', 'bytes', 'objects', 'why'],
     rows: [
       ...large.map(({ name, bytes, count, why }) => [name, bytes, count, why]),
-      ['all others', sum(lines) - sum(large), null, ''],
-      ['in all', sum(lines), null, ''],
+      ['all others', bytesOf(lines) - bytesOf(large), null, ''],
+      ['in all', bytesOf(lines), null, ''],
     ],
   };
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+function bytesOf(lines: readonly Growth[]): number {
+  return lines.reduce((total, { bytes }) => total + bytes, 0);
 }

@@ -1,20 +1,18 @@
-/** `yarn bench` and `yarn bench:<name>`: parts of the gateway beside other ways to do the same. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
-import { messageOf } from '../../src/errors.ts';
-import { measure, type Case, type Effort } from './bench.ts';
+import { defineCommand, UsageError, wholeNumber } from '../command.ts';
+import { measure, type Case } from './bench.ts';
 import { measureHeap, type HeapCase } from './heap-case.ts';
 import { format, tableOf, type Result } from './micro-table.ts';
+import type { StageCase } from './stages.ts';
 
 interface Benchmark {
-  readonly cases: readonly Case[];
+  readonly cases?: readonly Case[];
   readonly heapCases?: readonly HeapCase[];
+  readonly stageCases?: readonly StageCase[];
 }
-
-type Tell = (result: Result) => void;
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   hub: () => import('./benchmarks/hub.ts'),
@@ -25,77 +23,84 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   documents: () => import('./benchmarks/documents.ts'),
   context: () => import('./benchmarks/context.ts'),
   lazy: () => import('./benchmarks/lazy.ts'),
+  ingest: () => import('./benchmarks/ingest.ts'),
 };
 
-const HELP = `yarn bench [<name> …]    of ${Object.keys(BENCHMARKS).join(', ')}; all if none is named
-  --cases <text>         only cases whose names contain it
-  --rounds <n>           in each of which all variants take turns (11)
-  --turn-ms <n>          how long one variant's turn should take (50); 0: one operation
-  --json                 the figures, in ns and bytes, as one line of JSON for each case
-  --out <file>           writes them as tables too, for yarn loadtest:results`;
+const NAMES = Object.keys(BENCHMARKS);
 
-interface Options extends Effort {
-  readonly names: readonly string[];
+const ROUNDS = 11;
+
+const CLI = path.join(import.meta.dirname, '../cli.js');
+
+interface Options {
+  /** Only cases whose names contain it. */
   readonly cases: string;
-  readonly json: boolean;
-  readonly out: string | undefined;
+  readonly rounds: number | undefined;
+  readonly turnMs: number;
 }
 
-function readOptions(args: string[]): Options | undefined {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      cases: { type: 'string', default: '' },
-      rounds: { type: 'string', default: '11' },
-      'turn-ms': { type: 'string', default: '50' },
-      json: { type: 'boolean', default: false },
-      out: { type: 'string' },
-      help: { type: 'boolean', default: false },
+type Tell = (result: Result) => void;
+
+export const command = defineCommand({
+  summary: `measures parts of the gateway beside other ways to do the same: ${NAMES.join(', ')}`,
+  positionals: '[name …]',
+  needsServices: false,
+  options: {
+    cases: { type: 'string', default: '', help: 'only cases (of ingest: stages) whose names contain it' },
+    rounds: { type: 'string', help: 'rounds, in each of which all variants take turns (11; of ingest 30)' },
+    'turn-ms': {
+      type: 'string',
+      default: '50',
+      help: "how long one variant's turn should take; 0: one operation",
     },
-  });
-  if (values.help) return undefined;
-  for (const name of positionals) {
-    if (Object.hasOwn(BENCHMARKS, name)) continue;
-    throw new Error(`Expected one of ${Object.keys(BENCHMARKS).join(', ')}, got ${name}.`);
-  }
-  return {
-    names: positionals.length === 0 ? Object.keys(BENCHMARKS) : positionals,
-    cases: values.cases,
-    rounds: integer('--rounds', values.rounds, 1),
-    turnMs: integer('--turn-ms', values['turn-ms'], 0),
-    json: values.json,
-    out: values.out,
-  };
-}
-
-function integer(option: string, text: string, least: number): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new Error(`Expected an integer from ${least} on for ${option}, got ${text}.`);
-}
+    json: {
+      type: 'boolean',
+      help: 'the figures, in ns and bytes, as one line of JSON for each case',
+    },
+    out: { type: 'string', help: 'file for the tables as JSON' },
+  },
+  prepare({ values, positionals, commandLine }) {
+    for (const name of positionals) {
+      if (!NAMES.includes(name)) throw new UsageError(`expected one of ${NAMES.join(', ')}, got ${name}`);
+    }
+    const options: Options = {
+      cases: values.cases,
+      rounds: values.rounds === undefined ? undefined : wholeNumber('rounds', values.rounds, 1, 10_000),
+      turnMs: wholeNumber('turn-ms', values['turn-ms'], 0, 60_000),
+    };
+    return async () => {
+      const results: Result[] = [];
+      const tell: Tell = (result) => {
+        results.push(result);
+        console.log(values.json ? JSON.stringify(result) : format(result));
+      };
+      const [first, ...more] = positionals.length === 0 ? NAMES : positionals;
+      if (first !== undefined && more.length === 0) await run(first, options, tell);
+      else for (const name of [first ?? '', ...more]) await runApart(name, options, tell);
+      if (values.out === undefined || process.exitCode === 1) return;
+      await save(values.out, commandLine, results);
+    };
+  },
+});
 
 /** Ends with the first case whose variants do not do the same. */
-async function run(benchmark: string, { cases: contain, ...effort }: Options, tell: Tell): Promise<void> {
-  const { cases, heapCases = [] } = (await BENCHMARKS[benchmark]?.()) ?? { cases: [] };
-  const wanted = ({ name }: Case | HeapCase): boolean => name.includes(contain);
+async function run(name: string, { cases: contain, rounds, turnMs }: Options, tell: Tell): Promise<void> {
+  const { cases = [], heapCases = [], stageCases = [] } = (await BENCHMARKS[name]?.()) ?? {};
+  const wanted = (one: Case | HeapCase): boolean => one.name.includes(contain);
+  const found = ({ name: of, unit }: Case | HeapCase | StageCase, variants: Result['variants']): void =>
+    tell({ benchmark: name, name: of, unit, variants });
   for (const one of cases.filter(wanted)) {
-    tell({ benchmark, name: one.name, unit: one.unit, variants: await measure(one, effort) });
+    found(one, await measure(one, { rounds: rounds ?? ROUNDS, turnMs }));
   }
-  for (const one of heapCases.filter(wanted)) {
-    tell({
-      benchmark,
-      name: one.name,
-      unit: one.unit,
-      variants: await measureHeap(one, effort.turnMs === 0),
-    });
-  }
+  for (const one of heapCases.filter(wanted)) found(one, await measureHeap(one, turnMs === 0));
+  for (const one of stageCases) found(one, await one.measure(contain, rounds));
 }
 
 /** In a process of its own: V8 compiles shared code for what it has met, which would be another benchmark. */
 async function runApart(name: string, { cases, rounds, turnMs }: Options, tell: Tell): Promise<void> {
-  const options = ['--json', `--cases=${cases}`, `--rounds=${rounds}`, `--turn-ms=${turnMs}`];
-  const child = spawn(process.execPath, [import.meta.filename, name, ...options], {
+  const options = ['--json', `--cases=${cases}`, `--turn-ms=${turnMs}`];
+  if (rounds !== undefined) options.push(`--rounds=${rounds}`);
+  const child = spawn(process.execPath, [CLI, 'micro', name, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -104,32 +109,9 @@ async function runApart(name: string, { cases, rounds, turnMs }: Options, tell: 
   if (code !== 0) process.exitCode = 1;
 }
 
-async function main(args: string[]): Promise<void> {
-  const options = readOptions(args);
-  if (options === undefined) {
-    console.log(HELP);
-    return;
-  }
-  const { names, json, out } = options;
-  const results: Result[] = [];
-  const tell: Tell = (result) => {
-    results.push(result);
-    console.log(json ? JSON.stringify(result) : format(result));
-  };
-  const [first, ...more] = names;
-  if (first !== undefined && more.length === 0) await run(first, options, tell);
-  else for (const name of names) await runApart(name, options, tell);
-  if (out === undefined || process.exitCode === 1) return;
-  // Whatever it brings along is loaded when nothing is measured any more.
-  const { origin } = await import('../run/environment.ts');
-  const made = await origin(['yarn bench', ...args].join(' '));
-  const tables = results.map(tableOf);
-  await writeFile(out, `${JSON.stringify({ kind: 'micro', ...made, tables }, null, 2)}\n`);
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  console.error(messageOf(error));
-  process.exitCode = 1;
+async function save(file: string, commandLine: string, results: readonly Result[]): Promise<void> {
+  // Loaded when all has been measured: a benchmark measures its whole process.
+  const { origin } = await import('../report/origin.ts');
+  const { saveResults } = await import('../report/result-files.ts');
+  await saveResults(file, { kind: 'micro', ...(await origin(commandLine)), tables: results.map(tableOf) });
 }

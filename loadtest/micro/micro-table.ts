@@ -1,30 +1,33 @@
-import type { Table } from '../report/comparison-tables.ts';
+import type { NamedTable } from '../report/sections/tables-section.ts';
+import { tableText } from '../report/text-table.ts';
 import type { Measurement } from './bench.ts';
 import type { HeapMeasurement } from './heap-case.ts';
+import type { StageMeasurement } from './stages.ts';
 
 /** What came of one case. */
 export interface Result {
   readonly benchmark: string;
   readonly name: string;
   readonly unit: string;
-  readonly variants: readonly (Measurement | HeapMeasurement)[];
+  readonly variants: readonly (Measurement | HeapMeasurement | StageMeasurement)[];
 }
 
 /** For the terminal. */
 export function format(result: Result): string {
-  const { title, columns, rows } = tableOf(result);
-  return [title, ...lines([columns, ...rows]), ''].join('\n');
+  const { title, ...table } = tableOf(result);
+  return [title, tableText(table), ''].join('\n');
 }
 
-export function tableOf({ benchmark, name, unit, variants }: Result): Table & { readonly title: string } {
-  const cells = variants.map((variant) =>
-    'cpuNs' in variant ? timeCells(variant, unit) : heapCells(variant, unit),
-  );
+export function tableOf({ benchmark, name, unit, variants }: Result) {
+  const cells = variants.map((variant): Readonly<Record<string, string>> => {
+    if ('cpuNs' in variant) return timeCells(variant, unit);
+    return 'stageNs' in variant ? stageCells(variant, unit) : heapCells(variant, unit);
+  });
   return {
     title: `${benchmark}: ${name}`,
     columns: Object.keys(cells[0] ?? {}),
-    rows: cells.map((one): string[] => Object.values(one)),
-  };
+    rows: cells.map((one) => Object.values(one)),
+  } satisfies NamedTable;
 }
 
 function timeCells({ name, cpuNs, cpuSpread, wallNs, ratio, bytes }: Measurement, unit: string) {
@@ -47,23 +50,19 @@ function heapCells({ name, objects, bytes, ratio }: HeapMeasurement, unit: strin
   };
 }
 
-/** The first column to the left, figures to the right. */
-function lines(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  );
+function stageCells({ name, stageNs, addedNs }: StageMeasurement, unit: string) {
+  return {
+    '': name,
+    [`CPU per ${unit}`]: duration(stageNs),
+    'added by the stage': addedNs === null ? '' : duration(addedNs),
+  };
 }
 
 const times = (ratio: number): string => `× ${digits(ratio)}`;
 
 function duration(ns: number): string {
-  if (ns < 1e3) return `${digits(ns)} ns`;
-  return ns < 1e6 ? `${digits(ns / 1e3)} µs` : `${digits(ns / 1e6)} ms`;
+  if (Math.abs(ns) < 1e3) return `${digits(ns)} ns`;
+  return Math.abs(ns) < 1e6 ? `${digits(ns / 1e3)} µs` : `${digits(ns / 1e6)} ms`;
 }
 
 function size(bytes: number): string {
@@ -72,5 +71,5 @@ function size(bytes: number): string {
 
 /** Three that count: no benchmark is more precise than that. */
 function digits(value: number): string {
-  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+  return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

@@ -1,33 +1,39 @@
-/** `yarn clinic doctor|flame`: the gateway under load through node-clinic, which writes a page on where its time goes. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Audience } from '../clients/audience.ts';
-import { prepare } from '../run/environment.ts';
-import { flood, reachEverybody } from '../run/flood.ts';
+import { defineCommand } from '../command.ts';
+import type { Load } from '../report/report.ts';
+import { OUT } from '../report/save-report.ts';
+import { flood, reachAll } from '../run/flood.ts';
 import { interruption } from '../run/measure.ts';
 import { Producer } from '../run/producer.ts';
-import type { Load } from '../report/report.ts';
+import { Traffic } from '../run/traffic.ts';
+import { prepare } from '../run/wiring.ts';
 import { Server } from '../targets/server-process.ts';
 import type { Target, Wiring } from '../targets/target.ts';
-import { Traffic } from '../run/traffic.ts';
-import { parseClinicOptions, USAGE } from './profile-options.ts';
 import { underClinic } from './clinic-target.ts';
+import { PROFILE_OPTIONS, readProfile, TOOLS, type Profile } from './profile-options.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
-const INSTALLER = path.join(ROOT, 'scripts/lib/clinic.mjs');
+const INSTALLER = path.join(import.meta.dirname, '../../../scripts/lib/clinic.mjs');
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return;
-  }
-  const { tool, load, out } = parseClinicOptions(args);
+export const command = defineCommand({
+  summary: 'runs the gateway under load through node-clinic, which writes a page on where its time goes',
+  positionals: TOOLS.join('|'),
+  needsServices: true,
+  options: PROFILE_OPTIONS,
+  prepare: (args) => {
+    const profile = readProfile(args);
+    return () => record(profile);
+  },
+});
+
+async function record({ tool, load, out }: Profile): Promise<void> {
   const signal = interruption();
   const clinic = await install(signal);
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
-  const folder = path.resolve(out ?? path.join(ROOT, 'loadtest/out', `clinic-${tool}-${time}`));
+  const folder = path.resolve(out ?? path.join(OUT, `clinic-${tool}-${time}`));
   await mkdir(folder, { recursive: true });
   const { wiring, undo } = await prepare(load);
   try {
@@ -55,7 +61,7 @@ async function runUnder(target: Target, load: Load, wiring: Wiring, signal: Abor
   try {
     await Promise.race([putUnderLoad(server, load, wiring, signal), server.ended]);
   } finally {
-    console.error(`Waiting for the report …`);
+    console.error('Waiting for the report …');
     await server.stop();
   }
 }
@@ -66,7 +72,7 @@ async function putUnderLoad(server: Server, load: Load, wiring: Wiring, signal: 
   const audience = new Audience(load, [server.port]);
   try {
     await audience.connect();
-    await reachEverybody(traffic, audience);
+    await reachAll(traffic, audience);
     console.error(`${load.sockets} sockets, events for ${load.floodSeconds} s …`);
     await flood(load, traffic, audience, signal);
     console.error(`${audience.deliveries} deliveries.`);
@@ -94,11 +100,4 @@ function show(page: string): void {
   });
   child.on('error', () => undefined);
   child.unref();
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
 }

@@ -1,50 +1,48 @@
-import { parseArgs } from 'node:util';
-import { parseOptions } from '../run/load-options.ts';
+import { UsageError, wholeNumber, type Arguments } from '../command.ts';
 import type { Load } from '../report/report.ts';
+import {
+  graphOption,
+  LONGEST_SECONDS,
+  readSockets,
+  socketsOption,
+  STANDARD_LOAD,
+} from '../run/load-options.ts';
 
 /** Clinic's third tool, bubbleprof, hangs on the versions of Node.js that Sluice runs on. */
-const TOOLS = ['doctor', 'flame'] as const;
+export const TOOLS = ['doctor', 'flame'] as const;
 
 export type Tool = (typeof TOOLS)[number];
 
-export interface Options {
+export interface Profile {
   readonly tool: Tool;
   readonly load: Load;
   /** Folder for what clinic writes; undefined: one named after tool and time. */
   readonly out: string | undefined;
 }
 
-export const USAGE = `Usage: yarn clinic ${TOOLS.join('|')} [options]
+export const PROFILE_OPTIONS = {
+  sockets: socketsOption('1000'),
+  seconds: {
+    type: 'string',
+    default: '10',
+    help: 'how long events are sent, as many as the gateway takes',
+  },
+  graph: graphOption,
+  out: { type: 'string', help: 'folder for what clinic writes (loadtest/out/clinic-<tool>-<time>)' },
+} as const;
 
-  --sockets    sockets, one subscription each (1000)
-  --seconds    how long events are sent, as many as the gateway takes (10)
-  --graph      folder of a graph that answers the load test's query; flat, company: its own (flat)
-  --out        folder for what clinic writes`;
-
-/** @throws Error that says what was expected and what came */
-export function parseClinicOptions(args: readonly string[]): Options {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      sockets: { type: 'string', default: '1000' },
-      seconds: { type: 'string', default: '10' },
-      graph: { type: 'string', default: 'flat' },
-      out: { type: 'string' },
-    },
-  });
+/** @throws UsageError that says what was expected and what came */
+export function readProfile({ values, positionals }: Arguments<typeof PROFILE_OPTIONS>): Profile {
   const [name, ...more] = positionals;
   const tool = TOOLS.find((one) => one === name);
   if (tool === undefined || more.length > 0) {
-    throw new Error(`Expected ${TOOLS.join(' or ')}, got ${positionals.join(' ') || 'nothing'}`);
+    throw new UsageError(`expected ${TOOLS.join(' or ')}, got ${positionals.join(' ') || 'nothing'}`);
   }
-  const seconds = Number(values.seconds);
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 600) {
-    throw new Error(`--seconds: expected a number from 1 to 600, got ${values.seconds}`);
-  }
-  const { load } = parseOptions(
-    [`--sockets=${values.sockets}`, `--duration=${seconds}`, `--graph=${values.graph}`],
-    [],
-  );
+  const load: Load = {
+    ...STANDARD_LOAD,
+    sockets: readSockets(values.sockets),
+    floodSeconds: wholeNumber('seconds', values.seconds, 1, LONGEST_SECONDS),
+    graph: values.graph,
+  };
   return { tool, load, out: values.out };
 }

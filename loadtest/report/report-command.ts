@@ -1,38 +1,39 @@
-/** `yarn loadtest:results <files…>`: writes RESULTS.md from what the load test and the others have written as JSON. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { defineCommand, UsageError } from '../command.ts';
 import { KINDS, readResults } from './result-files.ts';
 import { resultsMarkdown, type Notes } from './results-markdown.ts';
 
 /** Of the sources, not of what was built from them. */
-const folder = path.resolve(import.meta.dirname, '../../../loadtest');
+const FOLDER = path.resolve(import.meta.dirname, '../../../loadtest');
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { out: { type: 'string', default: path.join(folder, 'RESULTS.md') } },
+export const command = defineCommand({
+  summary: 'writes RESULTS.md from files that the other commands have saved, and from loadtest/notes',
+  positionals: '<file …>',
+  needsServices: false,
+  options: {
+    out: { type: 'string', help: 'file for the Markdown (loadtest/RESULTS.md)' },
+  },
+  prepare({ values: { out = path.join(FOLDER, 'RESULTS.md') }, positionals }) {
+    if (positionals.length === 0) {
+      throw new UsageError('expected one or more files of results (JSON), got none');
+    }
+    return async () => {
+      const files = await Promise.all(
+        positionals.map(async (name) => ({ name, content: await readFile(name, 'utf8') })),
+      );
+      const markdown = resultsMarkdown(readResults(files), await readNotes());
+      await writeFile(out, await formatted(markdown));
+      console.log(path.relative(process.cwd(), path.resolve(out)));
+    };
+  },
 });
 
-async function main(): Promise<void> {
-  if (positionals.length === 0) {
-    throw new Error('Expected one or more files of results (JSON), got none.');
-  }
-  const files = await Promise.all(
-    positionals.map(async (name) => ({ name, content: await readFile(name, 'utf8') })),
-  );
-  const markdown = resultsMarkdown(readResults(files), await notes());
-  // Formatted as the rest of the repository is, or `yarn format` would change what the tool alone may.
-  const config = await resolveConfig(path.join(folder, 'RESULTS.md'));
-  await writeFile(values.out, await format(markdown, { ...config, parser: 'markdown' }));
-  console.log(path.relative(process.cwd(), values.out));
-}
-
 /** `notes/introduction.md`, and `notes/<kind>.md` for each kind of results. */
-async function notes(): Promise<Notes> {
+async function readNotes(): Promise<Notes> {
   const found = await Promise.all(
     (['introduction', ...KINDS] as const).map(async (name) => {
-      const text = await readFile(path.join(folder, 'notes', `${name}.md`), 'utf8').catch(missing);
+      const text = await readFile(path.join(FOLDER, 'notes', `${name}.md`), 'utf8').catch(missing);
       return [name, text] as const;
     }),
   );
@@ -43,9 +44,10 @@ function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+/** As the rest of the repository is, or `yarn format` would change what this command alone may change. */
+async function formatted(markdown: string): Promise<string> {
+  // A dev dependency that no other command needs.
+  const { format, resolveConfig } = await import('prettier');
+  const config = await resolveConfig(path.join(FOLDER, 'RESULTS.md'));
+  return format(markdown, { ...config, parser: 'markdown' });
 }

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Report } from './report.ts';
 import type { Ladder } from './sections/ladder-section.ts';
 import type { Tables } from './sections/tables-section.ts';
@@ -65,10 +67,17 @@ function read({ name, content }: File): readonly [Kind, unknown] {
   return [kind, results];
 }
 
-/** What `yarn loadtest` writes has a version instead of a kind. */
+/** What `yarn loadtest run` writes has a version instead of a kind. */
 function kindOf(name: string, { kind: said, version }: Readonly<Record<string, unknown>>): Kind {
   const kind = said === undefined && version === 1 ? 'loadtest' : KINDS.find((one) => one === said);
   if (kind !== undefined) return kind;
   const got = said === undefined ? `version ${String(version)}` : String(said);
   throw new Error(`${name}: expected version 1 or a kind of ${KINDS.join(', ')}, got ${got}`);
+}
+
+/** Writes what a subcommand has measured, and says where. */
+export async function saveResults(file: string, results: Ladder | Tables): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
+  console.error(path.relative(process.cwd(), path.resolve(file)));
 }

@@ -30,7 +30,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     micro: results.micro.map(tablesSection),
   };
   const parts = [
-    '<!-- Written by `yarn loadtest:results`, from results and from loadtest/notes. What is changed here is lost. -->',
+    '<!-- Written by `yarn loadtest report`, from results and from loadtest/notes. What is changed here is lost. -->',
     '# Results',
     ...note(notes.introduction),
     ...(results.loadtest.length > 0 ? ['## Budgets', atAGlance(results.loadtest), meanings()] : []),

@@ -4,13 +4,13 @@ import { page } from './report-page.ts';
 import { drawPngs } from './plot-pngs.ts';
 import type { Report } from './report.ts';
 
-/** Of the repository, seen from where this file is built to. */
-const root = path.resolve(import.meta.dirname, '../../..');
+/** Where subcommands save what they measure, if they are not told where. Of the repository, not of what is built. */
+export const OUT = path.resolve(import.meta.dirname, '../../../loadtest/out');
 
 /** `loadtest/out/<time>-<commit>`: sorted by time, and never the folder of another run. */
 export function defaultFolder({ created, commit }: Report): string {
   const name = `${created.replace(/\.\d+Z?$/, '').replaceAll(':', '-')}-${commit}`;
-  return path.join(root, 'loadtest/out', name.replaceAll(/[^\w.-]/g, '-'));
+  return path.join(OUT, name.replaceAll(/[^\w.-]/g, '-'));
 }
 
 export interface SaveOptions {

@@ -1,70 +1,57 @@
-/**
- * `yarn bench:check`: several short runs of Sluice and stock in turn, and the median of each budget over them. Ends
- * with 1 when one is missed, or could not be measured. `--small` is for continuous integration: few sockets, and limits of its own.
- */
-import { parseArgs } from 'node:util';
-import { origin } from './environment.ts';
-import { interruption, measure } from './measure.ts';
+import { defineCommand, wholeNumber } from '../command.ts';
 import { BUDGETS, type Budget } from '../report/budgets.ts';
 import { budgetRow } from '../report/comparison-tables.ts';
-import { ProgressLine } from '../report/progress-line.ts';
+import { origin } from '../report/origin.ts';
 import type { Load, Report } from '../report/report.ts';
-import { tableText } from '../report/terminal-summary.ts';
-import { parseOptions } from './load-options.ts';
+import { tableText } from '../report/text-table.ts';
 import { sluice } from '../targets/sluice.ts';
 import { stock } from '../targets/stock/stock-target.ts';
+import { STANDARD_LOAD } from './load-options.ts';
+import { interruption, measureEach } from './measure.ts';
 import { medians } from './medians.ts';
 import { SMALL_BUDGETS } from './small-budgets.ts';
 
-interface Plan {
+interface Check {
   readonly load: Load;
   readonly budgets: readonly Budget[];
 }
 
-const SHORT = ['--singles=40', '--duration=5'];
+const SHORT: Load = { ...STANDARD_LOAD, singles: 40, floodSeconds: 5 };
 
-const FULL: readonly Plan[] = [
-  { load: parseOptions(SHORT, []).load, budgets: BUDGETS },
-  { load: parseOptions([...SHORT, '--channels=4000', '--window=8000'], []).load, budgets: BUDGETS },
+const FULL: readonly Check[] = [
+  { load: SHORT, budgets: BUDGETS },
+  { load: { ...SHORT, channels: SHORT.sockets, window: 8_000 }, budgets: BUDGETS },
 ];
 
-const SMALL: readonly Plan[] = [
-  { load: parseOptions(['--sockets=500', '--singles=40', '--duration=3'], []).load, budgets: SMALL_BUDGETS },
+const SMALL: readonly Check[] = [
+  { load: { ...SHORT, sockets: 500, floodSeconds: 3 }, budgets: SMALL_BUDGETS },
 ];
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { small: { type: 'boolean', default: false }, rounds: { type: 'string', default: '3' } },
-  });
-  const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20) {
-    throw new Error(`--rounds: expected a number from 1 to 20, got ${values.rounds}`);
-  }
-  const signal = interruption();
-  for (const plan of values.small ? SMALL : FULL) {
-    const reports: Report[] = [];
-    for (let round = 0; round < rounds; round += 1) reports.push(await oneRound(plan.load, signal));
-    const judgements = medians(reports, plan.budgets);
-    console.log(tableText({ columns: ['budget', 'limit', 'median', ''], rows: judgements.map(budgetRow) }));
-    if (judgements.some(({ verdict }) => verdict !== 'met')) process.exitCode = 1;
-  }
-}
-
-async function oneRound(load: Load, signal: AbortSignal): Promise<Report> {
-  const line = new ProgressLine(process.stderr);
-  const watcher = {
-    phase: () => undefined,
-    sample: (...seen: Parameters<ProgressLine['show']>) => line.show(...seen),
-    signal,
-  };
-  const runs = [await measure(sluice, load, watcher), await measure(stock, load, watcher)];
-  line.clear();
-  return { version: 1, ...(await origin('yarn bench:check')), load, runs };
-}
-
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+export const command = defineCommand({
+  summary: 'judges the budgets by the medians of short runs of Sluice and stock; fails unless all are met',
+  needsServices: true,
+  options: {
+    small: {
+      type: 'boolean',
+      help: 'for continuous integration: 500 sockets, and limits that leave room for a busy machine',
+    },
+    rounds: { type: 'string', default: '3', help: 'short runs of each server, whose median counts' },
+  },
+  prepare({ values, commandLine }) {
+    const rounds = wholeNumber('rounds', values.rounds, 1, 20);
+    return async () => {
+      const signal = interruption();
+      for (const { load, budgets } of values.small ? SMALL : FULL) {
+        const reports: Report[] = [];
+        while (reports.length < rounds) {
+          const runs = await measureEach([sluice, stock], load, signal);
+          reports.push({ version: 1, ...(await origin(commandLine)), load, runs });
+        }
+        const judgements = medians(reports, budgets);
+        const rows = judgements.map(budgetRow);
+        console.log(tableText({ columns: ['budget', 'limit', 'median', ''], rows }));
+        if (judgements.some(({ verdict }) => verdict !== 'met')) process.exitCode = 1;
+      }
+    };
+  },
+});

@@ -11,7 +11,7 @@ const TRY_MS = 5_000;
  *
  * @throws if none does
  */
-export async function reachEverybody(traffic: Traffic, audience: Audience): Promise<void> {
+export async function reachAll(traffic: Traffic, audience: Audience): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const seq = await traffic.sendRound();
     const reached = await Promise.race([

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Audience } from '../clients/audience.ts';
-import { flood, reachEverybody } from './flood.ts';
-import { percentiles } from '../percentiles.ts';
+import { flood, reachAll } from './flood.ts';
+import { percentiles } from '../statistics.ts';
 import { Producer } from './producer.ts';
 import type {
   Load,
@@ -33,8 +33,8 @@ const VISIT_EVERY_MS = 100;
 
 /** Told while a run is under way. */
 export interface Watcher {
-  phase(target: string, phase: PhaseName): void;
-  sample(target: string, phase: PhaseName, sample: Sample): void;
+  phase?(phase: PhaseName): void;
+  sample?(target: string, phase: PhaseName, sample: Sample): void;
   /** All have subscribed, and none has been sent anything but the warm-up; or the flood is over. For snapshots. */
   moment?(name: 'nothing' | 'idle' | 'flood', servers: readonly Server[]): Promise<void>;
   /** Gives the run up. */
@@ -48,16 +48,20 @@ export interface Watcher {
  * @throws if the servers can't be started, or end; or whatever the watcher's signal is aborted with
  */
 export async function runLoad(target: Target, load: Load, wiring: Wiring, watcher: Watcher): Promise<Run> {
+  const { signal } = watcher;
   const servers: Server[] = [];
+  let abort = (): void => undefined;
   try {
-    watcher.signal.throwIfAborted();
+    signal.throwIfAborted();
     for (let pod = 0; pod < load.pods; pod += 1) servers.push(await Server.start(target, wiring));
     const givenUp = new Promise<never>((_resolve, reject) => {
-      watcher.signal.addEventListener('abort', () => reject(watcher.signal.reason as Error), { once: true });
+      abort = () => reject(signal.reason as Error);
     });
+    signal.addEventListener('abort', abort);
     const run = new LoadRun(target, load, wiring, watcher, servers);
     return await Promise.race([run.run(), givenUp, ...servers.map((server) => server.ended)]);
   } finally {
+    signal.removeEventListener('abort', abort);
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
@@ -84,7 +88,7 @@ class LoadRun {
     this.#traffic = new Traffic(this.#producer, load, Audience.watchersOf(load, { reading: false }));
     this.#sampler = new Sampler(
       { servers, audience: () => this.#audience, traffic: () => this.#traffic },
-      (sample) => watcher.sample(target.name, this.#phase, sample),
+      (sample) => watcher.sample?.(target.name, this.#phase, sample),
     );
   }
 
@@ -127,7 +131,7 @@ class LoadRun {
 
   async #inPhase<T>(name: PhaseName, work: () => Promise<T>): Promise<T> {
     this.#phase = name;
-    this.#watcher.phase(this.#target.name, name);
+    this.#watcher.phase?.(name);
     const from = this.#sampler.now;
     const result = await work();
     this.#phases.push({ name, from, to: this.#sampler.now });
@@ -147,7 +151,7 @@ class LoadRun {
   }
 
   async #warmUp(audience: Audience): Promise<void> {
-    await reachEverybody(this.#traffic, audience);
+    await reachAll(this.#traffic, audience);
     for (let event = 0; event < WARM_UP_EVENTS; event += 1) {
       await this.#traffic.send(1);
       await this.#drained(audience);

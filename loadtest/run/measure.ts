@@ -1,7 +1,8 @@
-import { prepare } from './environment.ts';
+import { ProgressLine } from '../report/progress-line.ts';
 import type { Load, Run } from '../report/report.ts';
-import { runLoad, type Watcher } from './load-run.ts';
 import type { Target } from '../targets/target.ts';
+import { runLoad, type Watcher } from './load-run.ts';
+import { prepare } from './wiring.ts';
 
 /** Runs a load on a target, on a topic and a graph of the run's own, which are gone afterwards. */
 export async function measure(target: Target, load: Load, watcher: Watcher): Promise<Run> {
@@ -13,7 +14,22 @@ export async function measure(target: Target, load: Load, watcher: Watcher): Pro
   }
 }
 
-/** Aborted when whoever has started the program wants it to end. */
+/** Runs a load on one target after the other, with a line of progress on standard error. */
+export async function measureEach(
+  targets: readonly Target[],
+  load: Load,
+  signal: AbortSignal,
+): Promise<Run[]> {
+  const line = new ProgressLine(process.stderr);
+  const runs: Run[] = [];
+  for (const target of targets) {
+    runs.push(await measure(target, load, { sample: (...seen) => line.show(...seen), signal }));
+    line.clear();
+  }
+  return runs;
+}
+
+/** @returns a signal that is aborted when the process is told to end */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,44 +1,41 @@
-/** `yarn loadtest`: the same load on Sluice and, if asked for, on what it is compared with. */
-import { origin } from './environment.ts';
-import { interruption, measure } from './measure.ts';
-import { parseOptions, USAGE } from './load-options.ts';
-import { ProgressLine } from '../report/progress-line.ts';
-import type { Report, Run } from '../report/report.ts';
+import { choice, defineCommand } from '../command.ts';
+import { origin } from '../report/origin.ts';
+import type { Report } from '../report/report.ts';
 import { defaultFolder, save } from '../report/save-report.ts';
 import { summary } from '../report/terminal-summary.ts';
 import { sluice } from '../targets/sluice.ts';
 import { stock } from '../targets/stock/stock-target.ts';
 import type { Target } from '../targets/target.ts';
+import { loadOptions, readLoad, STANDARD_LOAD } from './load-options.ts';
+import { interruption, measureEach } from './measure.ts';
 
-const TARGETS: Readonly<Record<string, Target>> = { stock };
+const OTHERS: Readonly<Record<string, Target>> = { stock };
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return;
-  }
-  const { load, against, out } = parseOptions(args, Object.keys(TARGETS));
-  const commandLine = ['yarn loadtest', ...args].join(' ');
-  const line = new ProgressLine(process.stderr);
-  const watcher = {
-    phase: () => undefined,
-    sample: (...seen: Parameters<ProgressLine['show']>) => line.show(...seen),
-    signal: interruption(),
-  };
-  const runs: Run[] = [];
-  for (const target of [sluice, ...against.flatMap((name) => TARGETS[name] ?? [])]) {
-    runs.push(await measure(target, load, watcher));
-    line.clear();
-  }
-  const report: Report = { version: 1, ...(await origin(commandLine)), load, runs };
-  console.log(summary(report, process.stdout.isTTY));
-  await save(report, out ?? defaultFolder(report));
-  if (runs.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-}
+export const command = defineCommand({
+  summary: 'puts Sluice and, with --against, another server under the same load, and saves a report',
+  needsServices: true,
+  options: {
+    ...loadOptions(STANDARD_LOAD),
+    against: { type: 'string', help: `a server that gets the same load after Sluice: ${names(OTHERS)}` },
+    out: {
+      type: 'string',
+      help: 'folder for report.json, report.html and plots (loadtest/out/<time>-<commit>)',
+    },
+  },
+  prepare({ values: { against, out, ...values }, commandLine }) {
+    const load = readLoad(values);
+    const other = against === undefined ? undefined : OTHERS[choice('against', against, Object.keys(OTHERS))];
+    return async () => {
+      const targets = [sluice, ...(other ? [other] : [])];
+      const runs = await measureEach(targets, load, interruption());
+      const report: Report = { version: 1, ...(await origin(commandLine)), load, runs };
+      console.log(summary(report, process.stdout.isTTY));
+      await save(report, out ?? defaultFolder(report));
+      if (runs.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+    };
+  },
+});
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+function names(targets: Readonly<Record<string, Target>>): string {
+  return Object.keys(targets).join(', ');
 }

@@ -106,6 +106,7 @@ export class Server {
   async metric(name: string): Promise<number | undefined> {
     if (this.adminUrl === undefined) return undefined;
     const text = await (await fetch(`${this.adminUrl}/metrics`)).text();
+    if (!text.includes(`# TYPE ${name} `)) return undefined;
     const lines = text
       .split('\n')
       .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));

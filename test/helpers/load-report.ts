@@ -72,13 +72,13 @@ const LOAD: Load = {
   graph: 'flat',
 };
 
-/** As `yarn loadtest --against stock` writes it: the same for the same arguments, with samples that waver as real ones do. */
+/** As `yarn loadtest run --against stock` writes it: the same for the same arguments, with samples that waver as real ones do. */
 export function loadReport(load: Partial<Load> = {}): Report {
   const whole = { ...LOAD, ...load };
   return {
     version: 1,
     created: '2026-11-21T09:30:00.000Z',
-    commandLine: 'yarn loadtest --against stock',
+    commandLine: 'yarn loadtest run --against stock',
     commit: '3f2fbef',
     machine: {
       processor: 'Example CPU @ 2.80GHz',

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:ingest`: CPU of one pod for one event, from Kafka's bytes to the frame's payload, with one subscriber
- * on each of 4,000 channels and a flood over all of them, and for one that nobody is subscribed to.
+ * CPU of one pod for one event, from Kafka's bytes to a serialised result, with one subscriber on each of 4,000 channels
+ * and a flood over all of them, and for one without a subscriber. Over Redis if `REDIS_URL` is set, else over the memory
+ * bus.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -11,12 +12,13 @@ import type { Executor } from '../../../src/executor/executor.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { batchOf, Counting, flatGraph, hubOn, ingestTo, openBus, Tally } from '../ingest-parts.ts';
+import { cpuOfRounds, type StageCase, type StageMeasurement } from '../stages.ts';
 
 const CHANNELS = 4_000;
 /** Events of one round: what kafkajs hands over at a time is about as much. */
 const EVENTS = 4_000;
 const ROUNDS = 30;
-const WARM_UP = 5;
+const WARM_UP_ROUNDS = 5;
 const BODY = 'x'.repeat(100);
 
 /** Takes a batch all the way; resolves when nothing of it is on its way any more. */
@@ -32,17 +34,17 @@ const takesAll: Publisher = {
   publish: () => Promise.resolve(),
 };
 
-/** What nobody is subscribed to. */
+/** Of events that have no subscriber. */
 const UNWANTED: readonly Stage[] = [
   {
-    name: 'nobody subscribed',
+    name: 'no subscriber',
     open: async (graph, bus, metrics, prefix) => {
       const ingest = ingestTo(bus, graph.topics, prefix, metrics);
       return (messages) => ingest.process(batchOf(messages));
     },
   },
   {
-    name: 'nobody subscribed, keyFrom: KAFKA_KEY',
+    name: 'no subscriber, keyFrom: KAFKA_KEY',
     open: async (graph, bus, metrics, prefix) => {
       const topics = [...graph.topics].map(
         ([name, topic]) => [name, { ...topic, kafkaKey: 'channel' }] as const,
@@ -149,39 +151,43 @@ function round(): KafkaMessage[] {
   });
 }
 
-/** CPU of this process per event, µs: the median of the rounds. */
-async function microseconds(way: Way): Promise<number> {
-  const times: number[] = [];
-  for (let n = -WARM_UP; n < ROUNDS; n += 1) {
-    const messages = round();
-    const begun = process.cpuUsage();
-    await way(messages);
-    const { user, system } = process.cpuUsage(begun);
-    if (n >= 0) times.push((user + system) / EVENTS);
-  }
-  return times.toSorted((one, other) => one - other)[ROUNDS >> 1] ?? Number.NaN;
-}
-
-/** A part of the names of the rows wanted, to profile one alone. */
-const [, , wanted = ''] = process.argv;
-const url = process.env['REDIS_URL'] || undefined;
-const graph = await flatGraph();
-console.log(`${CHANNELS} channels, ${url === undefined ? 'memory bus' : 'Redis'}, Node ${process.version}`);
-console.log(
-  `CPU of the pod, µs per event of ${BODY.length + 60} bytes, median of ${ROUNDS} rounds of ${EVENTS}\n`,
-);
-const table: Record<string, { 'µs per event': string; 'of which this': string }> = {};
-for (const stages of [UNWANTED, STAGES]) {
-  let before = 0;
-  for (const { name, open } of stages.filter((stage) => stage.name.includes(wanted))) {
+/** @param chained whether each stage does what the one before does, and more */
+async function measured(
+  stages: readonly Stage[],
+  chained: boolean,
+  contains: string,
+  rounds = ROUNDS,
+): Promise<StageMeasurement[]> {
+  const graph = await flatGraph();
+  const measurements: StageMeasurement[] = [];
+  for (const { name, open } of stages.filter((stage) => stage.name.includes(contains))) {
     const metrics = new Metrics();
     const bus = await openBus(url, metrics);
-    const time = await microseconds(await open(graph, bus, metrics, `bench-${randomUUID()}:`));
+    const way = await open(graph, bus, metrics, `bench-${randomUUID()}:`);
+    const prepare = (): (() => Promise<void>) => {
+      const messages = round();
+      return () => way(messages);
+    };
+    const stageNs = await cpuOfRounds(prepare, EVENTS, rounds, WARM_UP_ROUNDS);
     await bus.stop();
-    const more = stages === STAGES ? (time - before).toFixed(1) : '';
-    table[name] = { 'µs per event': time.toFixed(1), 'of which this': more };
-    before = time;
+    const before = chained ? measurements.at(-1) : undefined;
+    measurements.push({ name, stageNs, addedNs: before ? stageNs - before.stageNs : null });
   }
+  return measurements;
 }
-console.table(table);
-process.exit(0);
+
+const url = process.env['REDIS_URL'] || undefined;
+const where = `${CHANNELS.toLocaleString('en')} channels, ${url === undefined ? 'memory bus' : 'Redis'}`;
+
+export const stageCases: readonly StageCase[] = [
+  {
+    name: `${where}, no subscriber`,
+    unit: 'event',
+    measure: (contains, rounds) => measured(UNWANTED, false, contains, rounds),
+  },
+  {
+    name: `${where}, one subscriber each`,
+    unit: 'event',
+    measure: (contains, rounds) => measured(STAGES, true, contains, rounds),
+  },
+];

@@ -10,10 +10,10 @@ export interface Ladder extends Origin {
   readonly kind: 'ladder';
   readonly sockets: number;
   readonly secondsPerStep: number;
-  readonly steps: readonly Step[];
+  readonly steps: readonly LadderStep[];
 }
 
-interface Step {
+export interface LadderStep {
   readonly name: string;
   /** What differs from the step before. */
   readonly changes: string;

@@ -4,13 +4,13 @@ import { markdownTable, originOf } from '../markdown.ts';
 import type { Origin } from '../origin.ts';
 import { amount } from '../units.ts';
 
-/** Whatever a tool has to show as tables: what the heap consists of, what is left of those who leave, small benchmarks. */
+/** What a subcommand has to show as tables: what the heap consists of, what is left when clients have left, parts. */
 export interface Tables extends Origin {
   readonly kind: 'heap' | 'cycles' | 'micro';
   readonly tables: readonly NamedTable[];
 }
 
-interface NamedTable {
+export interface NamedTable {
   readonly title: string;
   readonly columns: Table['columns'];
   /** null: not measured. */

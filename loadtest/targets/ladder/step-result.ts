@@ -1,39 +1,26 @@
+import type { Table } from '../../report/comparison-tables.ts';
+import { MB } from '../../report/figures.ts';
 import type { Run } from '../../report/report.ts';
-
-/** What a step of the ladder came to. */
-export interface Climbed {
-  readonly name: string;
-  readonly changes: string;
-  /** That have reached everybody in the time of the flood. Not whole: the first steps handle few. */
-  readonly events: number;
-  /** In the time of the flood. */
-  readonly deliveries: number;
-  readonly idleResidentBytes: number;
-  readonly idleHeapBytes: number;
-  readonly busyResidentBytes: number;
-  readonly cpuMicrosPerDelivery: number;
-  /** Of the events, to those of the first step. */
-  readonly ratio: number;
-}
-
-const MB = 1e6;
+import type { LadderStep } from '../../report/sections/ladder-section.ts';
 
 /**
- * The flood ends when everything under way has arrived, some time after `seconds`: so what is told is the pace.
+ * The flood ends when everything under way has arrived, some time after `seconds`: so events and deliveries are the
+ * pace of the flood times `seconds`.
  *
  * @param first the first step; undefined if this is it
  */
-export function climbed(
+export function resultOfStep(
   name: string,
   changes: string,
   { idle, flood }: Pick<Run, 'idle' | 'flood'>,
   seconds: number,
-  first: Climbed | undefined,
-): Climbed {
+  first: LadderStep | undefined,
+): LadderStep {
   const deliveries = Math.round((flood.deliveries / flood.seconds) * seconds);
   return {
     name,
     changes,
+    // Not whole: the first steps handle few.
     events: rounded(deliveries / idle.sockets),
     deliveries,
     idleResidentBytes: idle.residentBytes,
@@ -48,30 +35,20 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-const COLUMNS: readonly (readonly [string, (step: Climbed) => string])[] = [
+const COLUMNS: readonly (readonly [string, (step: LadderStep) => string])[] = [
   ['step', ({ name }) => name],
   ['events', ({ events }) => events.toFixed(1)],
-  ['× first', ({ ratio }) => ratio.toFixed(1)],
-  ['µs/delivery', ({ cpuMicrosPerDelivery }) => cpuMicrosPerDelivery.toFixed(1)],
+  ['× first', ({ ratio }) => ratio?.toFixed(1) ?? '–'],
+  ['µs/delivery', ({ cpuMicrosPerDelivery }) => cpuMicrosPerDelivery?.toFixed(1) ?? '–'],
   ['idle MB', ({ idleResidentBytes }) => (idleResidentBytes / MB).toFixed(0)],
   ['idle heap MB', ({ idleHeapBytes }) => (idleHeapBytes / MB).toFixed(0)],
   ['busy MB', ({ busyResidentBytes }) => (busyResidentBytes / MB).toFixed(0)],
 ];
 
 /** For a terminal. */
-export function ladderTable(steps: readonly Climbed[]): string {
-  const rows = [
-    COLUMNS.map(([title]) => title),
-    ...steps.map((step) => COLUMNS.map(([, cell]) => cell(step))),
-  ];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n');
+export function stepTable(steps: readonly LadderStep[]): Table {
+  return {
+    columns: COLUMNS.map(([title]) => title),
+    rows: steps.map((step) => COLUMNS.map(([, cell]) => cell(step))),
+  };
 }

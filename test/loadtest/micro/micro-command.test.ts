@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { promisify } from 'node:util';
 import { measure, type Case, type Variant } from '../../../loadtest/micro/bench.ts';
 import { readResults } from '../../../loadtest/report/result-files.ts';
 import { tablesSection } from '../../../loadtest/report/sections/tables-section.ts';
+import { loadtest } from '../../helpers/loadtest.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
-const INDEX = path.join(import.meta.dirname, '../../../loadtest/micro/micro-command.js');
-
-const bench = async (...args: string[]): Promise<string> =>
-  (await promisify(execFile)(process.execPath, [INDEX, ...args])).stdout;
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await loadtest('micro', ...args);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
 
 interface Result {
   readonly benchmark: string;
-  readonly variants: readonly { readonly wallNs?: number; readonly objects?: number }[];
+  readonly variants: readonly Partial<Record<'wallNs' | 'stageNs' | 'objects', number>>[];
 }
 
 /** Benchmarks, and the cases that are enough to see each of them run. */
@@ -30,16 +30,17 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['context', 'viewer.role read'],
   ['context', 'graphs of different sizes'],
   ['lazy', ''],
+  ['ingest', 'e'],
 ];
 
 test('the benchmarks that are tried here are all that there are', async () => {
-  const named = /of (.*);/.exec(await bench('--help'))?.[1]?.split(', ');
+  const named = /the same: (.*)$/m.exec(await run('--help'))?.[1]?.split(', ');
   assert.deepEqual(named, [...new Set(RUNS.map(([name]) => name))]);
 });
 
 for (const [name, cases] of RUNS) {
   test(`the benchmark ${name} runs ${cases}`, async () => {
-    const output = await bench(name, '--cases', cases, '--rounds', '1', '--turn-ms', '0', '--json');
+    const output = await run(name, '--cases', cases, '--rounds', '1', '--turn-ms', '0', '--json');
     const results = output
       .trimEnd()
       .split('\n')
@@ -48,19 +49,19 @@ for (const [name, cases] of RUNS) {
     for (const { benchmark, variants } of results) {
       assert.equal(benchmark, name);
       assert.ok(variants.length > 1, `expected something to compare with, got ${output}`);
-      for (const { wallNs, objects } of variants) assert.ok(wallNs === undefined ? objects : wallNs > 0);
+      for (const { wallNs, stageNs, objects } of variants) assert.ok((wallNs ?? stageNs ?? objects ?? 0) > 0);
     }
   });
 }
 
 test('the figures of several benchmarks become a section of RESULTS.md', async (t) => {
   const out = path.join(await temporaryFolder(t), 'micro.json');
-  const shown = await bench('lazy', 'group-key', '--rounds', '1', '--turn-ms', '0', '--out', out);
+  const shown = await run('lazy', 'group-key', '--rounds', '1', '--turn-ms', '0', '--out', out);
   const { micro } = readResults([{ name: 'micro.json', content: readFileSync(out, 'utf8') }]);
   assert.equal(micro.length, 1);
   const [first] = micro;
   assert.ok(first);
-  assert.equal(first.commandLine, `yarn bench lazy group-key --rounds 1 --turn-ms 0 --out ${out}`);
+  assert.equal(first.commandLine, `yarn loadtest micro lazy group-key --rounds 1 --turn-ms 0 --out ${out}`);
   const titles = shown.split('\n').filter((line) => /^(lazy|group-key): /.test(line));
   assert.deepEqual(
     first.tables.map(({ title }) => title),
@@ -73,16 +74,14 @@ test('the figures of several benchmarks become a section of RESULTS.md', async (
 
 test('nothing is written where one of the names is of no benchmark', async (t) => {
   const out = path.join(await temporaryFolder(t), 'micro.json');
-  await assert.rejects(bench('lazy', 'nothing', '--out', out));
+  assert.equal((await loadtest('micro', 'lazy', 'nothing', '--out', out)).code, 2);
   assert.ok(!existsSync(out));
 });
 
 test('a benchmark that does not exist is refused', async () => {
-  await assert.rejects(bench('hubs'), ({ code, stderr }: { code: number; stderr: string }) => {
-    assert.equal(code, 1);
-    assert.match(stderr, /Expected one of hub, .*, got hubs/);
-    return true;
-  });
+  const { code, stderr } = await loadtest('micro', 'hubs');
+  assert.equal(code, 2);
+  assert.match(stderr, /^expected one of hub, .*, got hubs$/m);
 });
 
 const counting = (name: string, variant: Partial<Variant> = {}): Variant => ({

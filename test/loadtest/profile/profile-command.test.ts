@@ -1,37 +1,40 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
-import { parseClinicOptions } from '../../../loadtest/profile/profile-options.ts';
+import { readArguments, UsageError } from '../../../loadtest/command.ts';
 import { underClinic } from '../../../loadtest/profile/clinic-target.ts';
+import { PROFILE_OPTIONS, readProfile, type Profile } from '../../../loadtest/profile/profile-options.ts';
+import { loadtest } from '../../helpers/loadtest.ts';
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../../loadtest/profile/profile-command.js');
+const profileOf = (...args: string[]): Profile =>
+  readProfile(readArguments('profile', { options: PROFILE_OPTIONS, positionals: 'tool' }, args));
 
-test('a tool that clinic does not have, or that hangs, is refused before anything is fetched', () => {
+test('a tool that clinic does not have, or that hangs, is refused before anything is fetched', async () => {
   for (const [args, got] of [
     [[], 'nothing'],
     [['bubbleprof'], 'bubbleprof'],
     [['doctor', 'flame'], 'doctor flame'],
   ] as const) {
-    const { status, stderr, stdout } = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8' });
-    assert.deepEqual([status, stderr, stdout], [1, `Expected doctor or flame, got ${got}\n`, '']);
+    const { code, stderr, stdout } = await loadtest('profile', ...args);
+    assert.deepEqual([code, stderr, stdout], [2, `expected doctor or flame, got ${got}\n`, '']);
   }
 });
 
 test('options that make no sense are refused with what was expected', () => {
-  assert.throws(() => parseClinicOptions(['flame', '--seconds', '0']), /--seconds: .* from 1 to 600, got 0/);
-  assert.throws(() => parseClinicOptions(['flame', '--seconds=soon']), /--seconds: .*, got soon/);
-  assert.throws(() => parseClinicOptions(['flame', '--sockets', '-1']), /--sockets/);
-  assert.throws(() => parseClinicOptions(['flame', '--pods', '2']), /--pods/);
+  assert.throws(() => profileOf('flame', '--seconds', '0'), /--seconds: .* from 1 to 600, got 0/);
+  assert.throws(() => profileOf('flame', '--seconds=soon'), /--seconds: .*, got soon/);
+  assert.throws(() => profileOf('flame', '--sockets', '-1'), /--sockets/);
+  assert.throws(() => profileOf('flame', '--pods', '2'), /--pods/);
+  assert.throws(() => profileOf('flame', '--sockets', 'many'), UsageError);
 });
 
 test('the load is that of a load test, a small one if nothing is said', () => {
-  const { tool, load, out } = parseClinicOptions(['doctor']);
+  const { tool, load, out } = profileOf('doctor');
   assert.deepEqual(
     [tool, load.sockets, load.floodSeconds, load.graph, out],
     ['doctor', 1000, 10, 'flat', undefined],
   );
-  const asked = parseClinicOptions(['flame', '--sockets=20', '--seconds=3', '--graph=company', '--out=here']);
+  const asked = profileOf('flame', '--sockets=20', '--seconds=3', '--graph=company', '--out=here');
   assert.deepEqual([asked.tool, asked.load.sockets, asked.load.floodSeconds], ['flame', 20, 3]);
   assert.deepEqual([asked.load.graph, asked.out], ['company', 'here']);
 });

@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { check, resolveConfig } from 'prettier';
 import { loadReport } from '../../helpers/load-report.ts';
+import { loadtest } from '../../helpers/loadtest.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../../loadtest/report/report-command.js');
 const root = path.resolve(import.meta.dirname, '../../../..');
-
-const run = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
-  spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8' });
 
 test('RESULTS.md is written from files, with the notes, as the repository formats Markdown', async (t) => {
   const folder = await temporaryFolder(t);
   const [report, out] = [path.join(folder, 'report.json'), path.join(folder, 'RESULTS.md')];
   writeFileSync(report, JSON.stringify(loadReport()));
-  const { status, stderr, stdout } = run('--out', out, report);
-  assert.equal(status, 0, stderr);
+  const { code, stderr, stdout } = await loadtest('report', '--out', out, report);
+  assert.equal(code, 0, stderr);
   assert.equal(path.resolve(stdout.trim()), out);
   const markdown = readFileSync(out, 'utf8');
   const introduction = readFileSync(path.join(root, 'loadtest/notes/introduction.md'), 'utf8');
@@ -30,10 +26,10 @@ test('RESULTS.md is written from files, with the notes, as the repository format
 
 test('Nothing to write from, and what can’t be read, are told in one line', async (t) => {
   const missing = path.join(await temporaryFolder(t), 'missing.json');
-  const none = run();
-  assert.equal(none.status, 1);
-  assert.equal(none.stderr, 'Expected one or more files of results (JSON), got none.\n');
-  const unread = run('--out', `${missing}.md`, missing);
-  assert.equal(unread.status, 1);
+  const none = await loadtest('report');
+  assert.equal(none.code, 2);
+  assert.equal(none.stderr, 'expected one or more files of results (JSON), got none\n');
+  const unread = await loadtest('report', '--out', `${missing}.md`, missing);
+  assert.equal(unread.code, 1);
   assert.match(unread.stderr, /^ENOENT: .*missing\.json'\n$/);
 });

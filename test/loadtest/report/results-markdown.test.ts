@@ -14,7 +14,7 @@ const LADDER: Ladder = {
   commit,
   machine,
   versions,
-  commandLine: 'yarn ladder',
+  commandLine: 'yarn loadtest ladder',
   sockets: 4_000,
   secondsPerStep: 20,
   steps: [
@@ -49,7 +49,7 @@ const MICRO: Tables = {
   commit,
   machine,
   versions,
-  commandLine: 'yarn bench:hub',
+  commandLine: 'yarn loadtest micro hub',
   tables: [
     {
       title: 'Hub',
@@ -99,10 +99,10 @@ test('Sections come by kind, each with how it was measured, and notes after what
     '### 4,000 sockets, 20 seconds a step',
   ]);
   assert.equal(
-    markdown.split('\n').filter((line) => line === '- Command: `yarn loadtest --against stock`').length,
+    markdown.split('\n').filter((line) => line === '- Command: `yarn loadtest run --against stock`').length,
     2,
   );
-  assert.ok(markdown.includes('- Command: `yarn ladder`'));
+  assert.ok(markdown.includes('- Command: `yarn loadtest ladder`'));
   assert.equal(markdown.split('- Commit: `3f2fbef`, 2026-11-21T09:30:00.000Z').length, 4);
   assert.equal(
     markdown.split('- Machine: Example CPU @ 2.80GHz, 2 cores, 8.0 GB, Linux 6.1.0 x64').length,

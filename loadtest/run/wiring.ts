@@ -1,25 +1,21 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { cpus, release, tmpdir, totalmem, type } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import kafkajs from 'kafkajs';
-import type { Origin } from '../report/origin.ts';
-import type { Load, Machine } from '../report/report.ts';
+import type { Load } from '../report/report.ts';
 import type { Wiring } from '../targets/target.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
-const GRAPHS = path.join(ROOT, 'loadtest/graphs');
+/** The sources, which the gateway compiles by itself. */
+const GRAPHS = path.join(import.meta.dirname, '../../../loadtest/graphs');
 
 /** The topic in the schemas of the load test's graphs; each run has one of its own in its place. */
 const TOPIC_PLACE = '"loadtest"';
 
-/** With keys: as many as a small cluster would have. Without: one, so that everybody's events have one order. */
+/** With keys: as many as a small cluster would have. Without: one, so that all events have one order. */
 const KEYED_PARTITIONS = 6;
 
-const PACKAGES = ['graphql', 'graphql-ws', 'ws', 'graphql-jit', 'ioredis', 'kafkajs'];
-
-/** Makes a topic and a graph that watches it. @returns what a server is told, and how to undo it */
+/** Makes a topic and a graph that subscribes to it. @returns what a server is told, and how to undo it */
 export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () => Promise<void> }> {
   const brokers = given('KAFKA_BROKERS');
   const redisUrl = given('REDIS_URL');
@@ -51,49 +47,8 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
   };
 }
 
-/** Where and of what figures are made; stands on all files of results. */
-export async function origin(commandLine: string): Promise<Origin> {
-  return {
-    created: new Date().toISOString(),
-    commandLine,
-    commit: commit(),
-    machine: machine(),
-    versions: await versions(),
-  };
-}
-
-function machine(): Machine {
-  return {
-    processor: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    memoryBytes: totalmem(),
-    system: `${type()} ${release()}`,
-  };
-}
-
-async function versions(): Promise<Record<string, string>> {
-  const found: Record<string, string> = { node: process.version };
-  for (const name of PACKAGES) {
-    const file = path.join(ROOT, 'node_modules', name, 'package.json');
-    found[name] = (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
-  }
-  return found;
-}
-
-/** Short; with a plus if files differ from it. */
-function commit(): string {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-  try {
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+');
-  } catch {
-    return 'unknown';
-  }
-}
-
 function given(name: 'KAFKA_BROKERS' | 'REDIS_URL'): string {
   const value = process.env[name];
-  if (!value)
-    throw new Error(`${name}: expected an address, got nothing; yarn loadtest brings up what it names`);
+  if (!value) throw new Error(`${name}: expected an address, got nothing; yarn loadtest sets it`);
   return value;
 }

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UsageError } from '../../loadtest/command.ts';
+import { readCommandLine } from '../../loadtest/commands.ts';
+import { loadtest } from '../helpers/loadtest.ts';
+
+/** Each subcommand, and one of its options. */
+const COMMANDS = {
+  run: '--against',
+  check: '--small',
+  ladder: '--seconds',
+  micro: '--turn-ms',
+  cycles: '--warm-up',
+  heap: '--singles',
+  profile: '--seconds',
+  report: '--out',
+};
+
+async function helpOf(...args: string[]): Promise<string> {
+  const invocation = await readCommandLine([...args, '--help']);
+  assert.ok('help' in invocation);
+  return invocation.help;
+}
+
+test('The help lists every subcommand, and no other, with what it does', async () => {
+  const { code, stdout, stderr } = await loadtest('--help');
+  assert.deepEqual([code, stderr], [0, '']);
+  const listed = [...stdout.matchAll(/^ {2}(\S+) +\S.*$/gm)].map(([, name]) => name);
+  assert.deepEqual(listed, Object.keys(COMMANDS));
+});
+
+for (const [name, option] of Object.entries(COMMANDS)) {
+  test(`The help of ${name} lists its options, and runs nothing`, async () => {
+    const help = await helpOf(name);
+    assert.match(help, new RegExp(`^Usage: yarn loadtest ${name} .*\\[options\\]$`, 'm'));
+    assert.match(help, new RegExp(`^ {2}${option} +\\S`, 'm'));
+  });
+}
+
+test('The help tells the defaults that a subcommand has', async () => {
+  for (const [name, option, value] of [
+    ['run', 'singles', '100'],
+    ['heap', 'singles', '10'],
+    ['ladder', 'sockets', '4000'],
+    ['profile', 'sockets', '1000'],
+  ] as const) {
+    const line = new RegExp(`^ {2}--${option} .*\\(${value}\\)$`, 'm');
+    assert.match(await helpOf(name), line);
+  }
+});
+
+for (const [what, args, complaint] of [
+  ['No subcommand', [], /^expected one of the commands run, .*, report, or --help, got nothing$/],
+  ['A name that every object has', ['constructor'], /^expected one of the commands .*, got constructor$/],
+  ['An unknown option', ['check', '--tiny'], /^expected one of --help, --small, --rounds, got --tiny$/],
+  ['An argument that is not taken', ['run', 'stock'], /'stock'/],
+  ['An option without its value', ['cycles', '--cycles'], /--cycles <value>/],
+  [
+    'What is no number',
+    ['run', '--sockets=x'],
+    /^--sockets: expected a whole number from 1 to 40000, got x$/,
+  ],
+  ['Too large a number', ['check', '--rounds=21'], /^--rounds: expected .* from 1 to 20, got 21$/],
+  ['An empty number', ['run', '--rate='], /^--rate: expected a whole number from 0 to 1000000, got nothing$/],
+  ['Too large a share', ['run', '--stalled=1'], /^--stalled: expected a number from 0 to 0.9, got 1$/],
+  ['An unknown choice', ['run', '--ids=none'], /^--ids: expected same or unique, got none$/],
+  ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock, got mercury$/],
+  ['More channels than sockets', ['run', '--sockets=9', '--channels=10'], /^--channels: .* to 9, got 10$/],
+] as const) {
+  test(`${what} is refused, with what was expected and what came`, async () => {
+    await assert.rejects(readCommandLine(args), (error: Error) => {
+      assert.ok(error instanceof UsageError);
+      assert.match(error.message, complaint);
+      return true;
+    });
+  });
+}
+
+test('Commands that measure servers need Kafka and Redis, the others do not', async () => {
+  const all = Object.keys(COMMANDS).map(async (name) => {
+    const args = { profile: ['doctor'], report: ['report.json'] }[name] ?? [];
+    const invocation = await readCommandLine([name, ...args]);
+    return 'run' in invocation && invocation.needsServices ? [name] : [];
+  });
+  assert.deepEqual((await Promise.all(all)).flat(), ['run', 'check', 'ladder', 'cycles', 'heap', 'profile']);
+});
+
+test('A command line that is refused ends with 2, a command that fails with 1', async () => {
+  const unknown = await loadtest('bench');
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  assert.match(unknown.stderr, /^expected one of the commands run, .*, got bench\n$/);
+  const failed = await loadtest('report', '/nonexistent/report.json');
+  assert.deepEqual([failed.code, failed.stdout], [1, '']);
+  assert.match(failed.stderr, /^ENOENT: /);
+});
