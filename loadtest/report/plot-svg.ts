@@ -1,11 +1,12 @@
 /**
- * Plots as SVG, made here rather than by a library: Observable Plot and D3's axes want a DOM, Vega and ECharts are
- * megabytes for what are lines over time with phases marked, and a report must open offline, from one file.
+ * Plots as SVG on D3's scales. Observable Plot and D3's axes want a DOM, and uPlot draws on a canvas, by a script of the
+ * page. Vega-Lite renders SVG without a DOM: with phase labels and values under the pointer it takes as many lines as are
+ * here, and some 70 packages of 25 MB.
  */
+import { scaleLinear, type ScaleLinear } from 'd3-scale';
 import { PHASES } from './description.ts';
 import { html } from './escape.ts';
 import type { Phase, Run } from './report.ts';
-import { scaleTo, timeScale, type Scale } from './scale.ts';
 import type { Plot, Series } from './plot-series.ts';
 import { amount } from './units.ts';
 
@@ -21,6 +22,11 @@ const LETTER = 8.5;
 
 const LABEL_LINES = [14, 32];
 
+/** Ticks of an axis, roughly: D3 takes the round step that comes closest. */
+const TICKS = 5;
+
+type Scale = ScaleLinear<number, number>;
+
 interface Axes {
   readonly time: Scale;
   readonly value: Scale;
@@ -35,10 +41,18 @@ export function svgs(plot: Plot, runs: readonly Run[]): readonly string[] {
     ...runs.flatMap(({ phases }) => phases.map(({ to }) => to / 1_000)),
   ];
   const axes = {
-    time: timeScale(highest(ends), LEFT, RIGHT),
-    value: scaleTo(highest(points.map(({ value }) => value)), BOTTOM, TOP),
+    // To the very end: a round one would leave empty space.
+    time: scaleTo(highest(ends)).range([LEFT, RIGHT]),
+    value: scaleTo(highest(points.map(({ value }) => value)))
+      .nice(TICKS)
+      .range([BOTTOM, TOP]),
   };
   return drawn.map(({ run, series }) => svg(plot, run, series, axes));
+}
+
+/** From 0; to 1 where there is nothing to show, so that it can be drawn. */
+function scaleTo(highestValue: number): Scale {
+  return scaleLinear().domain([0, highestValue || 1]);
 }
 
 function svg(plot: Plot, run: Run, series: readonly Series[], axes: Axes): string {
@@ -59,7 +73,7 @@ function bands(all: readonly Phase[], time: Scale): string {
   const taken = LABEL_LINES.map(() => -Infinity);
   return all
     .map(({ name, from, to }, index) => {
-      const [start, end] = [time.at(from / 1_000), time.at(to / 1_000)];
+      const [start, end] = [time(from / 1_000), time(to / 1_000)];
       const band = `<rect class="band band-${index % 2}" x="${round(start)}" y="${TOP}" width="${round(end - start)}" height="${BOTTOM - TOP}"/>`;
       const label = PHASES[name] ?? name;
       const left = Math.min(start, RIGHT - label.length * LETTER);
@@ -73,27 +87,28 @@ function bands(all: readonly Phase[], time: Scale): string {
 }
 
 function valueAxis(scale: Scale): string {
-  return scale.ticks
+  return scale
+    .ticks(TICKS)
     .map((tick) => {
-      const y = round(scale.at(tick));
+      const y = round(scale(tick));
       return `<line class="grid" x1="${LEFT}" x2="${RIGHT}" y1="${y}" y2="${y}"/><text class="tick" x="${LEFT - 7}" y="${y}" dy="0.35em" text-anchor="end">${short(tick)}</text>`;
     })
     .join('\n');
 }
 
 function timeAxis(scale: Scale): string {
-  const ticks = scale.ticks.map((tick) => {
-    const x = round(scale.at(tick));
+  const ticks = scale.ticks(TICKS).map((tick) => {
+    const x = round(scale(tick));
     return `<line class="grid" x1="${x}" x2="${x}" y1="${BOTTOM}" y2="${BOTTOM + 5}"/><text class="tick" x="${x}" y="${BOTTOM + 21}" text-anchor="middle">${amount(tick)} s</text>`;
   });
   return ticks.join('\n');
 }
 
 function line({ points }: Series, index: number, axes: Axes): string {
-  // A mean is level for as long as it was taken over: a slope between two would show what nobody has seen.
+  // A mean is level for as long as it was taken over: a slope between two would show what was not measured.
   const places = points.flatMap(({ since, at, value }) =>
     (since === undefined ? [at] : [since, at]).map(
-      (time) => `${round(axes.time.at(time))},${round(axes.value.at(value))}`,
+      (time) => `${round(axes.time(time))},${round(axes.value(value))}`,
     ),
   );
   return `<polyline class="line series-${index}" points="${places.join(' ')}"/>`;
@@ -110,7 +125,7 @@ function hoverData(plot: Plot, series: readonly Series[], axes: Axes): string {
     }
   }
   const rows = [...byTime].map(([at, texts]) => [
-    round(axes.time.at(at)),
+    round(axes.time(at)),
     `${at.toFixed(1)} s: ${texts.join(', ')}`,
   ]);
   return JSON.stringify(rows);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { svgs } from '../../../loadtest/report/plot-svg.ts';
 import type { Phase, Run } from '../../../loadtest/report/report.ts';
-import { scaleTo, timeScale } from '../../../loadtest/report/scale.ts';
 import { PLOTS, type Plot } from '../../../loadtest/report/plot-series.ts';
 import { loadReport } from '../../helpers/load-report.ts';
 
@@ -27,27 +26,40 @@ const pointsOf = (svg: string): number[][] =>
 const top = (svg: string): number =>
   Math.min(...(pointsOf(svg)[0] ?? []).filter((_, index) => index % 2 === 1));
 
-test('A scale ends at a round number that no value exceeds', () => {
-  assert.deepEqual(scaleTo(397, 100, 0).ticks, [0, 100, 200, 300, 400]);
-  assert.deepEqual(scaleTo(400, 100, 0).ticks, [0, 100, 200, 300, 400]);
-  assert.equal(scaleTo(401, 100, 0).highest, 500);
-  assert.equal(scaleTo(0.034, 100, 0).highest, 0.04);
-  assert.equal(scaleTo(400, 100, 0).at(100), 75);
+/** A plot of as many sockets as are given for each second, and nothing else. */
+function drawn(...sockets: number[]): string {
+  const [base] = sluice.samples;
+  assert.ok(base);
+  const samples = sockets.map((count, second) => ({ ...base, at: second * 1_000, sockets: count }));
+  return svgs(plot('sockets'), [{ ...sluice, samples, phases: [] }])[0] ?? '';
+}
+
+const secondsIn = (svg: string): string[] => ticksOf(svg).filter((text) => text.endsWith(' s'));
+const valuesIn = (svg: string): string[] => ticksOf(svg).filter((text) => !text.endsWith(' s'));
+
+test('The axis of values ends at a round number that no value exceeds', () => {
+  assert.deepEqual(valuesIn(drawn(397)), ['0', '100', '200', '300', '400']);
+  assert.deepEqual(valuesIn(drawn(400)), ['0', '100', '200', '300', '400']);
+  assert.deepEqual(valuesIn(drawn(401)), ['0', '100', '200', '300', '400', '500']);
+  assert.equal(valuesIn(drawn(0.034)).at(-1), '0.035');
+  // A quarter of the way from the bottom, at 214, to the top, at 46.
+  assert.deepEqual(
+    pointsOf(drawn(100, 400))[0]?.filter((_, index) => index % 2 === 1),
+    [172, 46],
+  );
 });
 
-test('A scale of nothing can be drawn', () => {
-  for (const highest of [0, Number.NaN]) {
-    const scale = scaleTo(highest, 100, 0);
-    assert.deepEqual(scale.ticks, [0, 1]);
-    assert.equal(scale.at(0), 100);
-  }
-  assert.equal(timeScale(0, 0, 100).at(0), 0);
+test('Nothing but zeros can be drawn', () => {
+  const svg = drawn(0, 0);
+  assert.deepEqual([valuesIn(svg).at(0), valuesIn(svg).at(-1)], ['0', '1']);
+  assert.deepEqual(pointsOf(svg), [[62, 214, 536, 214]]);
+  assert.deepEqual(pointsOf(drawn(0)), [[62, 214]]);
 });
 
 test('Time ends where the last run does, with ticks at round numbers before', () => {
-  const scale = timeScale(63, 0, 630);
-  assert.deepEqual(scale.ticks, [0, 20, 40, 60]);
-  assert.equal(scale.at(63), 630);
+  const svg = drawn(...Array.from({ length: 64 }, () => 1));
+  assert.deepEqual(secondsIn(svg), ['0 s', '10 s', '20 s', '30 s', '40 s', '50 s', '60 s']);
+  assert.equal(pointsOf(svg)[0]?.at(-2), 536);
 });
 
 test('Runs are drawn on the same axes, and the lower one lower', () => {
