@@ -6,7 +6,7 @@ export interface Growth {
   readonly name: string;
   readonly count: number;
   readonly bytes: number;
-  /** Empty: nobody has said yet. */
+  /** Empty: not explained yet. */
   readonly why: string;
 }
 

@@ -3,18 +3,18 @@ import { runInNewContext } from 'node:vm';
 
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
-// A flag on the command line would be one more thing to know for whoever runs a benchmark.
+// Not by a flag on the command line: a benchmark would have to be started with it.
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as Collect;
 
-/** Takes away what another variant has left behind, so that nobody pays for the garbage of others. */
+/** Collects what another variant has left behind, so that no variant pays for the garbage of others. */
 export function collectYoung(): void {
   collect({ type: 'minor' });
 }
 
 /**
- * Bytes that a run allocates on the JavaScript heap; what buffers hold outside of it is freed at any time, so nobody can
- * tell. V8 says only what is in use, so what it says around each collection goes into the account:
+ * Bytes that a run allocates on the JavaScript heap; what buffers hold outside of it is freed at any time, so it can't
+ * be told. V8 says only what is in use, so what it says around each collection goes into the account:
  *
  *     start ──allocated──► before │ after ──allocated──► before │ after ──allocated──► end
  */

@@ -10,13 +10,14 @@ export interface Variant {
   /**
    * Makes what so many operations start from, while the clock stands still.
    *
-   * @returns does them, and is done when nothing of them is on its way any more. What it returns is how much came of
+   * @returns does them, and is done when nothing of them is under way any more. What it returns is how much came of
    *   them: the same for all variants, and n times as much for n operations
    */
-  ready(operations: number): Run;
+  ready(operations: number): Work;
 }
 
-export type Run = () => number | Promise<number>;
+/** Does the operations that were made ready. */
+export type Work = () => number | Promise<number>;
 
 /** Ways beside each other. The first is the ordinary one, which the others are compared with. */
 export interface Case {
@@ -25,10 +26,10 @@ export interface Case {
   readonly unit: string;
   /** How many of these one operation is; 1 if left out. */
   readonly units?: number;
-  open(): Opened | Promise<Opened>;
+  open(): OpenCase | Promise<OpenCase>;
 }
 
-interface Opened {
+interface OpenCase {
   readonly variants: readonly Variant[];
   close?(): void | Promise<void>;
 }
@@ -72,13 +73,13 @@ const WARM_UP_TURNS = 4;
 /**
  * Checks that all variants of a case do the same, and measures what it costs them.
  *
- * Neither mitata nor tinybench does this: both time one task to its end before the next one begins, so that whatever
+ * Neither mitata nor tinybench does this: both time one task to its end before the next one begins, so that what
  * else the machine does in a minute meets one of them only; and both read the clock, which on a shared machine, and
  * for what the kernel does with sockets, says less than CPU time.
  *
  * @throws AssertionError if they do not do the same
  */
-export async function measure(theCase: Case, effort: Effort): Promise<Measurement[]> {
+export async function measureCase(theCase: Case, effort: Effort): Promise<Measurement[]> {
   const { variants, close } = await theCase.open();
   try {
     const amount = await agreedAmount(theCase, variants);

@@ -30,7 +30,7 @@ export interface HeapMeasurement {
  * @param quick holds few of each: the figures say nothing then
  * @throws AssertionError if the variants do not offer the same
  */
-export async function measureHeap({ name, open }: HeapCase, quick: boolean): Promise<HeapMeasurement[]> {
+export async function measureHeapCase({ name, open }: HeapCase, quick: boolean): Promise<HeapMeasurement[]> {
   const { variants, close } = open();
   try {
     const expected = variants[0]?.sample();

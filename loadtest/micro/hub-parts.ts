@@ -22,8 +22,7 @@ type Result = ConstructorParameters<typeof SerializedResult>[0];
 export const auctionGraph = (): Promise<LoadedGraph> =>
   loadGraph(path.join(import.meta.dirname, '../../examples/auction'));
 
-/** Carries what it is told to, at once. */
-/** Nothing here is too much for a turn: it is never paused. */
+/** Hands a message to its listeners at once; never paused, since no benchmark sends too much for one turn. */
 class BenchBus {
   readonly listeners = new Map<string, Listener>();
 
@@ -42,8 +41,25 @@ export interface HubWithSubscribers {
   readonly channels: ReadonlyMap<string, Listener>;
 }
 
+type HubOptions = ConstructorParameters<typeof Hub>[0];
+
+/** A hub as the gateway makes it, with bounds that no benchmark reaches. */
+export function benchHub(
+  parts: Pick<HubOptions, 'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix'>,
+): Hub {
+  return new Hub({
+    ...parts,
+    budget: new Flusher(Date.now, () => undefined),
+    limiter: new Limiter(200),
+    paths: new BoundedLabels(),
+    maxWaiting: 1_000,
+    timeoutMs: 60_000,
+    maxChannels: 100,
+  });
+}
+
 /**
- * A hub as the gateway makes it, with one subscriber for each set of variables.
+ * A hub with one subscriber for each set of variables.
  *
  * @param deliver gets a result's JSON and the subscriber's number
  */
@@ -57,21 +73,8 @@ export async function hubWith(
   const metrics = new Metrics();
   const bus = new BenchBus();
   const executor = new Executor({ schema: graph.schema, cacheSize: 100, log });
-  const hub = new Hub({
-    graph,
-    bus,
-    executor,
-    metrics,
-    log,
-    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    budget: new Flusher(Date.now, () => undefined),
-    limiter: new Limiter(64),
-    paths: new BoundedLabels(),
-    maxWaiting: 1_000,
-    timeoutMs: 60_000,
-    channelPrefix: '',
-    maxChannels: 1,
-  });
+  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  const hub = benchHub({ graph, bus, executor, metrics, log, contexts, channelPrefix: '' });
   const operation = executor.prepare(query);
   if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
   for (const [index, asked] of variables.entries()) {
@@ -106,7 +109,7 @@ export class SharedFrames {
     return frame;
   }
 
-  /** One frame after the other, in the same bytes as far as they are the same: nobody may keep them. */
+  /** One frame after the other, in the same buffer as far as they are the same: `take` must not keep it. */
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
     const runs = new FrameBatchCache();
     const results = [this.#payload];

@@ -7,13 +7,9 @@ import { RedisBus } from '../../src/bus/redis-bus.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { Operation } from '../../src/executor/operation.ts';
 import { loadGraph, type LoadedGraph } from '../../src/graph/loader/load-graph.ts';
-import { BoundedLabels } from '../../src/support/bounded-labels.ts';
-import { Flusher } from '../../src/transports/websocket/flusher.ts';
-import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/support/limiter.ts';
 import type { Subscriber } from '../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../src/hub/result.ts';
-import { BatchProcessor, type KafkaBatch } from '../../src/ingest/kafka/batch-processor.ts';
+import { BatchProcessor } from '../../src/ingest/kafka/batch-processor.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { DeadLetters } from '../../src/ingest/dead-letter.ts';
 import { Pipeline } from '../../src/ingest/pipeline.ts';
@@ -21,8 +17,9 @@ import type { Publisher } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { contextsOver } from './gateway-contexts.ts';
+import { benchHub } from './hub-parts.ts';
+import { batchOf } from './ingest-events.ts';
 
-const TOPIC = 'loadtest';
 const QUERY = 'subscription ($channel: ID) { update(channel: $channel) { channel seq sent_at body_text } }';
 const log = createLog('warn');
 
@@ -42,13 +39,16 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
   return bus;
 }
 
-/** The way from Kafka's bytes to a publisher. */
-export function ingestTo(
+/** Takes a round of events to its end; resolves when nothing of it is under way any more. */
+export type Way = (messages: readonly KafkaMessage[]) => Promise<void>;
+
+/** From Kafka's bytes to a publisher. */
+export function ingestWay(
   publisher: Publisher,
   topics: LoadedGraph['topics'],
-  prefix: string,
   metrics: Metrics,
-) {
+  prefix: string,
+): Way {
   const pipeline = new Pipeline({
     topics,
     prefix,
@@ -57,7 +57,7 @@ export function ingestTo(
     log,
     now: systemClock.now,
   });
-  return new BatchProcessor({
+  const processor = new BatchProcessor({
     pipeline,
     publisher,
     deadLetters: new DeadLetters({ sink: undefined, metrics, log, now: systemClock.now }),
@@ -66,6 +66,16 @@ export function ingestTo(
     clock: systemClock,
     stopping: new AbortController().signal,
   });
+  return (messages) => processor.process(batchOf(messages));
+}
+
+/** And on to where each event arrives once. */
+export function untilArrived(way: Way, arrivals: Arrivals): Way {
+  return async (messages) => {
+    const all = arrivals.expect(messages.length);
+    await way(messages);
+    await all;
+  };
 }
 
 /** A hub with its executor, or with one that does nothing. */
@@ -82,49 +92,36 @@ export function hubOn(
       real.subscriptionField(...asked),
     execute: execute ?? ((...run: Parameters<Executor['execute']>) => real.execute(...run)),
   };
-  const hub = new Hub({
-    graph,
-    contexts: contextsOver(0, graph.definition).contexts,
-    bus,
-    executor,
-    budget: new Flusher(Date.now, () => undefined),
-    limiter: new Limiter(200),
-    paths: new BoundedLabels(),
-    metrics,
-    log,
-    maxWaiting: 100,
-    timeoutMs: 10_000,
-    channelPrefix,
-    maxChannels: 100,
-  });
+  const { contexts } = contextsOver(0, graph.definition);
+  const hub = benchHub({ graph, contexts, bus, executor, metrics, log, channelPrefix });
   const operation = real.prepare(QUERY) as Operation;
   return { hub, operation };
 }
 
-/** Counts what it is handed, and keeps the last. */
-export class Counting implements Subscriber {
+/** Counts the results that it gets, and keeps the last. */
+export class CountingSubscriber implements Subscriber {
   readonly viewer = {};
-  readonly #tally: Tally;
+  readonly #arrivals: Arrivals;
   last: SerializedResult | undefined;
   count = 0;
 
-  constructor(tally: Tally) {
-    this.#tally = tally;
+  constructor(arrivals: Arrivals) {
+    this.#arrivals = arrivals;
   }
 
   deliver(payload: SerializedResult): void {
     this.last = payload;
     this.count += 1;
-    this.#tally.add();
+    this.#arrivals.add();
   }
 
   end(): void {
-    throw new Error('expected nobody to be sent away');
+    throw new Error('expected the hub to keep the subscriber, but it ended it');
   }
 }
 
-/** Tells when everything has arrived. */
-export class Tally {
+/** Tells when as many as expected have arrived. */
+export class Arrivals {
   #left = 0;
   #done: () => void = () => undefined;
 
@@ -137,17 +134,4 @@ export class Tally {
     this.#left -= 1;
     if (this.#left === 0) this.#done();
   }
-}
-
-/** A batch as kafkajs hands it over, all of it of one partition. */
-export function batchOf(messages: readonly KafkaMessage[]): KafkaBatch {
-  return {
-    batch: { topic: TOPIC, partition: 0, messages },
-    resolveOffset: () => undefined,
-    heartbeat: () => Promise.resolve(),
-    commitOffsetsIfNecessary: () => Promise.resolve(),
-    uncommittedOffsets: () => ({ topics: [] }),
-    isRunning: () => true,
-    isStale: () => false,
-  };
 }

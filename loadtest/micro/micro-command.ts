@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { defineCommand, UsageError, wholeNumber } from '../command.ts';
-import { measure, type Case } from './bench.ts';
-import { measureHeap, type HeapCase } from './heap-case.ts';
+import { measureCase, type Case } from './bench.ts';
+import { measureHeapCase, type HeapCase } from './heap-case.ts';
 import { format, tableOf, type Result } from './micro-table.ts';
 import type { StageCase } from './stages.ts';
 
@@ -90,10 +90,13 @@ async function run(name: string, { cases: contain, rounds, turnMs }: Options, te
   const found = ({ name: of, unit }: Case | HeapCase | StageCase, variants: Result['variants']): void =>
     tell({ benchmark: name, name: of, unit, variants });
   for (const one of cases.filter(wanted)) {
-    found(one, await measure(one, { rounds: rounds ?? ROUNDS, turnMs }));
+    found(one, await measureCase(one, { rounds: rounds ?? ROUNDS, turnMs }));
   }
-  for (const one of heapCases.filter(wanted)) found(one, await measureHeap(one, turnMs === 0));
-  for (const one of stageCases) found(one, await one.measure(contain, rounds));
+  for (const one of heapCases.filter(wanted)) found(one, await measureHeapCase(one, turnMs === 0));
+  for (const one of stageCases) {
+    const stages = await one.measure(contain, rounds);
+    if (stages.length > 0) found(one, stages);
+  }
 }
 
 /** In a process of its own: V8 compiles shared code for what it has met, which would be another benchmark. */

@@ -1,16 +1,16 @@
-/** Reads what `SocketDestination` sends, in a process of its own, and says what has come. Ends with its parent. */
+/** Reads what `SocketDestination` sends, in a process of its own, and tells what has arrived. Ends with its parent. */
 import { createHash, type Hash } from 'node:crypto';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** Asked one at a time. */
-export type Question =
+export type ReceiverRequest =
   /** Answered when so many more bytes have come. */
   | { readonly await: number }
   /** From here on what comes goes into the digest. */
   | { readonly record: true }
   | { readonly digest: true };
 
-export type Answer = number | string;
+export type ReceiverAnswer = number | string;
 
 let received = 0;
 let awaited = Number.POSITIVE_INFINITY;
@@ -18,7 +18,7 @@ let awaited = Number.POSITIVE_INFINITY;
 let hashes: Hash[] = [];
 let recording = false;
 
-const answer = (value: Answer): void => {
+const answer = (value: ReceiverAnswer): void => {
   process.send?.(value);
 };
 
@@ -47,11 +47,11 @@ function digest(): string {
   return all.digest('hex');
 }
 
-process.on('message', (question: Question) => {
-  if ('await' in question) {
-    awaited = question.await;
+process.on('message', (request: ReceiverRequest) => {
+  if ('await' in request) {
+    awaited = request.await;
     tell();
-  } else if ('record' in question) {
+  } else if ('record' in request) {
     hashes = hashes.map(() => createHash('sha256'));
     recording = true;
     answer(0);

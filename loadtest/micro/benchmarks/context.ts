@@ -5,10 +5,12 @@ import { ReadSet } from '../../../src/lazy/reads.ts';
 import type { Case, Variant } from '../bench.ts';
 import { BACKENDS, company, LOADERS, PRIMERS } from '../../graphs/company/company.ts';
 import { contextsOver } from '../gateway-contexts.ts';
-import { eagerContext, numbers } from '../eager-context.ts';
 import type { HeapCase } from '../heap-case.ts';
+import { eager as eagerParts } from '../../targets/ladder/step-contexts.ts';
 
 type Contexts = ReturnType<typeof contextsOver>['contexts'];
+
+const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 const viewer = Object.freeze({ id: 1, role: 'bidder' });
 const event = Object.freeze({ listing_id: 1 });
@@ -30,7 +32,9 @@ function offered({ viewer: { ['role']: role }, backends, loaders, primers }: Gra
   return { role, methods, loaders: Object.keys(loaders), primers: Object.keys(primers) };
 }
 
-const eager = (): GraphContext => eagerContext(viewer) as unknown as GraphContext;
+/** As the first step of the ladder makes it. */
+const eager = (): GraphContext =>
+  ({ viewer, viewerLoaders: {}, now: Date.now(), ...eagerParts() }) as unknown as GraphContext;
 
 /** What a resolver may do with a context. */
 const TOUCHES: Readonly<Record<string, (context: GraphContext) => unknown>> = {

@@ -1,7 +1,9 @@
 import type { Case, Variant } from '../bench.ts';
-import { NullDestination, SocketDestination, type Destination } from '../destination.ts';
+import type { Destination } from '../destination.ts';
 import { idText, sendQueueMaker, SharedFrames } from '../hub-parts.ts';
+import { NullDestination } from '../null-destination.ts';
 import { resultOf } from '../sample-result.ts';
+import { SocketDestination } from '../socket-destination.ts';
 import { wsFrame } from '../ws-frame.ts';
 
 const SOCKETS = 200;

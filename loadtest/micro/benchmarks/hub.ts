@@ -29,7 +29,7 @@ type Variables = Readonly<Record<string, unknown>> & {
   readonly min_amount?: number;
 };
 
-/** Who asks for what: the same; different things of one channel; each a channel of its own. */
+/** The variables of each subscriber: the same; different ones of one channel; a channel each. */
 const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
   'one group of': () => ({ auction_id: 'auction-1' }),
   'one channel, groups of one:': (subscriber) => ({ auction_id: 'auction-1', min_amount: subscriber }),
@@ -39,7 +39,7 @@ const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
 const SIZES = [1, 100, 1_000, 10_000];
 
 /** Takes what subscribers get, and knows when that is all. */
-class Audience {
+class Receivers {
   bytes = 0;
   kept: string[] | undefined;
   #awaited = 0;
@@ -61,7 +61,7 @@ class Audience {
   }
 }
 
-/** A message's way to whoever listens to one channel. */
+/** Hands a message to the listeners of one channel. */
 type Carry = (message: string) => void;
 
 async function variant(
@@ -69,29 +69,29 @@ async function variant(
   subscribers: readonly Variables[],
   open: (take: (json: Buffer | string, subscriber: number) => void) => Promise<readonly Carry[]>,
 ): Promise<Variant> {
-  const audience = new Audience();
-  const channels = await open((json, subscriber) => audience.take(json, subscriber));
+  const receivers = new Receivers();
+  const channels = await open((json, subscriber) => receivers.take(json, subscriber));
   let offset = 0;
   const messages = (events: number): string[] =>
     Array.from({ length: events }, () =>
       JSON.stringify({ v: 1, t: 'bids', p: 0, o: ++offset, ts: 1, in: 1, key: BID.auction_id, event: BID }),
     );
   const send = async (events: readonly string[]): Promise<number> => {
-    audience.bytes = 0;
+    receivers.bytes = 0;
     for (const event of events) {
-      await audience.all(subscribers.length, () => {
+      await receivers.all(subscribers.length, () => {
         for (const carry of channels) carry(event);
       });
     }
-    return audience.bytes;
+    return receivers.bytes;
   };
   return {
     name,
     sample: async () => {
-      audience.kept = [];
+      receivers.kept = [];
       await send(messages(2));
-      const { kept } = audience;
-      audience.kept = undefined;
+      const { kept } = receivers;
+      receivers.kept = undefined;
       return kept;
     },
     ready: (operations) => {

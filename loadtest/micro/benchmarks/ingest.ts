@@ -5,24 +5,26 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { KafkaMessage } from 'kafkajs';
 import type { Bus } from '../../../src/bus/bus.ts';
 import type { LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
 import type { Executor } from '../../../src/executor/executor.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { batchOf, Counting, flatGraph, hubOn, ingestTo, openBus, Tally } from '../ingest-parts.ts';
+import { CHANNELS, resultOn, roundOfEvents, TOPIC } from '../ingest-events.ts';
+import {
+  Arrivals,
+  CountingSubscriber,
+  flatGraph,
+  hubOn,
+  ingestWay,
+  openBus,
+  untilArrived,
+  type Way,
+} from '../ingest-parts.ts';
 import { cpuOfRounds, type StageCase, type StageMeasurement } from '../stages.ts';
 
-const CHANNELS = 4_000;
-/** Events of one round: what kafkajs hands over at a time is about as much. */
-const EVENTS = 4_000;
 const ROUNDS = 30;
 const WARM_UP_ROUNDS = 5;
-const BODY = 'x'.repeat(100);
-
-/** Takes a batch all the way; resolves when nothing of it is on its way any more. */
-type Way = (messages: readonly KafkaMessage[]) => Promise<void>;
 
 interface Stage {
   readonly name: string;
@@ -38,10 +40,7 @@ const takesAll: Publisher = {
 const UNWANTED: readonly Stage[] = [
   {
     name: 'no subscriber',
-    open: async (graph, bus, metrics, prefix) => {
-      const ingest = ingestTo(bus, graph.topics, prefix, metrics);
-      return (messages) => ingest.process(batchOf(messages));
-    },
+    open: async ({ topics }, bus, ...rest) => ingestWay(bus, topics, ...rest),
   },
   {
     name: 'no subscriber, keyFrom: KAFKA_KEY',
@@ -49,8 +48,7 @@ const UNWANTED: readonly Stage[] = [
       const topics = [...graph.topics].map(
         ([name, topic]) => [name, { ...topic, kafkaKey: 'channel' }] as const,
       );
-      const ingest = ingestTo(bus, new Map(topics), prefix, metrics);
-      return (messages) => ingest.process(batchOf(messages));
+      return ingestWay(bus, new Map(topics), metrics, prefix);
     },
   },
 ];
@@ -59,31 +57,23 @@ const UNWANTED: readonly Stage[] = [
 const STAGES: readonly Stage[] = [
   {
     name: 'decode, snake_case, route, encode',
-    open: async (graph, _bus, metrics, prefix) => {
-      const ingest = ingestTo(takesAll, graph.topics, prefix, metrics);
-      return (messages) => ingest.process(batchOf(messages));
-    },
+    open: async ({ topics }, _bus, ...rest) => ingestWay(takesAll, topics, ...rest),
   },
   {
     name: '… and ask, publish, receive',
     open: async (graph, bus, metrics, prefix) => {
-      const tally = new Tally();
-      const joins = channelNames().map(
-        (id) => bus.subscribe(`${prefix}loadtest:channel=${id}`, () => tally.add()).ready,
+      const arrivals = new Arrivals();
+      const joins = CHANNELS.map(
+        (channel) => bus.subscribe(`${prefix}${TOPIC}:channel=${channel}`, () => arrivals.add()).ready,
       );
       await Promise.all(joins);
-      const ingest = ingestTo(bus, graph.topics, prefix, metrics);
-      return async (messages) => {
-        const all = tally.expect(messages.length);
-        await ingest.process(batchOf(messages));
-        await all;
-      };
+      return untilArrived(ingestWay(bus, graph.topics, metrics, prefix), arrivals);
     },
   },
   {
     name: '… and group, share, serialise',
     open: async (...parts) => {
-      const result = { data: { update: { channel: '1', seq: '1', sent_at: 1, body_text: BODY } } };
+      const result = resultOn('1');
       const { way } = await openHub(...parts, () => result);
       return way;
     },
@@ -92,12 +82,10 @@ const STAGES: readonly Stage[] = [
     name: '… and execute: all of it',
     open: async (...parts) => {
       const { way, subscribers } = await openHub(...parts);
-      await way(round());
+      await way(roundOfEvents());
       for (const [index, { last, count }] of subscribers.entries()) {
         assert.equal(count, 1);
-        assert.deepEqual(JSON.parse(String(last?.json)), {
-          data: { update: { channel: `c-${index}`, seq: '0000000001', sent_at: 1.5, body_text: BODY } },
-        });
+        assert.deepEqual(JSON.parse(String(last?.json)), resultOn(CHANNELS[index] ?? ''));
       }
       return way;
     },
@@ -110,45 +98,19 @@ async function openHub(
   metrics: Metrics,
   prefix: string,
   execute?: Executor['execute'],
-): Promise<{ way: Way; subscribers: Counting[] }> {
+): Promise<{ way: Way; subscribers: CountingSubscriber[] }> {
   const { hub, operation } = hubOn(bus, graph, prefix, metrics, execute);
-  const tally = new Tally();
-  const subscribers = channelNames().map((channel) => {
-    const subscriber = new Counting(tally);
+  const arrivals = new Arrivals();
+  const subscribers = CHANNELS.map((channel) => {
+    const subscriber = new CountingSubscriber(arrivals);
     hub.join(operation, { channel }, subscriber);
     return subscriber;
   });
-  while ((await metrics.subscribers.get()).values[0]?.value !== CHANNELS) {
+  while ((await metrics.subscribers.get()).values[0]?.value !== CHANNELS.length) {
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const ingest = ingestTo(bus, graph.topics, prefix, metrics);
-  const way: Way = async (messages) => {
-    const all = tally.expect(messages.length);
-    await ingest.process(batchOf(messages));
-    await all;
-  };
+  const way = untilArrived(ingestWay(bus, graph.topics, metrics, prefix), arrivals);
   return { way, subscribers };
-}
-
-const channelNames = () => Array.from({ length: CHANNELS }, (_, index) => `c-${index}`);
-
-let offset = 0;
-
-/** One event for each channel, with offsets that go on. */
-function round(): KafkaMessage[] {
-  return Array.from({ length: EVENTS }, (_, index) => {
-    const channel = `c-${index % CHANNELS}`;
-    const event = { channel, seq: '0000000001', sentAt: 1.5, bodyText: BODY };
-    offset += 1;
-    return {
-      key: Buffer.from(channel),
-      value: Buffer.from(JSON.stringify(event)),
-      offset: String(offset),
-      timestamp: String(1_700_000_000_000 + offset),
-      attributes: 0,
-      headers: {},
-    };
-  });
 }
 
 /** @param chained whether each stage does what the one before does, and more */
@@ -165,10 +127,10 @@ async function measured(
     const bus = await openBus(url, metrics);
     const way = await open(graph, bus, metrics, `bench-${randomUUID()}:`);
     const prepare = (): (() => Promise<void>) => {
-      const messages = round();
+      const messages = roundOfEvents();
       return () => way(messages);
     };
-    const stageNs = await cpuOfRounds(prepare, EVENTS, rounds, WARM_UP_ROUNDS);
+    const stageNs = await cpuOfRounds(prepare, CHANNELS.length, rounds, WARM_UP_ROUNDS);
     await bus.stop();
     const before = chained ? measurements.at(-1) : undefined;
     measurements.push({ name, stageNs, addedNs: before ? stageNs - before.stageNs : null });
@@ -177,7 +139,7 @@ async function measured(
 }
 
 const url = process.env['REDIS_URL'] || undefined;
-const where = `${CHANNELS.toLocaleString('en')} channels, ${url === undefined ? 'memory bus' : 'Redis'}`;
+const where = `${CHANNELS.length.toLocaleString('en')} channels, ${url === undefined ? 'memory bus' : 'Redis'}`;
 
 export const stageCases: readonly StageCase[] = [
   {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { measure, type Case, type Variant } from '../../../loadtest/micro/bench.ts';
+import { measureCase, type Case, type Variant } from '../../../loadtest/micro/bench.ts';
 import { readResults } from '../../../loadtest/report/result-files.ts';
 import { tablesSection } from '../../../loadtest/report/sections/tables-section.ts';
 import { loadtest } from '../../helpers/loadtest.ts';
@@ -110,26 +110,26 @@ const ONCE = { rounds: 1, turnMs: 0 };
 test('variants that give different results are not measured, and the case is closed', async () => {
   const ready = test.mock.fn(counting('other').ready);
   const one = caseOf(counting('first'), counting('other', { sample: () => ['another'], ready }));
-  await assert.rejects(measure(one, ONCE), /first and other give different results in a case/);
+  await assert.rejects(measureCase(one, ONCE), /first and other give different results in a case/);
   assert.equal(ready.mock.callCount(), 0);
   assert.equal(one.closed, 1);
 });
 
 test('a variant of which less comes than of the first is not measured', async () => {
   const one = caseOf(counting('first'), counting('half', { ready: half }));
-  await assert.rejects(measure(one, ONCE), /first and half give different results in a case/);
+  await assert.rejects(measureCase(one, ONCE), /first and half give different results in a case/);
 });
 
 test('a variant that stops doing its work while it is timed fails', async () => {
   let runs = 0;
   const lazy: Variant['ready'] = (operations) => () => (++runs === 1 ? operations : 0);
   const one = caseOf(counting('first'), counting('lazy', { ready: lazy }));
-  await assert.rejects(measure(one, ONCE), /lazy does not do all of its 1 operations/);
+  await assert.rejects(measureCase(one, ONCE), /lazy does not do all of its 1 operations/);
 });
 
 test('a case of which nothing comes fails', async () => {
   await assert.rejects(
-    measure(caseOf(counting('none', { ready: () => () => 0 })), ONCE),
+    measureCase(caseOf(counting('none', { ready: () => () => 0 })), ONCE),
     /Nothing comes of none/,
   );
 });
@@ -145,7 +145,7 @@ test('the clock runs until what is on its way has arrived, and variants take tur
         return operations;
       },
     });
-  const measurements = await measure(caseOf(late('a'), late('b')), { rounds: 2, turnMs: 0 });
+  const measurements = await measureCase(caseOf(late('a'), late('b')), { rounds: 2, turnMs: 0 });
   // Each once to see what comes of it, two rounds, and what they allocate.
   assert.deepEqual(events, ['a', 'b', 'a', 'b', 'b', 'a', 'a', 'b'].flatMap(turn));
   assert.deepEqual(
