@@ -1,20 +1,20 @@
-import { Clients } from './client-process.ts';
-import type { Assignment, ClientReport, Order, Progress } from './client-messages.ts';
+import type { Assignment, ClientReport, Progress } from './client-messages.ts';
+import { ClientProcess } from './client-process.ts';
 import type { Load } from '../report/report.ts';
 
-/** Sockets that parse and time all that they get, in a process that has time for it. */
-const WATCHERS = 20;
+/** Sockets that parse and time all that they get, in a process of their own that has time for it. */
+const TIMING_SOCKETS = 20;
 
-/** Among the others, so many share one that parses. */
+/** Among the others, every so-many-th parses what it gets. */
 const SAMPLE_EVERY = 50;
 
 /** One process counts the frames of so many sockets without being what is measured. */
 const SOCKETS_PER_PROCESS = 10_000;
 
-/** All clients of a run: many that count, and a few that watch closely. */
+/** All clients of a run: many that count what they get, and a few that parse and time all of it. */
 export class Audience {
-  readonly #counting: readonly Clients[];
-  readonly #watching: Clients;
+  readonly #counting: readonly ClientProcess[];
+  readonly #timing: ClientProcess;
   readonly #load: Load;
   #changing: Promise<void> | undefined;
   #wake: () => void = () => undefined;
@@ -22,10 +22,11 @@ export class Audience {
   constructor(load: Load, ports: readonly number[]) {
     this.#load = load;
     const common = { endpoints: ports.map((port) => ({ host: '127.0.0.1', port })), load };
-    const start = (assignment: Pick<Assignment, 'first' | 'sockets' | 'stalled' | 'sampleEvery'>): Clients =>
-      new Clients({ ...common, ...assignment }, () => this.#tell());
+    const start = (
+      assignment: Pick<Assignment, 'first' | 'sockets' | 'stalled' | 'sampleEvery'>,
+    ): ClientProcess => new ClientProcess({ ...common, ...assignment }, () => this.#notify());
     this.#counting = countingRanges(load).map((range) => start({ ...range, sampleEvery: SAMPLE_EVERY }));
-    this.#watching = start({ first: 0, sockets: watchers(load), stalled: 0, sampleEvery: 1 });
+    this.#timing = start({ first: 0, sockets: timingSockets(load), stalled: 0, sampleEvery: 1 });
   }
 
   get open(): number {
@@ -36,26 +37,26 @@ export class Audience {
     return this.#sum('deliveries');
   }
 
-  /** Sockets of each channel. @param reading without those that stop reading */
-  static watchersOf(load: Load, { reading }: { reading: boolean }): number[] {
-    const watchersOf = Array.from({ length: Math.max(1, load.channels) }, () => 0);
+  /** How many sockets each channel has. @param reading without those that stop reading */
+  static subscribersByChannel(load: Load, { reading }: { reading: boolean }): number[] {
+    const counts = Array.from({ length: Math.max(1, load.channels) }, () => 0);
     const stalls = countingRanges(load).map((range) => range.first + range.sockets - range.stalled);
     for (const [part, { first, sockets }] of [
-      { first: 0, sockets: watchers(load) },
+      { first: 0, sockets: timingSockets(load) },
       ...countingRanges(load),
     ].entries()) {
       const end = reading && part > 0 ? (stalls[part - 1] ?? 0) : first + sockets;
       for (let index = first; index < end; index += 1) {
         const channel = load.channels === 0 ? 0 : index % load.channels;
-        watchersOf[channel] = (watchersOf[channel] ?? 0) + 1;
+        counts[channel] = (counts[channel] ?? 0) + 1;
       }
     }
-    return watchersOf;
+    return counts;
   }
 
   /** Resolves when all have connected and sent their subscription. @throws if some are refused */
   async connect(): Promise<void> {
-    this.#order({ order: 'open' });
+    for (const clients of this.#all) clients.send({ type: 'open' });
     while (this.open < this.#load.sockets) await this.changed();
   }
 
@@ -72,35 +73,35 @@ export class Audience {
   }
 
   stall(): void {
-    for (const clients of this.#counting) clients.order({ order: 'stall' });
+    for (const clients of this.#counting) clients.send({ type: 'stall' });
   }
 
   release(): void {
-    for (const clients of this.#counting) clients.order({ order: 'release' });
+    for (const clients of this.#counting) clients.send({ type: 'release' });
   }
 
   visit(everyMs: number): void {
-    this.#watching.order({ order: 'visit', everyMs });
+    this.#timing.send({ type: 'visit', everyMs });
   }
 
   stopVisiting(): void {
-    this.#watching.order({ order: 'stop-visiting' });
+    this.#timing.send({ type: 'stop-visiting' });
   }
 
-  /** What was seen since the last time. Delays are those of the process that has time to look. */
+  /** What came since the last report. Delays are those of the process that times all that it gets. */
   async report(): Promise<ClientReport> {
-    const [watching, ...counting] = await Promise.all(
-      [this.#watching, ...this.#counting].map((clients) => clients.report()),
+    const [timing, ...counting] = await Promise.all(
+      [this.#timing, ...this.#counting].map((clients) => clients.report()),
     );
     const endings: Record<string, number> = {};
     for (const report of counting) {
       for (const [how, count] of Object.entries(report.endings)) endings[how] = (endings[how] ?? 0) + count;
     }
     return {
-      tell: 'report',
-      delays: watching?.delays ?? [],
-      handshakes: watching?.handshakes ?? [],
-      faults: [watching, ...counting].flatMap((report) => report?.faults ?? []),
+      type: 'report',
+      delays: timing?.delays ?? [],
+      handshakes: timing?.handshakes ?? [],
+      faults: [timing, ...counting].flatMap((report) => report?.faults ?? []),
       endings,
     };
   }
@@ -109,31 +110,27 @@ export class Audience {
     await Promise.all(this.#all.map((clients) => clients.stop()));
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#changing = undefined;
     this.#wake();
   }
 
-  get #all(): readonly Clients[] {
-    return [this.#watching, ...this.#counting];
+  get #all(): readonly ClientProcess[] {
+    return [this.#timing, ...this.#counting];
   }
 
-  #order(order: Order): void {
-    for (const clients of this.#all) clients.order(order);
-  }
-
-  #sum(what: Exclude<keyof Progress, 'tell'>): number {
+  #sum(what: Exclude<keyof Progress, 'type'>): number {
     return this.#all.reduce((sum, { progress }) => sum + progress[what], 0);
   }
 }
 
-function watchers({ sockets }: Load): number {
-  return Math.min(sockets, WATCHERS);
+function timingSockets({ sockets }: Load): number {
+  return Math.min(sockets, TIMING_SOCKETS);
 }
 
 /** The sockets that only count, by process. */
 function countingRanges(load: Load): Pick<Assignment, 'first' | 'sockets' | 'stalled'>[] {
-  const from = watchers(load);
+  const from = timingSockets(load);
   const processes = Math.ceil((load.sockets - from) / SOCKETS_PER_PROCESS);
   const share = Math.ceil((load.sockets - from) / processes);
   return Array.from({ length: processes }, (_, index) => {

@@ -1,5 +1,5 @@
-/** A process of clients. It gets its assignment as an argument and its orders over IPC, and tells what arrives. */
-import { REFUSED, type Assignment, type Order, type Told } from './client-messages.ts';
+/** A process of clients. It gets its assignment as an argument and commands over IPC, and reports what arrives. */
+import { REFUSED, type Assignment, type ClientCommand, type ClientMessage } from './client-messages.ts';
 import { Subscriber, type Tally } from './subscriber.ts';
 import { visit } from './visitor.ts';
 
@@ -39,9 +39,13 @@ const tally: Tally = {
   },
 };
 
-const tell = (told: Told): void => void process.send?.(told);
+const send = (message: ClientMessage): void => void process.send?.(message);
 
-const orders: { [Name in Order['order']]: (order: Extract<Order, { order: Name }>) => void } = {
+type Handlers = {
+  [Type in ClientCommand['type']]: (command: Extract<ClientCommand, { type: Type }>) => void;
+};
+
+const handlers: Handlers = {
   open: () => openSome(),
   await: ({ seq }) => {
     awaited = seq;
@@ -53,8 +57,8 @@ const orders: { [Name in Order['order']]: (order: Extract<Order, { order: Name }
   },
   'stop-visiting': () => clearInterval(visiting),
   report: () =>
-    tell({
-      tell: 'report',
+    send({
+      type: 'report',
       delays: tally.delays.splice(0),
       handshakes: handshakes.splice(0),
       faults: faults.splice(0),
@@ -85,17 +89,17 @@ async function admitVisitor(): Promise<void> {
   else handshakes.push(ms);
 }
 
-let told = '';
+let sent = '';
 setInterval(() => {
   const progress = { open: tally.open, deliveries: tally.deliveries, closed: unexpected };
   const text = JSON.stringify(progress);
-  if (text !== told) tell({ tell: 'progress', ...progress });
-  told = text;
+  if (text !== sent) send({ type: 'progress', ...progress });
+  sent = text;
   // After the count that belongs to it.
   if (awaited === undefined || subscribers.some(({ last }) => last < (awaited ?? 0))) return;
-  tell({ tell: 'reached', seq: awaited });
+  send({ type: 'reached', seq: awaited });
   awaited = undefined;
 }, PROGRESS_MS);
 
-process.on('message', (order: Order) => orders[order.order](order as never));
+process.on('message', (command: ClientCommand) => handlers[command.type](command as never));
 process.once('disconnect', () => process.exit());

@@ -15,20 +15,20 @@ export interface Assignment {
 }
 
 /** From the load test to a client process. */
-export type Order =
-  | { readonly order: 'open' }
+export type ClientCommand =
+  | { readonly type: 'open' }
   /** Answer `reached` when every socket has got the event of this number. */
-  | { readonly order: 'await'; readonly seq: number }
-  | { readonly order: 'stall' }
-  | { readonly order: 'release' }
-  /** Open a socket more every so many ms, note how long it takes to be acknowledged, and close it. */
-  | { readonly order: 'visit'; readonly everyMs: number }
-  | { readonly order: 'stop-visiting' }
-  | { readonly order: 'report' };
+  | { readonly type: 'await'; readonly seq: number }
+  | { readonly type: 'stall' }
+  | { readonly type: 'release' }
+  /** Open one more socket every so many ms, note how long it takes until it is acknowledged, and close it. */
+  | { readonly type: 'visit'; readonly everyMs: number }
+  | { readonly type: 'stop-visiting' }
+  | { readonly type: 'report' };
 
 /** Sent when something has changed, some times a second. */
 export interface Progress {
-  readonly tell: 'progress';
+  readonly type: 'progress';
   readonly open: number;
   readonly deliveries: number;
   /** Of sockets that read all the time. */
@@ -37,13 +37,13 @@ export interface Progress {
 
 /** The answer to `await`. */
 interface Reached {
-  readonly tell: 'reached';
+  readonly type: 'reached';
   readonly seq: number;
 }
 
 /** The answer to `report`; begins all counts but that of deliveries anew. */
 export interface ClientReport {
-  readonly tell: 'report';
+  readonly type: 'report';
   /** Event written → frame read, ms, of the sockets that parse. */
   readonly delays: readonly number[];
   readonly handshakes: readonly number[];
@@ -51,7 +51,8 @@ export interface ClientReport {
   readonly endings: Readonly<Record<string, number>>;
 }
 
-export type Told = Progress | Reached | ClientReport;
+/** From a client process to the load test. */
+export type ClientMessage = Progress | Reached | ClientReport;
 
-/** The fault of a server that is too busy to acknowledge a visitor in time. */
+/** The fault of a server that is too busy to acknowledge a client that comes in the flood. */
 export const REFUSED = 'a socket that came in the flood was refused';

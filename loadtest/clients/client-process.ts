@@ -1,15 +1,15 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import type { Assignment, ClientReport, Order, Progress, Told } from './client-messages.ts';
+import type { Assignment, ClientCommand, ClientMessage, ClientReport, Progress } from './client-messages.ts';
 
 const MAIN = path.join(import.meta.dirname, 'client-main.js');
 
 /** One process of clients, seen from the load test. */
-export class Clients {
+export class ClientProcess {
   readonly #child: ChildProcess;
   readonly #changed: () => void;
-  #progress: Progress = { tell: 'progress', open: 0, deliveries: 0, closed: 0 };
+  #progress: Progress = { type: 'progress', open: 0, deliveries: 0, closed: 0 };
 
   /** @param changed called whenever `progress` has changed */
   constructor(assignment: Assignment, changed: () => void) {
@@ -17,9 +17,9 @@ export class Clients {
     this.#child = fork(MAIN, [JSON.stringify(assignment)], { execArgv: [] });
     // Each attempt of a warm-up asks once more.
     this.#child.setMaxListeners(0);
-    this.#child.on('message', (told: Told) => {
-      if (told.tell !== 'progress') return;
-      this.#progress = told;
+    this.#child.on('message', (message: ClientMessage) => {
+      if (message.type !== 'progress') return;
+      this.#progress = message;
       this.#changed();
     });
   }
@@ -28,31 +28,34 @@ export class Clients {
     return this.#progress;
   }
 
-  order(order: Order): void {
-    this.#child.send(order);
+  send(command: ClientCommand): void {
+    this.#child.send(command);
   }
 
   report(): Promise<ClientReport> {
-    return this.#ask({ order: 'report' }, (told) => (told.tell === 'report' ? told : undefined));
+    return this.#ask({ type: 'report' }, (message) => (message.type === 'report' ? message : undefined));
   }
 
   /** Resolves when every socket has got the event of this number. */
   async reached(seq: number): Promise<void> {
-    await this.#ask({ order: 'await', seq }, (told) =>
-      told.tell === 'reached' && told.seq === seq ? told : undefined,
+    await this.#ask({ type: 'await', seq }, (message) =>
+      message.type === 'reached' && message.seq === seq ? message : undefined,
     );
   }
 
-  #ask<T extends Told>(order: Order, answer: (told: Told) => T | undefined): Promise<T> {
+  #ask<T extends ClientMessage>(
+    command: ClientCommand,
+    answerIn: (message: ClientMessage) => T | undefined,
+  ): Promise<T> {
     return new Promise((resolve) => {
-      const listen = (told: Told): void => {
-        const answered = answer(told);
-        if (answered === undefined) return;
+      const listen = (message: ClientMessage): void => {
+        const answer = answerIn(message);
+        if (answer === undefined) return;
         this.#child.off('message', listen);
-        resolve(answered);
+        resolve(answer);
       };
       this.#child.on('message', listen);
-      this.order(order);
+      this.send(command);
     });
   }
 

@@ -20,7 +20,7 @@ const SHARED = Buffer.allocUnsafe(256 * 1024);
 /** What one client does with what it gets. No method may throw. */
 export interface Receiver {
   acknowledged(): void;
-  /** A `next`, or whatever else follows the acknowledgement: bytes of one text frame, valid during the call. */
+  /** A `next`, or any other message after the acknowledgement: bytes of one text frame, valid during the call. */
   text(bytes: Buffer, start: number, end: number): void;
   /** @param ending close code; `terminated` if the connection broke without one; `refused` before it was acknowledged */
   ended(ending: string): void;

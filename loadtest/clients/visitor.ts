@@ -1,7 +1,7 @@
 import { RawClient } from './raw-client.ts';
 
 /**
- * Somebody connects, is acknowledged and leaves.
+ * Connects one more client, which leaves as soon as it is acknowledged.
  *
  * @returns ms from connecting to the acknowledgement; undefined if there was none
  */

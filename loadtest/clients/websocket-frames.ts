@@ -45,5 +45,5 @@ function frame(opcode: number, payload: Buffer): Buffer {
 
 const NORMAL_CLOSURE = Buffer.of(1000 >> 8, 1000 & 0xff);
 
-/** Says goodbye. */
+/** Starts the closing handshake. */
 export const CLOSE_FRAME = frame(CLOSE, NORMAL_CLOSURE);

@@ -27,7 +27,7 @@ export interface Judgement {
   readonly reason?: string;
 }
 
-/** Below it, what the server does anyhow is a good part of what is measured. */
+/** With fewer sockets, what the server does without any delivery is a good part of what is measured. */
 const MANY = 4_000;
 
 const BUFFERS_ASIDE_MB = 64;
@@ -35,7 +35,7 @@ const BUFFERS_ASIDE_MB = 64;
 /** Promises that belong to the event are divided by its deliveries: with many, less than this is none. */
 const NO_PROMISE = 0.1;
 
-/** Of Sluice: whatever was delivered too often, too seldom, out of order or wrong. */
+/** Of Sluice: what was delivered too often, too seldom, out of order or wrong. */
 export const NO_FAULTS: Budget = {
   ...none('faults in count, order and content of what arrived'),
   unfit: () => undefined,
@@ -165,7 +165,7 @@ function toAll({ channels }: Load): string | undefined {
   return channels === 0 ? undefined : 'needs events that go to all sockets';
 }
 
-/** What is asked from within is asked of the primary alone. */
+/** The probe answers for the primary process alone. */
 function inOneProcess({ workers = 1 }: Load): string | undefined {
   return workers === 1 ? undefined : 'needs one worker';
 }

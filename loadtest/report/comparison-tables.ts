@@ -21,7 +21,7 @@ export function figureTable({ runs }: Report): Table {
   return { columns: ['figure', ...runs.map(({ target }) => target), ...beside], rows };
 }
 
-/** One row a budget: what it allows, what was measured, and whether that is met or why nobody knows. */
+/** One row a budget: what it allows, what was measured, and whether it is met, or why it was not measured. */
 export function budgetTable(report: Report): Table {
   return { columns: ['budget', 'limit', 'measured', ''], rows: judge(report).map(budgetRow) };
 }

@@ -6,7 +6,7 @@ export interface Figure {
   readonly unit: Unit;
   /** What more of it is. */
   readonly more: 'better' | 'worse';
-  /** One sentence for those who read it for the first time. */
+  /** One sentence for readers who see the figure for the first time. */
   readonly meaning: string;
   /** null: not measured. */
   of(run: Run): number | null;
@@ -26,7 +26,7 @@ export const FIGURES = {
     unit: 'KB',
     more: 'worse',
     meaning:
-      'JavaScript heap after a collection of garbage, all subscribed less nobody connected, per socket.',
+      'JavaScript heap after a collection of garbage, all clients subscribed less no client, per socket.',
     of: ({ idle, nothing }) => per((idle.heapBytes - nothing.heapBytes) / KB, idle.sockets - nothing.sockets),
   },
   residentPerSocket: {
@@ -55,7 +55,7 @@ export const FIGURES = {
     name: 'CPU per event, flood',
     unit: 'µs',
     more: 'worse',
-    meaning: 'From Kafka to the last socket that wants the event.',
+    meaning: 'From Kafka to the last socket that gets the event.',
     of: ({ flood }) => per(flood.cpuSeconds * 1e6, flood.events),
   },
   deliveriesPerSecond: {
@@ -69,7 +69,7 @@ export const FIGURES = {
     name: 'promises per delivery',
     unit: '',
     more: 'worse',
-    meaning: 'Those that an event makes whoever gets it are in it, divided by its deliveries.',
+    meaning: 'All promises that an event makes, its own included, divided by its deliveries.',
     of: ({ promisesPerDelivery }) => finite(promisesPerDelivery),
   },
   executionsPerEvent: {
@@ -104,7 +104,7 @@ export const FIGURES = {
     name: 'handshake p99 in the flood',
     unit: 'ms',
     more: 'worse',
-    meaning: 'TCP connect to connection_ack of those who come in the middle of the flood.',
+    meaning: 'TCP connect to connection_ack of clients that connect in the middle of the flood.',
     of: ({ handshake }) => (handshake.count > 0 ? finite(handshake.p99) : null),
   },
 } as const satisfies Record<string, Figure>;

@@ -8,7 +8,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 
 const PACKAGES = ['graphql', 'graphql-ws', 'ws', 'graphql-jit', 'ioredis', 'kafkajs'];
 
-/** Where figures come from: on every file of results, whatever else it holds. */
+/** Where figures come from: every file of results holds this. */
 export interface Origin {
   /** ISO 8601, UTC. */
   readonly created: string;

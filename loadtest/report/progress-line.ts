@@ -22,7 +22,7 @@ export function progress(target: string, phase: PhaseName, sample: Sample): stri
 
 type Out = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
 
-/** Shows progress: one line redrawn on a terminal, elsewhere one now and then and one for each new phase. */
+/** Shows progress: one line redrawn on a terminal; elsewhere a line every five seconds and one for each new phase. */
 export class ProgressLine {
   readonly #out: Out;
   /** ms since the run began, of the line before. */
@@ -43,7 +43,7 @@ export class ProgressLine {
     this.#out.write(`${line}\n`);
   }
 
-  /** Gives the line back, for whatever is written next. */
+  /** Empties the line, for what is written next. */
   clear(): void {
     if (this.#out.isTTY) this.#out.write(TO_START_OF_EMPTY_LINE);
   }

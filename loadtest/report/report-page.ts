@@ -8,7 +8,7 @@ import { svgs } from './plot-svg.ts';
 import type { Report, Run } from './report.ts';
 import { PLOTS, type Plot } from './plot-series.ts';
 
-/** Nothing is loaded from anywhere, and no script but the page's own runs, whatever texts a report holds. */
+/** Nothing is loaded from anywhere, and no script but the page's own runs, even if a text of the report holds one. */
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;
 
 /** The whole report as one page that needs nothing else. */

@@ -30,10 +30,10 @@ export interface Load {
   readonly variables: 'same' | 'unique';
   /** Of one result as JSON. */
   readonly payloadBytes: number;
-  /** Events that are sent one at a time, each when the one before has reached everybody. */
+  /** Events that are sent one at a time, each when the one before has reached every socket. */
   readonly singles: number;
   readonly floodSeconds: number;
-  /** Events under way in the flood; more are sent when some have reached everybody. */
+  /** Events under way in the flood; more are sent when some have reached every socket. */
   readonly window: number;
   /** Events a second in the flood; 0: as many as the window lets through. */
   readonly rate: number;
@@ -89,10 +89,10 @@ export interface Percentiles {
 }
 
 /** What sending events came to. */
-export interface Traffic {
+export interface TrafficFigures {
   readonly events: number;
   readonly deliveries: number;
-  /** From the first event sent to the last one received by everybody. */
+  /** From the first event sent to the last one received by all clients. */
   readonly seconds: number;
   /** User and system time of the server meanwhile. */
   readonly cpuSeconds: number;
@@ -105,7 +105,7 @@ export interface Traffic {
 /** How sockets that stopped reading have ended. */
 export interface Stalled {
   readonly sockets: number;
-  /** By close code; `terminated`: without a word; `open`: not at all. */
+  /** By close code; `terminated`: without a close frame; `open`: not at all. */
   readonly endings: Readonly<Record<string, number>>;
 }
 
@@ -114,12 +114,12 @@ export interface Run {
   readonly target: string;
   readonly phases: readonly Phase[];
   readonly samples: readonly Sample[];
-  /** After a collection of garbage, before anybody has connected. */
+  /** After a collection of garbage, before any client has connected. */
   readonly nothing: Memory;
   /** After a collection of garbage, when all have subscribed. */
   readonly idle: Memory;
-  readonly single: Traffic;
-  readonly flood: Traffic;
+  readonly single: TrafficFigures;
+  readonly flood: TrafficFigures;
   /** Promises that the server made for each delivery, over some single events that count for nothing else. */
   readonly promisesPerDelivery: number;
   /** GraphQL executions for each event, where the server counts them. */

@@ -7,7 +7,7 @@ const TRIES = 3;
 const TRY_MS = 5_000;
 
 /**
- * A subscription may be on its way when its socket has sent it: events go out until one has reached everybody.
+ * A subscription may still be on its way to the server: events go out until one has reached every socket.
  *
  * @throws if none does
  */

@@ -3,21 +3,13 @@ import { Audience } from '../clients/audience.ts';
 import { flood, reachAll } from './flood.ts';
 import { percentiles } from '../statistics.ts';
 import { Producer } from './producer.ts';
-import type {
-  Load,
-  Memory,
-  Phase,
-  PhaseName,
-  Run,
-  Sample,
-  Traffic as TrafficFigures,
-} from '../report/report.ts';
+import type { Load, Memory, Phase, PhaseName, Run, Sample, TrafficFigures } from '../report/report.ts';
 import { Sampler } from './sampler.ts';
 import { Server } from '../targets/server-process.ts';
 import type { Target, Wiring } from '../targets/target.ts';
 import { Traffic } from './traffic.ts';
 
-/** How long the servers are watched with nobody, and with everybody, waiting. */
+/** How long the servers rest before their memory is measured: without clients, and with all clients idle. */
 const STILL_MS = 3_000;
 
 /** Without any delivery for so long, those that are missing are taken for lost. */
@@ -31,8 +23,8 @@ const WARM_UP_EVENTS = 30;
 
 const VISIT_EVERY_MS = 100;
 
-/** Told while a run is under way. */
-export interface Watcher {
+/** Is told how a run goes, while it is under way. */
+export interface RunObserver {
   phase?(phase: PhaseName): void;
   sample?(target: string, phase: PhaseName, sample: Sample): void;
   /** All have subscribed, and none has been sent anything but the warm-up; or the flood is over. For snapshots. */
@@ -42,13 +34,18 @@ export interface Watcher {
 }
 
 /**
- * Puts a load on a target, in phases: nobody connected; everybody connected and waiting; events one at a time; a flood.
- * Whatever it starts it stops.
+ * Puts a load on a target, in phases: no client; all clients subscribed and idle; events one at a time; a flood.
+ * Stops all that it has started.
  *
- * @throws if the servers can't be started, or end; or whatever the watcher's signal is aborted with
+ * @throws if the servers can't be started, or end; or the reason with which the observer's signal is aborted
  */
-export async function runLoad(target: Target, load: Load, wiring: Wiring, watcher: Watcher): Promise<Run> {
-  const { signal } = watcher;
+export async function runLoad(
+  target: Target,
+  load: Load,
+  wiring: Wiring,
+  observer: RunObserver,
+): Promise<Run> {
+  const { signal } = observer;
   const servers: Server[] = [];
   let abort = (): void => undefined;
   try {
@@ -58,7 +55,7 @@ export async function runLoad(target: Target, load: Load, wiring: Wiring, watche
       abort = () => reject(signal.reason as Error);
     });
     signal.addEventListener('abort', abort);
-    const run = new LoadRun(target, load, wiring, watcher, servers);
+    const run = new LoadRun(target, load, wiring, observer, servers);
     return await Promise.race([run.run(), givenUp, ...servers.map((server) => server.ended)]);
   } finally {
     signal.removeEventListener('abort', abort);
@@ -69,7 +66,7 @@ export async function runLoad(target: Target, load: Load, wiring: Wiring, watche
 class LoadRun {
   readonly #target: Target;
   readonly #load: Load;
-  readonly #watcher: Watcher;
+  readonly #observer: RunObserver;
   readonly #servers: readonly Server[];
   readonly #producer: Producer;
   readonly #traffic: Traffic;
@@ -79,16 +76,20 @@ class LoadRun {
   #audience: Audience | undefined;
   #phase: PhaseName = 'nothing';
 
-  constructor(target: Target, load: Load, wiring: Wiring, watcher: Watcher, servers: readonly Server[]) {
+  constructor(target: Target, load: Load, wiring: Wiring, observer: RunObserver, servers: readonly Server[]) {
     this.#target = target;
     this.#load = load;
-    this.#watcher = watcher;
+    this.#observer = observer;
     this.#servers = servers;
     this.#producer = new Producer(wiring.brokers, wiring.topic);
-    this.#traffic = new Traffic(this.#producer, load, Audience.watchersOf(load, { reading: false }));
+    this.#traffic = new Traffic(
+      this.#producer,
+      load,
+      Audience.subscribersByChannel(load, { reading: false }),
+    );
     this.#sampler = new Sampler(
       { servers, audience: () => this.#audience, traffic: () => this.#traffic },
-      (sample) => watcher.sample?.(target.name, this.#phase, sample),
+      (sample) => observer.sample?.(target.name, this.#phase, sample),
     );
   }
 
@@ -109,7 +110,7 @@ class LoadRun {
       const executed = (await this.#executions()) - executions;
       const promisesPerDelivery = await this.#countPromises(audience);
       const flooded = await this.#inPhase('flood', () => this.#flood(audience));
-      await this.#watcher.moment?.('flood', this.#servers);
+      await this.#observer.moment?.('flood', this.#servers);
       return {
         target: this.#target.name,
         phases: this.#phases,
@@ -131,7 +132,7 @@ class LoadRun {
 
   async #inPhase<T>(name: PhaseName, work: () => Promise<T>): Promise<T> {
     this.#phase = name;
-    this.#watcher.phase?.(name);
+    this.#observer.phase?.(name);
     const from = this.#sampler.now;
     const result = await work();
     this.#phases.push({ name, from, to: this.#sampler.now });
@@ -146,7 +147,7 @@ class LoadRun {
       residentBytes: this.#usage().residentBytes,
       sockets: this.#audience?.open ?? 0,
     };
-    await this.#watcher.moment?.(moment, this.#servers);
+    await this.#observer.moment?.(moment, this.#servers);
     return memory;
   }
 
@@ -184,14 +185,14 @@ class LoadRun {
     const stalls = this.#load.stalled > 0;
     if (stalls) {
       audience.stall();
-      this.#traffic.reduceTo(Audience.watchersOf(this.#load, { reading: true }));
+      this.#traffic.reduceTo(Audience.subscribersByChannel(this.#load, { reading: true }));
     }
     audience.visit(VISIT_EVERY_MS);
     let handshakes: readonly number[] = [];
     const figures = await this.#measured(
       audience,
       async () => {
-        await flood(this.#load, this.#traffic, audience, this.#watcher.signal);
+        await flood(this.#load, this.#traffic, audience, this.#observer.signal);
         audience.stopVisiting();
         await this.#drained(audience);
       },
@@ -201,8 +202,14 @@ class LoadRun {
     await delay(stalls ? STILL_MS : 0);
     const { endings, faults } = await audience.report();
     this.#faults.push(...faults);
-    const wanted = Audience.watchersOf(this.#load, { reading: false }).reduce((sum, count) => sum + count, 0);
-    const reading = Audience.watchersOf(this.#load, { reading: true }).reduce((sum, count) => sum + count, 0);
+    const wanted = Audience.subscribersByChannel(this.#load, { reading: false }).reduce(
+      (sum, count) => sum + count,
+      0,
+    );
+    const reading = Audience.subscribersByChannel(this.#load, { reading: true }).reduce(
+      (sum, count) => sum + count,
+      0,
+    );
     const stalled = wanted - reading;
     const open = stalled - Object.values(endings).reduce((sum, count) => sum + count, 0);
     return {

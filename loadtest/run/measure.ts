@@ -1,14 +1,14 @@
 import { ProgressLine } from '../report/progress-line.ts';
 import type { Load, Run } from '../report/report.ts';
 import type { Target } from '../targets/target.ts';
-import { runLoad, type Watcher } from './load-run.ts';
+import { runLoad, type RunObserver } from './load-run.ts';
 import { prepare } from './wiring.ts';
 
 /** Runs a load on a target, on a topic and a graph of the run's own, which are gone afterwards. */
-export async function measure(target: Target, load: Load, watcher: Watcher): Promise<Run> {
+export async function measure(target: Target, load: Load, observer: RunObserver): Promise<Run> {
   const { wiring, undo } = await prepare(load);
   try {
-    return await runLoad(target, load, wiring, watcher);
+    return await runLoad(target, load, wiring, observer);
   } finally {
     await undo();
   }

@@ -17,7 +17,7 @@ const OPTIONS = [
 ];
 
 /**
- * Writes events to Kafka, in the order given: many at once by kcat, as whoever floods by hand does. One alone goes by
+ * Writes events to Kafka, in the order given: many at once by kcat, as one floods by hand. One alone goes by
  * kafkajs: kcat reads its input in blocks, and would keep a single message until its input ends.
  */
 export class Producer {

@@ -58,7 +58,7 @@ export class Sampler {
       this.samples.push(sample);
       this.#seen(sample);
     } catch {
-      // It has ended: whoever waits for it is told.
+      // The server has ended: its `ended` rejects, which ends the run.
     } finally {
       this.#looking = false;
     }

@@ -2,23 +2,23 @@ import type { Load } from '../report/report.ts';
 import type { Producer } from './producer.ts';
 import { bodyText, channelName, eventValue } from './workload.ts';
 
-/** Makes up events, numbered for each channel, and knows how many deliveries they are to come to. */
+/** Sends events, numbered for each channel, and counts how many deliveries they are to come to. */
 export class Traffic {
   readonly #producer: Producer;
   readonly #body: string;
-  /** Sockets that are to get the events of each channel. */
-  #watchers: readonly number[];
+  /** How many sockets are to get the events of each channel. */
+  #subscribers: readonly number[];
   #events = 0;
   #expected = 0;
 
   constructor(
     producer: Producer,
     load: Pick<Load, 'channels' | 'payloadBytes'>,
-    watchers: readonly number[],
+    subscribers: readonly number[],
   ) {
     this.#producer = producer;
     this.#body = bodyText(load);
-    this.#watchers = watchers;
+    this.#subscribers = subscribers;
   }
 
   /** Sent so far. */
@@ -32,7 +32,7 @@ export class Traffic {
   }
 
   get channels(): number {
-    return this.#watchers.length;
+    return this.#subscribers.length;
   }
 
   /** Sends so many events, to one channel after the other. Resolves when Kafka has them. */
@@ -42,7 +42,7 @@ export class Traffic {
       const index = this.#events % this.channels;
       const seq = Math.floor(this.#events / this.channels) + 1;
       this.#events += 1;
-      this.#expected += this.#watchers[index] ?? 0;
+      this.#expected += this.#subscribers[index] ?? 0;
       const channel = channelName(index);
       return { key: channel, value: eventValue(channel, seq, sentAt, this.#body) };
     });
@@ -56,11 +56,11 @@ export class Traffic {
   }
 
   /** Some sockets read no more: these are left, for each channel. */
-  reduceTo(watchers: readonly number[]): void {
-    this.#watchers = watchers;
+  reduceTo(subscribers: readonly number[]): void {
+    this.#subscribers = subscribers;
   }
 
-  /** Takes what has arrived so far for what was to arrive: who subscribes meanwhile gets the later ones only. */
+  /** Takes what has arrived so far for what was to arrive: a client that has subscribed meanwhile gets later ones only. */
   settle(deliveries: number): void {
     this.#expected = deliveries;
   }

@@ -1,10 +1,10 @@
 /** What the load test asks a server under test; `number` tells answers apart. */
-export type Question = { readonly number: number } & (
+export type ProbeRequest = { readonly number: number } & (
   | { readonly ask: 'state' | 'collect' | 'count-promises' | 'promises-counted' }
   | { readonly ask: 'snapshot'; readonly file: string }
 );
 
-export interface Answers {
+export interface ProbeAnswers {
   /** Since the last time this was asked. */
   readonly state: {
     readonly heapBytes: number;

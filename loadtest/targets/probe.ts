@@ -6,7 +6,7 @@ import { createHook } from 'node:async_hooks';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
-import type { Answers, Question } from './probe-messages.ts';
+import type { ProbeAnswers, ProbeRequest } from './probe-messages.ts';
 
 const LOOP_RESOLUTION_MS = 10;
 
@@ -21,46 +21,48 @@ const counting = createHook({
   },
 });
 
-const answers: { [Name in Question['ask']]: (question: Question) => Answers[Name] | Promise<Answers[Name]> } =
-  {
-    state: () => {
-      const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-      const now = performance.eventLoopUtilization();
-      const loopUtilisation = performance.eventLoopUtilization(now, utilisation).utilization;
-      utilisation = now;
-      const loopDelayMs = Math.max(0, delay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
-      delay.reset();
-      return { heapBytes: heapUsed, externalBytes: external + arrayBuffers, loopUtilisation, loopDelayMs };
-    },
-    collect: async () => {
-      // What a turn has looked at lives until its end, and finalisers free more in the next one.
-      for (let round = 0; round < 4; round += 1) {
-        await setImmediate();
-        globalThis.gc?.();
-      }
-      return { heapBytes: process.memoryUsage().heapUsed };
-    },
-    'count-promises': () => {
-      promises = 0;
-      counting.enable();
-      return {};
-    },
-    'promises-counted': () => {
-      counting.disable();
-      return { promises };
-    },
-    snapshot: (question) => {
-      if ('file' in question) writeHeapSnapshot(question.file);
-      return {};
-    },
-  };
+const answers: {
+  [Name in ProbeRequest['ask']]: (request: ProbeRequest) => ProbeAnswers[Name] | Promise<ProbeAnswers[Name]>;
+} = {
+  state: () => {
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    const now = performance.eventLoopUtilization();
+    const loopUtilisation = performance.eventLoopUtilization(now, utilisation).utilization;
+    utilisation = now;
+    const loopDelayMs = Math.max(0, delay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
+    delay.reset();
+    return { heapBytes: heapUsed, externalBytes: external + arrayBuffers, loopUtilisation, loopDelayMs };
+  },
+  collect: async () => {
+    // What a turn has looked at lives until its end, and finalisers free more in the next one.
+    for (let round = 0; round < 4; round += 1) {
+      await setImmediate();
+      globalThis.gc?.();
+    }
+    return { heapBytes: process.memoryUsage().heapUsed };
+  },
+  'count-promises': () => {
+    promises = 0;
+    counting.enable();
+    return {};
+  },
+  'promises-counted': () => {
+    counting.disable();
+    return { promises };
+  },
+  snapshot: (request) => {
+    if ('file' in request) writeHeapSnapshot(request.file);
+    return {};
+  },
+};
 
-async function answer(question: Question): Promise<void> {
-  process.send?.({ answer: question.number, ...(await answers[question.ask](question)) });
+async function answer(request: ProbeRequest): Promise<void> {
+  process.send?.({ answer: request.number, ...(await answers[request.ask](request)) });
 }
 
 process.on('message', (message) => {
-  if (typeof message === 'object' && message !== null && 'ask' in message) void answer(message as Question);
+  if (typeof message === 'object' && message !== null && 'ask' in message)
+    void answer(message as ProbeRequest);
 });
 // A server must be able to end by itself.
 process.channel?.unref();

@@ -6,11 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Target, Wiring } from './target.ts';
 import { lastChildOf, usageOf, type Usage } from './process-tree.ts';
-import type { Answers, Question } from './probe-messages.ts';
+import type { ProbeAnswers, ProbeRequest } from './probe-messages.ts';
 
 const PROBE = pathToFileURL(path.join(import.meta.dirname, 'probe.js')).href;
 
-/** Variables of the machine that a server needs; settings of whoever runs the load test stay away. */
+/** Variables of the machine that a server needs; it gets no settings of the shell that runs the load test. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_OPTIONS'];
 
 const START_MS = 60_000;
@@ -18,7 +18,7 @@ const STOP_MS = 10_000;
 const POLL_MS = 100;
 const KEPT_LINES = 20;
 
-interface Waiting {
+interface Pending {
   resolve(answer: unknown): void;
   reject(error: Error): void;
 }
@@ -35,7 +35,7 @@ export class Server {
   readonly #name: string;
   readonly #wrapper: Target['wrapper'];
   readonly #lastLines: string[] = [];
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, Pending>();
   /** Rejects when it ends. */
   readonly ended: Promise<never>;
   #listening: Listening | undefined;
@@ -46,15 +46,15 @@ export class Server {
     this.#name = name;
     this.#wrapper = wrapper;
     child.on('message', (message: { answer: number }) => {
-      this.#waiting.get(message.answer)?.resolve(message);
-      this.#waiting.delete(message.answer);
+      this.#pending.get(message.answer)?.resolve(message);
+      this.#pending.delete(message.answer);
     });
     this.ended = once(child, 'exit').then(() => {
       const error = new Error(this.#ending());
-      for (const { reject } of this.#waiting.values()) reject(error);
+      for (const { reject } of this.#pending.values()) reject(error);
       throw error;
     });
-    // Whoever waits for it hears of it; before the start and after the end nobody does.
+    // Handled here too: before a run starts and after it has ended, no caller waits for it.
     this.ended.catch(() => undefined);
   }
 
@@ -93,7 +93,7 @@ export class Server {
     return usageOf(pid);
   }
 
-  ask<Name extends Exclude<Question['ask'], 'snapshot'>>(ask: Name): Promise<Answers[Name]> {
+  ask<Name extends Exclude<ProbeRequest['ask'], 'snapshot'>>(ask: Name): Promise<ProbeAnswers[Name]> {
     return this.#ask({ ask });
   }
 
@@ -124,11 +124,11 @@ export class Server {
     clearTimeout(killing);
   }
 
-  async #ask<T>(question: { readonly ask: Question['ask']; readonly file?: string }): Promise<T> {
+  async #ask<T>(request: { readonly ask: ProbeRequest['ask']; readonly file?: string }): Promise<T> {
     const number = (this.#number += 1);
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(number, { resolve: resolve as Waiting['resolve'], reject });
-      this.#child.send({ number, ...question }, (error) => {
+      this.#pending.set(number, { resolve: resolve as Pending['resolve'], reject });
+      this.#child.send({ number, ...request }, (error) => {
         if (error !== null) reject(new Error(this.#ending(), { cause: error }));
       });
     });

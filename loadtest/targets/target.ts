@@ -8,7 +8,7 @@ export interface Wiring {
   readonly graph: string;
   /** Processes that share its port, where it knows how to do that; absent: 1. */
   readonly workers?: number;
-  /** A name that nobody else uses: for consumer groups and prefixes. */
+  /** A name of the run's own: for consumer groups and prefixes. */
   readonly id: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * node-clinic, which is too much to install for everybody: 694 packages, 157 MB. `node scripts/lib/clinic.mjs` fetches
+ * node-clinic, which is too much to install with the rest: 694 packages, 157 MB. `node scripts/lib/clinic.mjs` fetches
  * it at its first use, and writes the path of its program to standard output.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';

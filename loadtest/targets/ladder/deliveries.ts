@@ -6,25 +6,26 @@ import { idText } from '../../../src/transports/websocket/frame.ts';
 import { SendQueue } from '../../../src/transports/websocket/send-queue.ts';
 import { SerializedResult } from '../../../src/hub/result.ts';
 import { RawSocket } from '../../../src/transports/websocket/raw-socket.ts';
-import type { Member } from './result-stream.ts';
+import type { ResultStream } from './result-stream.ts';
 import { PendingResults } from './pending-results.ts';
 import { ResultQueue } from './result-queue.ts';
-import type { Subscriber } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 
-/** How a group's result gets to its members. */
+/** How a group's result gets to its subscriptions. */
 export interface Delivery<Shared> {
-  /** What is done once for all members. */
+  /** What is done once for the whole group. */
   share(result: ExecutionResult): Shared;
-  member(subscriber: Subscriber, left: () => void): Member<Shared>;
+  /** @param onReturn called when graphql-ws ends the subscription */
+  stream(subscription: Subscription, onReturn: () => void): ResultStream<Shared>;
 }
 
-/** Each gets the result, and graphql-ws writes it down for each. */
+/** Each subscription gets the result, and graphql-ws serialises it for each. */
 export const throughGraphqlWs: Delivery<ExecutionResult> = {
   share: (result) => result,
-  member: (_subscriber, left) => new ResultQueue(left),
+  stream: (_subscription, onReturn) => new ResultQueue(onReturn),
 };
 
-/** Each frame is the same bytes but for the id, and goes past graphql-ws to the socket. */
+/** Each frame is the same bytes but for the id, and goes to the socket without graphql-ws. */
 export const sharedFrames: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) => {
   sendQueue.add(payload, id);
   sendQueue.flush();
@@ -46,10 +47,10 @@ function throughSendQueue(
 ): Delivery<SerializedResult> {
   return {
     share: (result) => new SerializedResult(result),
-    member({ id, connection }, left) {
+    stream({ id, connection }, onReturn) {
       const sendQueue = sendQueueOf(connection);
       const text = idText(id);
-      return new PendingResults((payload) => add(sendQueue, payload, text), left);
+      return new PendingResults((payload) => add(sendQueue, payload, text), onReturn);
     },
   };
 }

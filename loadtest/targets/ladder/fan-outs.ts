@@ -1,55 +1,57 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { mapAsyncIterator } from 'graphql/execution/mapAsyncIterator.js';
 import type { Delivery } from './deliveries.ts';
-import type { Member } from './result-stream.ts';
-import type { Subscriber } from './subscription.ts';
+import type { ResultStream } from './result-stream.ts';
+import type { Subscription } from './subscription.ts';
 
 /** Starts subscriptions: gives graphql-ws what it iterates over, or says what is wrong. */
-export type FanOut = (subscriber: Subscriber) => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
+export type FanOut = (
+  subscription: Subscription,
+) => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 
 export type MakeFanOut = (delivery: Delivery<unknown>) => FanOut;
 
-/** Every subscriber executes every event. graphql-ws takes the results one by one, so there is nothing to deliver. */
-export const eachForItself: MakeFanOut = () => async (subscriber) => {
-  const events = await subscriber.open();
+/** Every event is executed for every subscription. graphql-ws takes the results one by one: nothing is delivered. */
+export const eachForItself: MakeFanOut = () => async (subscription) => {
+  const events = await subscription.subscribe();
   if (!isIterable(events)) return events;
-  return mapAsyncIterator(events, (event) => subscriber.execute(event));
+  return mapAsyncIterator(events, (event) => subscription.execute(event));
 };
 
-/** Those who ask the same are one group, in which an event is executed once. Documents have to be interned. */
+/** Subscriptions with the same key are one group, in which an event is executed once. Documents have to be interned. */
 export const groups: MakeFanOut = (delivery) => {
   const byDocument = new WeakMap<DocumentNode, Map<string, Group>>();
-  return async (subscriber) => {
-    const { document, question } = subscriber;
+  return async (subscription) => {
+    const { document, groupKey } = subscription;
     const open = byDocument.get(document) ?? new Map<string, Group>();
     byDocument.set(document, open);
-    const group = open.get(question) ?? new Group(delivery, subscriber, () => open.delete(question));
-    open.set(question, group);
-    return group.join(subscriber);
+    const group = open.get(groupKey) ?? new Group(delivery, subscription, () => open.delete(groupKey));
+    open.set(groupKey, group);
+    return group.join(subscription);
   };
 };
 
 class Group {
   readonly #delivery: Delivery<unknown>;
-  /** Whose operation is executed for all. */
-  readonly #first: Subscriber;
+  /** The one whose operation is executed for all. */
+  readonly #first: Subscription;
   readonly #events: Promise<AsyncIterable<unknown> | ExecutionResult>;
-  readonly #members = new Set<Member<unknown>>();
+  readonly #streams = new Set<ResultStream<unknown>>();
   readonly #closed: () => void;
 
-  constructor(delivery: Delivery<unknown>, first: Subscriber, closed: () => void) {
+  constructor(delivery: Delivery<unknown>, first: Subscription, closed: () => void) {
     this.#delivery = delivery;
     this.#first = first;
     this.#closed = closed;
-    this.#events = first.open();
+    this.#events = first.subscribe();
     void this.#run();
   }
 
-  async join(subscriber: Subscriber): Promise<Member<unknown> | ExecutionResult> {
-    const member = this.#delivery.member(subscriber, () => this.#leave(member));
-    this.#members.add(member);
+  async join(subscription: Subscription): Promise<ResultStream<unknown> | ExecutionResult> {
+    const stream = this.#delivery.stream(subscription, () => this.#leave(stream));
+    this.#streams.add(stream);
     const events = await this.#events;
-    return isIterable(events) ? member : events;
+    return isIterable(events) ? stream : events;
   }
 
   async #run(): Promise<void> {
@@ -61,12 +63,12 @@ class Group {
     for await (const event of events) {
       const executed = this.#first.execute(event);
       const result = this.#delivery.share(executed instanceof Promise ? await executed : executed);
-      for (const member of this.#members) member.deliver(result);
+      for (const stream of this.#streams) stream.deliver(result);
     }
   }
 
-  #leave(member: Member<unknown>): void {
-    if (!this.#members.delete(member) || this.#members.size > 0) return;
+  #leave(stream: ResultStream<unknown>): void {
+    if (!this.#streams.delete(stream) || this.#streams.size > 0) return;
     this.#closed();
     void this.#close();
   }

@@ -5,7 +5,7 @@ import type { Extra } from 'graphql-ws/use/ws';
 import { serve } from '../stock/readme-server.ts';
 import { property } from './sample-property.ts';
 import { STEPS, type Parts } from './ladder-steps.ts';
-import { Subscriber } from './subscription.ts';
+import { Subscription } from './subscription.ts';
 
 const [name] = process.argv.slice(2);
 const step = STEPS.find((known) => known.name === name);
@@ -23,10 +23,10 @@ await serve({
   transform: (event) => ({ ...event, property: rest }),
   options: (schema) => {
     const fanOut = parts.makeFanOut(parts.delivery);
-    const subscriberOf = subscriptions(schema, parts);
+    const subscriptionOf = subscriptions(schema, parts);
     return {
-      onSubscribe: ({ extra }, id, payload) => subscriberOf(extra, id, payload),
-      subscribe: (args) => fanOut(args as Subscriber),
+      onSubscribe: ({ extra }, id, payload) => subscriptionOf(extra, id, payload),
+      subscribe: (args) => fanOut(args as Subscription),
     };
   },
 });
@@ -37,10 +37,10 @@ function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convert
     connection: Extra,
     id: string,
     { query, operationName, variables }: SubscribePayload,
-  ): Subscriber | readonly GraphQLError[] => {
+  ): Subscription | readonly GraphQLError[] => {
     const prepared = prepare(query, operationName ?? undefined);
     if (!('document' in prepared)) return prepared;
-    return new Subscriber({
+    return new Subscription({
       id,
       connection,
       schema,

@@ -68,12 +68,12 @@ const CHANGES: readonly Change[] = [
   },
   {
     name: 'one execution per group',
-    changes: 'those who ask the same share a result',
+    changes: 'subscriptions with the same operation and variables share a result',
     part: { makeFanOut: groups },
   },
   {
     name: 'shared frames',
-    changes: 'results are written down once, and go past graphql-ws',
+    changes: 'results are serialised once, and go to the socket without graphql-ws',
     part: { delivery: sharedFrames },
   },
   {

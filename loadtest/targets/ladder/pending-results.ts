@@ -1,16 +1,16 @@
 import type { ExecutionResult } from 'graphql';
 import type { SerializedResult } from '../../../src/hub/result.ts';
-import type { Member } from './result-stream.ts';
+import type { ResultStream } from './result-stream.ts';
 
-/** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go past it. */
-export class PendingResults implements Member<SerializedResult> {
+/** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go to the socket directly. */
+export class PendingResults implements ResultStream<SerializedResult> {
   readonly deliver: (payload: SerializedResult) => void;
-  readonly #left: () => void;
+  readonly #onReturn: () => void;
   #end: ((result: IteratorReturnResult<undefined>) => void) | undefined;
 
-  constructor(deliver: (payload: SerializedResult) => void, left: () => void) {
+  constructor(deliver: (payload: SerializedResult) => void, onReturn: () => void) {
     this.deliver = deliver;
-    this.#left = left;
+    this.#onReturn = onReturn;
   }
 
   next(): Promise<IteratorResult<ExecutionResult, undefined>> {
@@ -18,7 +18,7 @@ export class PendingResults implements Member<SerializedResult> {
   }
 
   return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#left();
+    this.#onReturn();
     this.#end?.({ done: true, value: undefined });
     return Promise.resolve({ done: true, value: undefined });
   }

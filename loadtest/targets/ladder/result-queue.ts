@@ -1,15 +1,15 @@
 import type { ExecutionResult } from 'graphql';
-import type { Member } from './result-stream.ts';
+import type { ResultStream } from './result-stream.ts';
 
 /** Results that wait until graphql-ws asks for them. */
-export class ResultQueue implements Member<ExecutionResult> {
-  readonly #left: () => void;
+export class ResultQueue implements ResultStream<ExecutionResult> {
+  readonly #onReturn: () => void;
   readonly #results: ExecutionResult[] = [];
   #waiting: ((result: IteratorResult<ExecutionResult, undefined>) => void) | undefined;
   #done = false;
 
-  constructor(left: () => void) {
-    this.#left = left;
+  constructor(onReturn: () => void) {
+    this.#onReturn = onReturn;
   }
 
   deliver(result: ExecutionResult): void {
@@ -30,7 +30,7 @@ export class ResultQueue implements Member<ExecutionResult> {
   }
 
   return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#left();
+    this.#onReturn();
     this.#done = true;
     this.#results.length = 0;
     this.#waiting?.({ done: true, value: undefined });

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 
-/** A subscriber to which results are given, and what graphql-ws iterates over for it. */
-export interface Member<Shared> extends AsyncIterableIterator<ExecutionResult, undefined> {
+/** What graphql-ws iterates over for one subscription, and where a group delivers its results. */
+export interface ResultStream<Shared> extends AsyncIterableIterator<ExecutionResult, undefined> {
   deliver(shared: Shared): void;
 }

@@ -1,6 +1,6 @@
 /**
- * What an event of the story carries besides what is asked for: the whole property, as the service that owns it sees
- * it. Some 270 keys, in objects and arrays.
+ * What an event of the story carries besides what clients ask for: the whole property, as the service that owns it
+ * knows it. Some 270 keys, in objects and arrays.
  */
 export function property(): object {
   return {

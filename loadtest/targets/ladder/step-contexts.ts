@@ -11,7 +11,7 @@ const BACKEND_NAMES = names('backend', BACKENDS, 1);
 const LOADER_NAMES = names('loader', LOADERS, 2);
 const PRIMER_NAMES = names('primer', PRIMERS, 2);
 
-/** As many servers do it: whatever a resolver might want is made at once. */
+/** As many servers do it: all that a resolver might use is made at once. */
 export const eager: MakeContext = () => withEagerLoaders(eagerBackends());
 
 /** Back ends are made when they are touched. */
@@ -53,7 +53,7 @@ function backendsWhenTouched(): Backends {
 /** Five wrappers, as clients of REST services have them. The flat graph has no resolver that calls one. */
 function backend(name: string): Backend {
   const call = <T>(method: string, path: string): Promise<T> =>
-    Promise.reject(new Error(`${method} ${path} of ${name}: expected nobody to call, got a call`));
+    Promise.reject(new Error(`${method} ${path} of ${name}: expected no call, got one`));
   return {
     get: (path) => call('GET', path),
     delete: (path) => call('DELETE', path),

@@ -12,7 +12,7 @@ import type { MakeContext } from './step-contexts.ts';
 import type { Prepared, Variables } from './engines.ts';
 import type { ConvertKeys } from './key-conversions.ts';
 
-interface SubscriberOptions {
+interface SubscriptionOptions {
   /** The client's name for the subscription. */
   readonly id: string;
   readonly connection: Extra;
@@ -25,18 +25,18 @@ interface SubscriberOptions {
 }
 
 /** One subscription: what graphql-ws keeps as the arguments of its execution. */
-export class Subscriber implements ExecutionArgs {
+export class Subscription implements ExecutionArgs {
   readonly id: string;
   readonly connection: Extra;
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly variableValues: Variables;
-  /** For whoever decides on the subscription; events have their own. */
+  /** Of the subscribe resolver; each event has a context of its own. */
   readonly contextValue: object;
-  readonly #options: SubscriberOptions;
+  readonly #options: SubscriptionOptions;
 
-  constructor(options: SubscriberOptions) {
+  constructor(options: SubscriptionOptions) {
     this.id = options.id;
     this.connection = options.connection;
     this.schema = options.schema;
@@ -47,14 +47,14 @@ export class Subscriber implements ExecutionArgs {
     this.#options = options;
   }
 
-  /** The same for all that ask the same of one document. */
-  get question(): string {
+  /** The same for all subscriptions with the same operation and variables of one document. */
+  get groupKey(): string {
     const { prepared, operationName = '', variables } = this.#options;
     return `${operationName}(${variablesKey(prepared.variableNames, variables)})`;
   }
 
-  /** Its events, or why there are none. */
-  open(): Promise<AsyncIterable<unknown> | ExecutionResult> {
+  /** @returns its events, or the errors for which there are none */
+  subscribe(): Promise<AsyncIterable<unknown> | ExecutionResult> {
     return createSourceEventStream(this);
   }
 

@@ -39,7 +39,7 @@ test('the load is that of a load test, a small one if nothing is said', () => {
   assert.deepEqual([asked.load.graph, asked.out], ['company', 'here']);
 });
 
-test('clinic starts the gateway as users do, opens nothing, and asks nobody', () => {
+test('clinic starts the gateway as users do, opens no browser, and asks no question', () => {
   const { program, environment } = underClinic('clinic.js', 'doctor', 'folder');
   const gateway = program.slice(program.indexOf('--') + 1);
   assert.deepEqual([gateway[0], path.basename(gateway[1] ?? ''), gateway[2]], ['node', 'cli.js', 'serve']);

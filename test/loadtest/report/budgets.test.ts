@@ -75,7 +75,7 @@ for (const [name, load] of [
   [FLOOD, {}],
   [PER_EVENT, { channels: 4_000 }],
 ] as const) {
-  test(`Without stock in the same report, nobody knows: ${name}`, () => {
+  test(`Without stock in the same report, it is not measured: ${name}`, () => {
     const report = loadReport(load);
     const alone = { ...report, runs: [sluiceOf(report)] };
     assert.equal(judgement(report, name).verdict, 'met');

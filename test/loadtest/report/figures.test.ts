@@ -66,7 +66,7 @@ test('Memory in the flood is the most at any of its samples, and at none of anot
   assert.equal(FIGURES.growthInFlood.of({ ...run, phases, samples }), 50);
 });
 
-test('Memory of sockets that were there before anything was measured is nobody’s', () => {
+test('Memory of sockets that were there before anything was measured is not divided among the others', () => {
   const nothing = { ...run.nothing, sockets: 500 };
   assert.equal(FIGURES.heapPerSocket.of({ ...run, nothing }), 10);
 });

@@ -51,7 +51,7 @@ for (const [where, env] of [
   });
 }
 
-test('Where nobody says otherwise, reports lie beside each other by time, in a folder that no name can leave', () => {
+test('Without --out, reports lie beside each other by time, in a folder that no name can leave', () => {
   const report = loadReport();
   const folder = path.join(root, 'loadtest/out');
   assert.equal(defaultFolder(report), path.join(folder, '2026-11-21T09-30-00-3f2fbef'));
