@@ -5,42 +5,42 @@ import type { Log } from '../log.ts';
 import { Compiler, type CompiledOperation } from './compiler.ts';
 import { interpret } from './interpret.ts';
 import type { CompiledRun } from './jit-schema.ts';
+import { JitState, type Specialization } from './jit-state.ts';
 import type { Operation } from './operation.ts';
-import { JitState, type Specialization } from './program.ts';
 import { coerceVariables, type Variables } from './variables.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Compiling takes as long as about 11 runs on graphql-js (270 µs and 25 µs, 30 fields). Who compiles after as many runs
- * as that never spends more than twice of what was best, however often the operation runs.
+ * Compiling takes as long as about 11 runs on graphql-js (270 µs and 25 µs, 30 fields). Compiling after about as many
+ * runs costs at most twice the best choice made with knowledge of how often the operation will run.
  */
 const COMPILE_AFTER_RUNS = 10;
 
-interface Coerced {
+interface CoercedVariables {
   readonly operation: Operation;
   readonly variables: Variables;
 }
 
 /**
- * Runs operations on graphql-js at first, as compiled code when they turn out to be frequent.
+ * Runs an operation on graphql-js at first, and as compiled code once it has run often.
  *
- * Compiled code is trusted only as long as nothing goes wrong: when it throws, rejects or has an error to report,
- * graphql-js runs the operation again, and its answer counts. So resolvers may be called twice for one event, which is
- * why mutations don't belong here.
+ * A result of compiled code is used only if it has no errors. When compiled code throws, rejects or reports an error,
+ * graphql-js executes the operation again and its result is returned (the fallback). Resolvers may thus be called twice
+ * for one event, so mutations must not be executed here.
  */
 export class AdaptiveJit {
-  readonly counts = { compiled: 0, refused: 0, rerun: 0 };
+  readonly counts = { compiled: 0, refused: 0, fallback: 0 };
   readonly #schema: GraphQLSchema;
   readonly #log: Log;
   readonly #compiler: Compiler;
-  readonly #programs = new WeakMap<Operation, JitState>();
-  /** A group's variables are the same object with each of its events. */
-  readonly #coerced = new WeakMap<Variables, Coerced>();
-  /** Code that was not used for longest leaves first, and has to earn its compilation again. */
+  readonly #states = new WeakMap<Operation, JitState>();
+  /** Keyed by raw variables: a group passes the same object with each event. */
+  readonly #coerced = new WeakMap<Variables, CoercedVariables>();
+  /** The least recently used code is evicted first, and compiled again after COMPILE_AFTER_RUNS further runs. */
   readonly #compiled: LRUCache<Specialization, CompiledOperation>;
 
-  /** @param maxFields fields for which code is kept, over all operations; about 1.2 KB each */
+  /** @param maxFields number of fields for which code is kept, over all operations; about 1.2 KB each */
   constructor(schema: GraphQLSchema, maxFields: number, log: Log) {
     this.#schema = schema;
     this.#log = log;
@@ -48,69 +48,73 @@ export class AdaptiveJit {
     this.#compiled = new LRUCache({
       maxSize: maxFields,
       sizeCalculation: ({ size }) => size + 1,
-      dispose: (_, form) => {
-        form.runs = 0;
+      dispose: (_, specialization) => {
+        specialization.runs = 0;
       },
     });
   }
 
-  /** Never throws, never rejects. */
+  /**
+   * Never throws, never rejects: failures are in the result's `errors`.
+   *
+   * @param raw variables as the client sent them
+   */
   execute(
     operation: Operation,
     rootValue: unknown,
     context: unknown,
     raw: Variables,
   ): MaybePromise<ExecutionResult> {
-    const program = this.#programOf(operation);
-    const variables = program.abandoned ? undefined : this.#coerce(operation, raw);
-    const compiled = variables && this.#compiledFor(operation, program, variables);
+    const state = this.#stateOf(operation);
+    const variables = state.interpretOnly ? undefined : this.#coerce(operation, raw);
+    const compiled = variables && this.#compiledFor(operation, state, variables);
     if (variables === undefined || compiled === undefined) {
       return interpret(this.#schema, operation, rootValue, context, raw);
     }
 
-    program.countRun();
+    state.countCompiledRun();
     const run: CompiledRun = { context, variables };
     try {
       const result = compiled.execute(rootValue, run);
       if (!(result instanceof Promise)) {
-        return result.errors ? this.#again(operation, program, rootValue, context, raw) : result;
+        return result.errors ? this.#fallBack(operation, state, rootValue, context, raw) : result;
       }
-      const again = (): MaybePromise<ExecutionResult> =>
-        this.#again(operation, program, rootValue, context, raw);
-      return result.then((late) => (late.errors ? again() : late), again);
+      const fallBack = (): MaybePromise<ExecutionResult> =>
+        this.#fallBack(operation, state, rootValue, context, raw);
+      return result.then((settled) => (settled.errors ? fallBack() : settled), fallBack);
     } catch {
-      return this.#again(operation, program, rootValue, context, raw);
+      return this.#fallBack(operation, state, rootValue, context, raw);
     }
   }
 
-  #again(
+  #fallBack(
     operation: Operation,
-    program: JitState,
+    state: JitState,
     rootValue: unknown,
     context: unknown,
     raw: Variables,
   ): MaybePromise<ExecutionResult> {
-    this.counts.rerun++;
-    program.countFallback();
+    this.counts.fallback++;
+    state.countFallback();
     return interpret(this.#schema, operation, rootValue, context, raw);
   }
 
-  #programOf(operation: Operation): JitState {
-    let program = this.#programs.get(operation);
-    if (program === undefined) {
-      program = new JitState(operation);
-      this.#programs.set(operation, program);
+  #stateOf(operation: Operation): JitState {
+    let state = this.#states.get(operation);
+    if (state === undefined) {
+      state = new JitState(operation);
+      this.#states.set(operation, state);
     }
-    return program;
+    return state;
   }
 
-  /** @returns undefined where graphql-js has to say what is wrong with them */
+  /** @returns undefined if they can't be coerced; graphql-js then reports the errors */
   #coerce(operation: Operation, raw: Variables): Variables | undefined {
     const known = this.#coerced.get(raw);
     if (known?.operation === operation) return known.variables;
     try {
       const variables = coerceVariables(this.#schema, operation, raw).coerced;
-      if (variables !== undefined && isLasting(raw, variables)) {
+      if (variables !== undefined && isImmutable(raw, variables)) {
         this.#coerced.set(raw, { operation, variables: Object.freeze(variables) });
       }
       return variables;
@@ -119,26 +123,32 @@ export class AdaptiveJit {
     }
   }
 
-  #compiledFor(operation: Operation, program: JitState, variables: Variables): CompiledOperation | undefined {
-    const form = program.specialization(variables);
-    if (form === undefined || form.refused) return undefined;
-    const known = this.#compiled.get(form);
-    if (known !== undefined || form.runs++ < COMPILE_AFTER_RUNS) return known;
+  #compiledFor(operation: Operation, state: JitState, variables: Variables): CompiledOperation | undefined {
+    const specialization = state.specialization(variables);
+    if (specialization === undefined || specialization.refused) return undefined;
+    const known = this.#compiled.get(specialization);
+    if (known !== undefined || specialization.runs++ < COMPILE_AFTER_RUNS) return known;
     try {
       const compiled = this.#compiler.compile(operation, variables);
-      form.refused = !this.#compiled.set(form, compiled).has(form);
+      specialization.refused = !this.#compiled.set(specialization, compiled).has(specialization);
       this.counts.compiled++;
       return compiled;
     } catch (thrown) {
-      form.refused = true;
+      specialization.refused = true;
       this.counts.refused++;
-      this.#log.debug({ operation: operation.name, reason: messageOf(thrown) }, 'runs uncompiled');
+      this.#log.debug(
+        { operation: operation.name, reason: messageOf(thrown) },
+        'the operation is not compiled; graphql-js executes it',
+      );
       return undefined;
     }
   }
 }
 
-/** Neither can change: objects among the values are a resolver's to write to, so each run gets its own. */
-function isLasting(raw: Variables, coerced: Variables): boolean {
+/**
+ * Coerced variables are kept only if neither they nor the raw ones can change. A resolver may write to an object among
+ * the values, so variables that hold objects are coerced for each run.
+ */
+function isImmutable(raw: Variables, coerced: Variables): boolean {
   return Object.isFrozen(raw) && Object.values(coerced).every((value) => Object(value) !== value);
 }

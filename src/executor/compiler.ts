@@ -5,15 +5,15 @@ import { JitSchema, type CompiledRun } from './jit-schema.ts';
 import type { Operation } from './operation.ts';
 import type { Variables } from './variables.ts';
 
-/** An operation as code. */
+/** The code of one specialization. */
 export interface CompiledOperation {
-  /** Throws, rejects, or has errors where graphql-js has to run it instead. */
+  /** If it throws, rejects or reports errors, graphql-js has to execute the operation instead. */
   readonly execute: (rootValue: unknown, run: CompiledRun) => ExecutionResult | Promise<ExecutionResult>;
-  /** Fields compiled; see FlatOperation. */
+  /** Number of compiled fields; see FlatOperation. */
   readonly size: number;
 }
 
-/** Turns operations into code by graphql-jit, for one schema. */
+/** Compiles the operations of one schema with graphql-jit. */
 export class Compiler {
   readonly #schema: GraphQLSchema;
   #copy: JitSchema | undefined;
@@ -23,8 +23,9 @@ export class Compiler {
   }
 
   /**
-   * @param variables coerced; the code fits all executions in which variables of conditions have these values
-   * @throws NotCompilable, or whatever graphql-jit comes upon
+   * @param variables coerced; the code is valid for all executions in which the variables of conditions have these
+   *   values
+   * @throws NotCompilable, or an error of graphql-jit
    */
   compile(operation: Operation, variables: Variables): CompiledOperation {
     const flat = new FlatOperation(this.#schema, operation, variables);
@@ -32,7 +33,7 @@ export class Compiler {
     const original = { schema: this.#schema, fragments: flat.fragments, operation: operation.definition };
     const compiled = compileQuery(copy.schema, flat.document, undefined, {
       customSerializers: copy.serializers,
-      // Whoever sees an error of compiled code runs the operation again, so its stack is of no use.
+      // After an error of compiled code graphql-js executes the operation again, so the stack is never shown.
       disablingCapturingStackErrors: true,
       resolverInfoEnricher: ({ fieldNodes }: { fieldNodes: readonly FieldNode[] }) => ({
         ...original,

@@ -5,71 +5,72 @@ import { Operation } from './operation.ts';
 import { rootConditionErrors } from './root-conditions.ts';
 
 interface DocumentLimits {
-  /** Documents kept. */
+  /** Number of documents kept. */
   readonly entries: number;
-  /** Characters of query text kept, over all documents; what is parsed takes some 80 times as many bytes. */
+  /** Characters of query text kept, over all documents; the parsed document takes about 80 bytes per character. */
   readonly characters: number;
-  /** Tokens in one document. */
+  /** Maximum number of tokens in one document. */
   readonly tokens: number;
 }
 
-/** The operations of a document, or what is wrong with it: then there is at least one error. */
+/** The operations of a valid document, or at least one error. */
 type Prepared =
   | { readonly operations: readonly Operation[]; readonly errors?: never }
   | { readonly operations?: never; readonly errors: readonly GraphQLError[] };
 
-/** Faulty documents kept: few, as only a client that repeats its mistake profits. */
-const FAULTY_ENTRIES = 100;
+/** Number of invalid documents kept: few, since only a client that repeats its mistake gains from it. */
+const INVALID_ENTRIES = 100;
 
 /**
- * Parsed and validated documents by query text; the least recently used leave first. Faulty ones are kept apart, so that
- * a flood of them drives out no good one.
+ * Cache of parsed and validated documents by query text; the least recently used is evicted first. Invalid documents
+ * have a cache of their own, so that a flood of them evicts no valid one.
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #tokens: number;
-  readonly #good: LRUCache<string, Prepared>;
-  readonly #faulty: LRUCache<string, Prepared>;
+  readonly #valid: LRUCache<string, Prepared>;
+  readonly #invalid: LRUCache<string, Prepared>;
 
   constructor(schema: GraphQLSchema, limits: DocumentLimits) {
     this.#schema = schema;
     this.#tokens = limits.tokens;
-    this.#good = new LRUCache({
+    this.#valid = new LRUCache({
       max: limits.entries,
       maxSize: limits.characters,
       sizeCalculation: (_, query) => query.length + 1,
     });
-    this.#faulty = new LRUCache({
-      max: FAULTY_ENTRIES,
+    this.#invalid = new LRUCache({
+      max: INVALID_ENTRIES,
       maxSize: limits.characters,
       sizeCalculation: ({ errors = [] }, query) =>
         errors.reduce((sum, error) => sum + error.message.length, query.length + 1),
     });
   }
 
-  /** Never throws. A document that is too large for the cache is prepared anew each time. */
+  /** Never throws. A document that is too large for the cache is parsed and validated at each call. */
   get(query: string): Prepared {
-    const known = this.#good.get(query) ?? this.#faulty.get(query);
+    const known = this.#valid.get(query) ?? this.#invalid.get(query);
     if (known !== undefined) return known;
     const prepared = this.#prepare(query);
-    (prepared.errors === undefined ? this.#good : this.#faulty).set(query, prepared);
+    (prepared.errors === undefined ? this.#valid : this.#invalid).set(query, prepared);
     return prepared;
   }
 
   #prepare(query: string): Prepared {
-    let doing = 'parse';
+    let stage = 'parse';
     try {
-      // Validated with locations, for the messages; kept without them, as they take most of a document's memory.
+      // Validated with locations, which errors report; kept without them, as they take most of a document's memory.
       const located = parse(query, { maxTokens: this.#tokens });
-      doing = 'validate';
+      stage = 'validate';
       const conditions = rootConditionErrors(located);
       const errors = conditions.length > 0 ? conditions : validate(this.#schema, located);
       if (errors.length > 0) return { errors: errors.map((error) => withoutNodes(error, query)) };
       return { operations: operationsOf(query, parse(query, { noLocation: true })) };
     } catch (thrown) {
       if (thrown instanceof GraphQLError) return { errors: [thrown] };
-      // The stack of a document that is nested too deeply, or a fault of graphql-js: either way this document's alone.
-      return { errors: [new GraphQLError(`The document is too hard to ${doing}: ${messageOf(thrown)}.`)] };
+      // A stack overflow by deep nesting, or a bug of graphql-js: only the client that sent this document gets an
+      // error.
+      return { errors: [new GraphQLError(`The document is too hard to ${stage}: ${messageOf(thrown)}.`)] };
     }
   }
 }
@@ -80,7 +81,9 @@ function operationsOf(query: string, document: DocumentNode): Operation[] {
     .map((definition) => new Operation(query, document, definition));
 }
 
-/** The same message at the same place, without the syntax tree that a validation error holds on to. */
+/**
+ * A copy with the same message and location that does not keep the syntax tree in memory, as a validation error does.
+ */
 function withoutNodes({ message, nodes, extensions }: GraphQLError, query: string): GraphQLError {
   const positions = (nodes ?? []).flatMap(({ loc }) => (loc === undefined ? [] : [loc.start]));
   if (positions.length === 0) return new GraphQLError(message, { extensions });

@@ -9,18 +9,32 @@ import type { Variables } from './variables.ts';
 
 export interface ExecutorOptions {
   readonly schema: GraphQLSchema;
-  /** Documents kept, parsed and validated. */
+  /** Number of parsed and validated documents kept. */
   readonly cacheSize: number;
-  /** Characters of query text kept, over all documents; what is parsed takes some 80 times as many bytes. */
+  /**
+   * Characters of query text kept, over all documents; the parsed document takes about 80 bytes per character.
+   *
+   * @default 1_000_000
+   */
   readonly cacheCharacters?: number;
-  /** Tokens that one document may have. (The time that validation takes, graphql-js limits itself.) */
+  /**
+   * Maximum number of tokens in one document. (graphql-js itself limits the time that validation takes.)
+   *
+   * @default 4_000
+   */
   readonly maxTokens?: number;
-  /** Fields for which compiled code is kept, over all operations; about 1.2 KB each. */
+  /**
+   * Number of fields for which compiled code is kept, over all operations; about 1.2 KB each.
+   *
+   * @default 50_000
+   */
   readonly maxCompiledFields?: number;
   readonly log: Log;
 }
 
-/** Prepares and runs GraphQL operations. Whatever is wrong with one is in its errors; no method throws or rejects. */
+/**
+ * Prepares and executes GraphQL operations. No method throws or rejects: every failure is returned as GraphQLErrors.
+ */
 export class Executor {
   readonly #schema: GraphQLSchema;
   readonly #documents: Documents;
@@ -37,8 +51,8 @@ export class Executor {
     this.#jit = new AdaptiveJit(schema, maxCompiledFields, log);
   }
 
-  /** Operations compiled so far, refused by the compiler, and run again by graphql-js after compiled code failed. */
-  get counts(): Readonly<{ compiled: number; refused: number; rerun: number }> {
+  /** How often the compiler compiled and refused an operation, and how often compiled code fell back to graphql-js. */
+  get counts(): Readonly<{ compiled: number; refused: number; fallback: number }> {
     return this.#jit.counts;
   }
 
@@ -46,7 +60,7 @@ export class Executor {
    * Parses, validates and picks the operation.
    *
    * @param operationName may be left out where the document has one operation
-   * @returns the interned operation, or at least one error; those of syntax and validation have locations
+   * @returns the interned operation, or at least one error; errors of syntax and validation have locations
    */
   prepare(query: string, operationName?: string | null): Operation | readonly GraphQLError[] {
     const { operations, errors } = this.#documents.get(query);
@@ -61,17 +75,21 @@ export class Executor {
     return [new GraphQLError('Must provide operation name if query contains multiple operations.')];
   }
 
-  /** The root field of a subscription and its coerced arguments; errors for what doesn't coerce. */
+  /**
+   * @returns the root field of a subscription and its coerced arguments, or at least one error if they can't be
+   * coerced
+   */
   subscriptionField(operation: Operation, variables: Variables): SubscriptionField | readonly GraphQLError[] {
     return subscriptionField(this.#schema, operation, variables);
   }
 
   /**
-   * Runs a query, a mutation, or a subscription's selection for one event. Synchronous unless a resolver is asynchronous.
-   * Where something goes wrong, resolvers of queries and subscriptions may be called a second time.
+   * Executes a query, a mutation, or a subscription's selection for one event. Synchronous unless a resolver is
+   * asynchronous. After an error, resolvers of queries and subscriptions may be called a second time.
    *
-   * @param rootValue of a subscription: the event
-   * @param variables as they came from the client
+   * @param rootValue for a subscription: the event
+   * @param contextValue `ctx` of resolvers
+   * @param variables as the client sent them
    */
   execute(
     operation: Operation,

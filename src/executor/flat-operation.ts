@@ -19,7 +19,7 @@ import type { Variables } from './variables.ts';
 
 type Fields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** What a resolver should be told about the field that it resolves: as graphql-js would tell it. */
+/** The part of `info` that a resolver gets for one field: the values that graphql-js would pass. */
 interface Site {
   readonly fieldName: string;
   readonly fieldNodes: readonly FieldNode[];
@@ -27,17 +27,17 @@ interface Site {
   readonly parentType: GraphQLObjectType;
 }
 
-/** Why an operation is left to graphql-js. */
+/** Says why an operation can't be compiled; graphql-js then executes it. */
 export class NotCompilable extends Error {}
 
-/** Fragments spread out grow exponentially, and so would the code: a field takes 10 to 100 µs and 1.2 KB. */
+/** Inlining fragments may grow a document exponentially: compiling one field takes 10 to 100 µs, its code 1.2 KB. */
 const MAX_FIELDS = 300;
 const MAX_DEPTH = 32;
 
 /**
- * An operation in the one form that graphql-jit compiles without surprises, for one outcome of its conditions: no
- * fragments but one for each concrete type, each field once, neither arguments nor directives nor variables.
- * graphql-js itself collects the fields, so that what is selected, and in which order, can't differ.
+ * An operation rewritten for graphql-jit, for one outcome of its conditions: no fragments but one for each concrete
+ * type, each field once, neither arguments nor directives nor variables. graphql-js itself collects the fields, so
+ * compiled code selects the same fields in the same order.
  */
 export class FlatOperation {
   readonly document: DocumentNode;
@@ -46,11 +46,13 @@ export class FlatOperation {
   readonly #schema: GraphQLSchema;
   readonly #variables: Variables;
   readonly #sites = new Map<FieldNode, Site>();
-  /** Names that graphql-jit makes from several parts, and what they stand for; it takes two of one name for one. */
+  /**
+   * Names that graphql-jit composes for its code, and what each stands for; two things of one name would be mixed up.
+   */
   readonly #names = new Map<string, unknown>();
 
   /**
-   * @param variables coerced; only those that conditions read matter
+   * @param variables coerced; only those that @skip and @include read have an effect
    * @throws NotCompilable
    */
   constructor(schema: GraphQLSchema, { definition, document }: Operation, variables: Variables) {
@@ -72,7 +74,7 @@ export class FlatOperation {
     };
   }
 
-  /** How many fields it has, in all places: code takes time and memory in proportion. */
+  /** Number of fields, each counted wherever it is selected: time and memory of compilation are proportional to it. */
   get size(): number {
     return this.#fields;
   }
@@ -82,7 +84,10 @@ export class FlatOperation {
     return node && this.#sites.get(node);
   }
 
-  /** @param path keys from here to the root, as graphql-jit joins them; `lists` of them are list indexes */
+  /**
+   * @param path keys from this selection up to the root, joined as graphql-jit does
+   * @param lists how many of those keys are list indexes
+   */
   #selectionSet(
     type: GraphQLObjectType,
     fields: Fields,

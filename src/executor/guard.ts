@@ -1,7 +1,7 @@
 /**
- * Results of resolvers on their way into compiled code. That code calls `then` on promises and lets what its own
- * callbacks throw (a getter of the value, say) reject a promise that nobody holds: the execution would never end, and
- * the process would see an unhandled rejection. So compiled code gets these instead of promises.
+ * Wraps the promises that resolvers return before compiled code gets them. Compiled code calls `then` and drops the
+ * promise that `then` returns. If one of its callbacks throws (by a getter of the value, say), that dropped promise
+ * rejects: the execution would never end, and the process would see an unhandled rejection.
  */
 
 type Callback = (value: unknown) => void;
@@ -32,17 +32,17 @@ class Guarded {
       try {
         onError(reason);
       } catch {
-        // The execution was given up already (it threw while promises were pending): nobody waits for it any more.
+        // Compiled code has thrown already while promises were pending, and graphql-js has taken over.
       }
     };
-    // A thenable of a graph's own may throw, or call back twice; a promise made from it doesn't.
+    // A thenable written by a graph author may throw, or call back twice; a promise made from it doesn't.
     Promise.resolve(this.#promise).then(succeed, fail);
   }
 }
 
 /**
  * @param value what a resolver returned
- * @param lists how many lists its field's type is wrapped in: promises may be their items
+ * @param lists how many lists the field's type is wrapped in: their items may be promises, too
  */
 export function guard(value: unknown, lists: number): unknown {
   if (isPromise(value)) return new Guarded(value, lists);

@@ -5,10 +5,10 @@ import type { Operation } from './operation.ts';
 import type { Variables } from './variables.ts';
 
 /**
- * Runs an operation by graphql-js: what it answers is right by definition. Of a subscription it runs the selection, with
- * the event as root value. Never throws, never rejects.
+ * Executes an operation with graphql-js, whose result is the reference for compiled code. Of a subscription it executes
+ * the selection, with the event as root value. Never throws, never rejects: failures are in the result's `errors`.
  *
- * @param variableValues as they came from the client
+ * @param variableValues as the client sent them
  */
 export function interpret(
   schema: GraphQLSchema,

@@ -27,7 +27,7 @@ import { eventItself } from '../graph/event-field.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
 
-/** What compiled code gets as its context: an execution's own context, and its coerced variables. */
+/** The context argument of compiled code: an execution's own context, and its coerced variables. */
 export interface CompiledRun {
   readonly context: unknown;
   readonly variables: Variables;
@@ -37,10 +37,12 @@ type Resolve = NonNullable<GraphQLField<unknown, CompiledRun>['resolve']>;
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A copy of a schema for graphql-jit, in which it has no room to differ from graphql-js: fields have no arguments, they
- * are evaluated by graphql-js when a resolver is called that may look at them; promises are guarded; and whatever
- * graphql-jit would read wrongly (a method, a promise or a primitive where an object should be) makes an error. An
- * error is all it takes: graphql-js then runs the operation again.
+ * A copy of a schema for graphql-jit that rules out the cases in which graphql-jit and graphql-js differ:
+ *
+ * - Fields have no arguments; graphql-js evaluates them when a resolver is called that may read them.
+ * - Promises are guarded (guard.ts).
+ * - A value that graphql-jit would read wrongly (a method, a promise or a primitive in place of an object) is an error,
+ *   after which graphql-js executes the operation again.
  */
 export class JitSchema {
   readonly schema: GraphQLSchema;
@@ -123,7 +125,7 @@ export class JitSchema {
   }
 }
 
-/** Undefined where compiled code may read the property itself: where that can't yield promises unseen. */
+/** Undefined where compiled code may read the property without a resolver, as no promise can pass unguarded there. */
 function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resolve | undefined {
   const lists = listsOf(field.type);
   const resolve = field.resolve ?? (root || lists > 0 ? defaultFieldResolver : undefined);
@@ -136,20 +138,21 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
   };
 }
 
-/** Each call of a resolver gets an info of its own, so it may be completed in place. */
+/** Sets `variableValues` in place: graphql-jit makes a new info for each call of a resolver. */
 function withVariables(info: GraphQLResolveInfo, { variables }: CompiledRun): GraphQLResolveInfo {
   (info as Mutable<GraphQLResolveInfo>).variableValues = variables;
   return info;
 }
 
-/** Names the type, or yields undefined where graphql-js has to say what is wrong. */
+/** Names the concrete type; undefined is an error, after which graphql-js executes the operation and reports it. */
 function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractType['resolveType']> {
   const resolveType = type.resolveType ?? defaultTypeResolver;
   return (value: unknown, run: CompiledRun, info) => {
     try {
       const name = resolveType(value, run.context, withVariables(info, run), type);
       if (typeof name === 'string') return name;
-      // A type that comes later, or never: graphql-js asks again and waits for it, this answer is of no use.
+      // A promise of a type name: graphql-js calls resolveType again and awaits that; this promise's rejection is
+      // ignored.
       if (isPromise(name)) Promise.resolve(name).catch(() => undefined);
       return undefined;
     } catch {
@@ -158,7 +161,7 @@ function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractTyp
   };
 }
 
-/** graphql-jit takes null from a serializer as it is, and hands promises and methods to lenient ones. */
+/** graphql-jit accepts null from a serializer, and passes promises and methods to it: both are errors here. */
 function serializer(type: { name: string; serialize(value: unknown): unknown }): (value: unknown) => unknown {
   return (value) => {
     if (typeof value === 'function' || isPromise(value)) throw new TypeError(`${type.name}: no value`);
@@ -172,7 +175,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && !isPromise(value);
 }
 
-/** How many lists a type is made of: 2 for `[[Int!]]!`. */
+/** How many lists a type is wrapped in: 2 for `[[Int!]]!`. */
 export function listsOf(type: GraphQLOutputType): number {
   if (isNonNullType(type)) return listsOf(type.ofType);
   return isListType(type) ? 1 + listsOf(type.ofType) : 0;

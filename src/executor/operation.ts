@@ -2,18 +2,18 @@ import type { DocumentNode, OperationDefinitionNode, OperationTypeNode } from 'g
 
 /**
  * One operation of one cached document. Interned: the same query text and operation name give the same object for as
- * long as the document is cached, so identity may stand for equality.
+ * long as the document is cached, so operations can be compared by identity.
  */
 export class Operation {
-  /** The interned text of the whole document; callers keep this one instead of their own copy. */
+  /** The interned text of the whole document; callers keep this string instead of their own copy. */
   readonly query: string;
   /** As written in the document. */
   readonly name: string | undefined;
   readonly kind: `${OperationTypeNode}`;
-  /** Validated, without locations. Shared: nobody may change it. */
+  /** Validated, without locations. Shared by all executions: must not be changed. */
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
-  /** The declared ones, in order. */
+  /** Names of the declared variables, in order of declaration. */
   readonly variableNames: readonly string[];
 
   constructor(query: string, document: DocumentNode, definition: OperationDefinitionNode) {

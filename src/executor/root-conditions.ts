@@ -9,8 +9,9 @@ import {
 import { fragmentsOf, type Fragments } from './fragments.ts';
 
 /**
- * Refuses @skip and @include where they decide whether a subscription has a root field at all: the root field picks the
- * channels, so it must be there. (graphql-js throws while validating such a document if the condition is a variable.)
+ * An error for each @skip and @include that decides whether a subscription has its root field: the root field picks the
+ * channels, so it must not depend on a condition. (`validate` of graphql-js throws on such a document if the condition
+ * is a variable.)
  */
 export function rootConditionErrors(document: DocumentNode): GraphQLError[] {
   const fragments = fragmentsOf(document);
@@ -31,7 +32,7 @@ export function rootConditionErrors(document: DocumentNode): GraphQLError[] {
   return errors;
 }
 
-/** Conditions of all selections at the root, those that come from fragments included; each fragment once. */
+/** Conditions of all selections at the root, those in fragments included; each fragment is visited once. */
 function rootConditions(selections: readonly SelectionNode[], fragments: Fragments): DirectiveNode[] {
   const found: DirectiveNode[] = [];
   const visited = new Set<string>();

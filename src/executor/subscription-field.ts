@@ -5,13 +5,13 @@ import { fragmentsOf } from './fragments.ts';
 import type { Operation } from './operation.ts';
 import { coerceVariables, type Variables } from './variables.ts';
 
-/** The root field of a subscription, and its arguments as a resolver would get them. */
+/** The root field of a subscription, and its coerced arguments as a resolver would get them. */
 export interface SubscriptionField {
   readonly field: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Never throws: what doesn't coerce makes errors, at least one. */
+/** Never throws: arguments that can't be coerced give at least one error. */
 export function subscriptionField(
   schema: GraphQLSchema,
   operation: Operation,
@@ -33,7 +33,7 @@ export function subscriptionField(
   }
 }
 
-/** There are no conditions at the root of a subscription, so it takes no variables to find its one field. */
+/** `rootConditionErrors` has refused conditions at the root, so its one field is found without variables. */
 function rootNode(schema: GraphQLSchema, { definition, document, kind }: Operation): FieldNode | undefined {
   const type = schema.getSubscriptionType();
   if (type == null || kind !== 'subscription') return undefined;

@@ -1,15 +1,19 @@
 import { getVariableValues, type GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Operation } from './operation.ts';
 
-/** Values of variables: as they came from the client, or coerced. */
+/** Values of variables by name: as the client sent them, or coerced. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** As graphql-js's `execute` has it. */
+/** The same as in `execute` of graphql-js. */
 const MAX_ERRORS = 50;
 
 const NONE: { readonly coerced: Variables } = { coerced: Object.freeze({}) };
 
-/** Exactly as graphql-js does it when it executes. Throws where `raw` is no object. */
+/**
+ * Coerces variables as `execute` of graphql-js does.
+ *
+ * @throws if `raw` is no object
+ */
 export function coerceVariables(
   schema: GraphQLSchema,
   { definition, variableNames }: Operation,

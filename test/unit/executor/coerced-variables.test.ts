@@ -40,7 +40,7 @@ function setUp(): { executor: Executor; operation: Operation; coerced: () => num
   return { executor, operation, coerced: () => count, seen };
 }
 
-test('variables that nobody can change are coerced once, however many events there are', () => {
+test('immutable variables are coerced once, for any number of events', () => {
   const { executor, operation, coerced } = setUp();
   const variables = Object.freeze({ on: '2026-01-01' });
   // At first graphql-js runs it, which coerces each time.
@@ -52,7 +52,7 @@ test('variables that nobody can change are coerced once, however many events the
   assert.equal(coerced(), before);
 });
 
-test('variables that can be changed are coerced for each run', () => {
+test('variables that hold objects are coerced for each run', () => {
   const { executor, operation, coerced } = setUp();
   const variables = { on: '2026-01-01' };
   for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
@@ -75,7 +75,7 @@ test('two operations with the same variables each get them coerced by their own 
   for (const input of seen.slice(before)) assert.deepEqual({ ...input }, { tags: ['default'] });
 });
 
-test('a resolver that writes to an object among its arguments changes it for no other event', () => {
+test('a resolver that writes to an object among its arguments does not change it for other events', () => {
   const { executor, operation, seen } = setUp();
   const variables = Object.freeze({ input: { tags: ['given'] } });
   for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);

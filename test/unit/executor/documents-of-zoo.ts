@@ -3,10 +3,10 @@ export interface Case {
   readonly text: string;
   /** One set for each run; none: without variables. */
   readonly variables?: readonly Record<string, unknown>[];
-  /** False: it has to be left to graphql-js. */
+  /** False: the compiler refuses it, so only graphql-js executes it. */
   readonly compiles?: boolean;
-  /** True: compiled code gives up, so that graphql-js runs it again. */
-  readonly reruns?: boolean;
+  /** True: compiled code has an error, so graphql-js executes it again. */
+  readonly fallsBack?: boolean;
 }
 
 const CONDITIONS = [
@@ -74,7 +74,7 @@ export const DOCUMENTS: Readonly<Record<string, Case>> = {
   },
   'types that become known later': {
     text: 'subscription { event { id late_party { __typename ... on Named { name } } } }',
-    reruns: true,
+    fallsBack: true,
   },
   '__typename only': { text: 'subscription { event { __typename seller { __typename } } }' },
   'synchronous errors among others': { text: 'subscription { event { id fails title fails_oddly count } }' },
@@ -106,19 +106,19 @@ export const DOCUMENTS: Readonly<Record<string, Case>> = {
   'a thenable that is no promise': { text: 'subscription { event { thenable id } }' },
   'methods and promises as properties': {
     text: 'subscription { event { methods { title seller { name } tags anything } } }',
-    reruns: true,
+    fallsBack: true,
   },
   'a method where an object should be': {
     text: 'subscription { event { methods { seller { name } } } }',
-    reruns: true,
+    fallsBack: true,
   },
   'a method where any value may be': {
     text: 'subscription { event { methods { anything } } }',
-    reruns: true,
+    fallsBack: true,
   },
   'a promise where an interface should be': {
     text: 'subscription { event { methods { named { name } } } }',
-    reruns: true,
+    fallsBack: true,
   },
   'promises in a property that is a list': { text: 'subscription { event { methods { people { name } } } }' },
   'a map as source': { text: 'subscription { event { map { title tags } } }' },

@@ -27,7 +27,7 @@ function hostile(): object {
 }
 
 describe('execute', () => {
-  it('makes no promise where no resolver does, interpreted or compiled', () => {
+  it('creates no promise if no resolver returns one, interpreted or compiled', () => {
     const executor = newExecutor();
     const operation = prepared(executor, 'subscription { event { id title } }');
     for (let run = 0; run < RUNS; run++) {
@@ -35,10 +35,10 @@ describe('execute', () => {
       assert.ok(!(result instanceof Promise));
       assert.equal(JSON.stringify(result), '{"data":{"event":{"id":"1","title":"Lamp"}}}');
     }
-    assert.deepEqual(executor.counts, { compiled: 1, refused: 0, rerun: 0 });
+    assert.deepEqual(executor.counts, { compiled: 1, refused: 0, fallback: 0 });
   });
 
-  it('compiles only what has run often enough to be worth it', () => {
+  it('compiles an operation only after it has run often enough to be worth it', () => {
     const executor = newExecutor();
     const operation = prepared(executor, 'subscription { event { id } }');
     for (let run = 0; run < 10; run++) void executor.execute(operation, EVENT, {}, {});
@@ -47,7 +47,7 @@ describe('execute', () => {
     assert.equal(executor.counts.compiled, 1);
   });
 
-  it('asks graphql-js again when compiled code meets an error, and whenever that is frequent never compiles more', () => {
+  it('falls back to graphql-js when compiled code has an error, and uses compiled code no more if that is frequent', () => {
     const schema = buildSchema(SDL);
     let fails = false;
     let calls = 0;
@@ -64,7 +64,7 @@ describe('execute', () => {
     const expected =
       '{"errors":[{"message":"no title","path":["event","title"]}],"data":{"event":{"id":"1","title":null}}}';
     for (let index = 0; index < 30; index++) assert.equal(run(), expected);
-    assert.equal(executor.counts.rerun, 11);
+    assert.equal(executor.counts.fallback, 11);
     calls = 0;
     run();
     assert.equal(calls, 1);
@@ -101,7 +101,7 @@ describe('execute', () => {
     assert.deepEqual(steps, ['begin 1', 'end 1', 'begin 2', 'end 2']);
   });
 
-  it('compiles anew, after as many runs, what had to give way to other code', () => {
+  it('compiles an operation again, after as many runs, when its code was evicted', () => {
     const executor = newExecutor({ maxCompiledFields: 5 });
     const first = prepared(executor, 'subscription A { event { id title } }');
     const second = prepared(executor, 'subscription B { event { id title } }');
@@ -117,7 +117,7 @@ describe('execute', () => {
     assert.equal(executor.counts.compiled, 3);
   });
 
-  it('compiles once what is too large to be kept', () => {
+  it('compiles an operation once if its code is too large to be kept', () => {
     const executor = newExecutor({ maxCompiledFields: 2 });
     const operation = prepared(executor, 'subscription A { event { id title } }');
     for (let run = 0; run < RUNS; run++) void executor.execute(operation, EVENT, {}, {});
@@ -142,7 +142,7 @@ describe('execute', () => {
     assert.equal(executor.counts.compiled, 8);
   });
 
-  it('logs once, and counts, what the compiler refuses', () => {
+  it('logs once, and counts, an operation that the compiler refuses', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line) => void lines.push(line) });
     const executor = newExecutor({ log });
@@ -153,7 +153,7 @@ describe('execute', () => {
     assert.match(lines[0] ?? '', /"operation":"Odd","reason":"a field is called constructor"/);
   });
 
-  it('never sees an unhandled rejection or a result that stays pending, whatever values do', async (t) => {
+  it('causes no unhandled rejection and no result that stays pending, for any value that a resolver returns', async (t) => {
     const schema = buildSchema(SDL);
     const turns = [() => Promise.reject(new Error('early')), async () => hostile(), hostile];
     let turn = 0;
@@ -172,6 +172,6 @@ describe('execute', () => {
     }
     await new Promise(setImmediate);
     assert.deepEqual(unhandled, []);
-    assert.ok(executor.counts.rerun > 0);
+    assert.ok(executor.counts.fallback > 0);
   });
 });

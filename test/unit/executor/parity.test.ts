@@ -14,7 +14,7 @@ import { schema } from './zoo.ts';
 /** More often than it takes to compile, by some. */
 const RUNS = 14;
 
-/** Where objects are expected they have something else, in which graphql-js finds no fields: no error, but a rerun. */
+/** Where objects are expected they have something else, in which graphql-js finds no fields: no error, but a fallback. */
 const ODD_ROOTS: ReadonlySet<string> = new Set(['an event with wrong types']);
 
 describe('an operation that the executor runs', () => {
@@ -57,8 +57,8 @@ async function same(
   const clean = expected.errors === undefined;
   if (clean && example.compiles !== false) {
     assert.equal(executor.counts.compiled, 1, `compiled: ${kind}, ${rootTitle}`);
-    if (example.reruns !== true && !ODD_ROOTS.has(rootTitle))
-      assert.equal(executor.counts.rerun, 0, `no rerun: ${kind}, ${rootTitle}`);
+    if (example.fallsBack !== true && !ODD_ROOTS.has(rootTitle))
+      assert.equal(executor.counts.fallback, 0, `no fallback: ${kind}, ${rootTitle}`);
   }
   if (example.compiles === false) assert.equal(executor.counts.compiled, 0, 'not compiled');
 }

@@ -36,7 +36,7 @@ describe('prepare', () => {
     assert.notEqual(prepared(executor, queries[1]), second);
   });
 
-  it('keeps no more characters than the cache may, and still prepares what is longer', () => {
+  it('keeps no more characters than the cache may hold, and still prepares a longer document', () => {
     const executor = newExecutor({ cacheCharacters: 60 });
     const short = '{ event { id } }';
     const first = prepared(executor, short);
@@ -47,19 +47,19 @@ describe('prepare', () => {
     assert.notEqual(prepared(executor, short), first);
   });
 
-  it('keeps good documents, however many faulty ones come', () => {
+  it('keeps valid documents through any number of invalid ones', () => {
     const executor = newExecutor({ cacheSize: 2 });
     const good = prepared(executor, '{ event { id } }');
     for (let index = 0; index < 300; index++) refused(executor, `{ nonsense${index} }`);
     assert.equal(prepared(executor, '{ event { id } }'), good);
   });
 
-  it('answers a faulty document that comes again from its cache', () => {
+  it('answers a repeated invalid document from its cache', () => {
     const executor = newExecutor();
     assert.equal(refused(executor, '{ nonsense }'), refused(executor, '{ nonsense }'));
   });
 
-  it('says where a document is wrong, as graphql-js does, and lets go of the syntax tree', () => {
+  it('says where a document is wrong, as graphql-js does, and does not keep the syntax tree', () => {
     const query = 'query Q($a: Int) {\n  nonsense\n  event { ...F }\n}\nfragment F on Query { event { id } }';
     const errors = refused(newExecutor(), query);
     const expected = validate(buildSchema(SDL), parse(query));
@@ -85,7 +85,7 @@ describe('prepare', () => {
     assert.equal(refused(executor, '{ event { id } }', 'A')[0]?.message, 'Unknown operation named "A".');
   });
 
-  it('refuses @skip and @include at the root of a subscription, wherever they come from', () => {
+  it('refuses @skip and @include at the root of a subscription, in fragments too', () => {
     const executor = newExecutor();
     const documents = [
       'subscription ($x: Boolean!) { event @include(if: $x) { id } }',

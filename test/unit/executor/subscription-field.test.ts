@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 import { newExecutor, prepared } from './small-executor.ts';
 
 describe('subscriptionField', () => {
-  it('gives the root field and its coerced arguments, defaults included, whatever the alias', () => {
+  it('gives the root field and its coerced arguments, defaults included, under any alias', () => {
     const executor = newExecutor();
     const query =
       'subscription ($id: ID, $ids: [ID!]) { ...R } fragment R on Subscription { e: event(id: $id, ids: $ids) { id } }';
@@ -28,7 +28,7 @@ describe('subscriptionField', () => {
     }
   });
 
-  it('gives an error for what is not a subscription', () => {
+  it('gives an error for an operation that is not a subscription', () => {
     const executor = newExecutor();
     const errors = executor.subscriptionField(prepared(executor, '{ event { id } }'), {});
     assert.match(JSON.stringify(errors), /Expected a subscription to one field, got a query/);
