@@ -10,7 +10,12 @@ import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
 import type { Binding, Topic } from './graph.ts';
 
-/** What each subscription field shows. The fields have been checked, and code is attached to the schema. */
+/**
+ * Binds each subscription field to its topic, key and filter.
+ *
+ * @param fields checked
+ * @param schema with the graph's resolvers attached
+ */
 export function bindingsOf(
   fields: readonly EventField[],
   schema: GraphQLSchema,
@@ -31,7 +36,7 @@ export function bindingsOf(
   );
 }
 
-/** What ingest must know of each topic, put together from all fields that show it. */
+/** What ingest needs to know of each topic, combined from all fields that are bound to it. */
 export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
   const topics = new Map<string, Topic>();
   for (const { topic: name, key, keyStyle, keyFrom } of fields) {

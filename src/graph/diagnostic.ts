@@ -1,26 +1,26 @@
 import { getLocation, type GraphQLError, type Location } from 'graphql';
 
-/** Where something stands; line and column count from 1. */
+/** A position in a file; line and column count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** One thing that is wrong with a graph, or may be. */
+/** One fault of a graph (`error`), or one likely mistake (`warning`). */
 export interface Diagnostic extends Place {
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What to do about it. */
+  /** What the graph author can do about it. */
   readonly hint: string;
 }
 
-/** `file:line:column: error: message`, the hint on a line of its own. Editors and terminals make a link of it. */
+/** `file:line:column: error: message`, which editors and terminals turn into a link, and the hint on a second line. */
 export function formatDiagnostic({ severity, file, line, column, message, hint }: Diagnostic): string {
   return `${file}:${line}:${column}: ${severity}: ${message}\n    ${hint}`;
 }
 
-/** Gathers what is found, so that one run names every fault. */
+/** Collects diagnostics, so that one run reports every fault. */
 export class Findings {
   readonly #diagnostics: Diagnostic[] = [];
 
@@ -44,7 +44,7 @@ export class Findings {
     return this.#diagnostics.filter(({ severity }) => severity === 'warning');
   }
 
-  /** In the order in which they stand in their files. */
+  /** Sorted by their positions in the files. */
   get all(): readonly Diagnostic[] {
     return this.#diagnostics.toSorted(
       (a, b) => b.file.localeCompare(a.file) || a.line - b.line || a.column - b.column,
@@ -56,7 +56,7 @@ export function startOf(file: string): Place {
   return { file, line: 1, column: 1 };
 }
 
-/** Where a node of the schema stands: the source that it was parsed from is named after its file. */
+/** Position of a schema node. `readSchema` names the GraphQL source after its file. */
 export function placeOf(
   node: { readonly loc?: Location | undefined } | null | undefined,
   file: string,
@@ -65,7 +65,7 @@ export function placeOf(
   return { file: node.loc.source.name, ...getLocation(node.loc.source, node.loc.start) };
 }
 
-/** Where an error of graphql-js points to, within the file if any of its places is there. */
+/** Position of an error of graphql-js; of several locations the one in `file` is preferred. */
 export function placeOfError(error: GraphQLError, file: string): Place {
   const [position] = error.locations ?? [];
   if (position !== undefined && error.source?.name === file) return { file, ...position };

@@ -1,13 +1,13 @@
 import { Kind, OperationTypeNode, parse, Source, type DefinitionNode, type DocumentNode } from 'graphql';
 
 /**
- * What the gateway adds to every schema. What it does not do yet is not declared, so that a schema which counts on it
- * fails at start.
+ * Directives that the gateway adds to every schema. Only those that the gateway implements are declared, so that a
+ * schema that uses another one fails at start.
  */
 const GATEWAY_SDL = /* GraphQL */ `
   """
-  Shows the events of a Kafka topic. Where a key is given, the argument of that name picks the events whose field of
-  that name has its value; a list picks several; null or absent picks all.
+  Sends subscribers the events of a Kafka topic. With a key, the argument of that name selects the events whose field of
+  that name has its value; a list selects several values; null or absent selects all events.
   """
   directive @event(
     topic: String!
@@ -19,8 +19,9 @@ const GATEWAY_SDL = /* GraphQL */ `
   ) on FIELD_DEFINITION
 
   """
-  Lets through only the events that fit. "$name" stands for an argument; without a value its condition is taken away.
-  "$viewer.path" stands for what the viewer holds; without it nothing is let through.
+  Sends subscribers only the events that fulfil the conditions. "$name" stands for the value of an argument; the condition
+  is dropped if the argument is absent or null. "$viewer.path" stands for a value of the viewer; without that value the
+  filter rejects all events.
   """
   directive @filter(where: EventFilter!) on FIELD_DEFINITION
 
@@ -32,9 +33,9 @@ const GATEWAY_SDL = /* GraphQL */ `
   }
 
   enum EventKeySource {
-    "Each event is asked for the value of the key."
+    "The value of the key is read from each event."
     EVENT
-    "The Kafka key of each message holds it too, as text. Messages that nobody is subscribed to are not parsed."
+    "The Kafka key of each message holds the same value, as text. Messages without subscribers are then not parsed."
     KAFKA_KEY
   }
 
@@ -43,9 +44,9 @@ const GATEWAY_SDL = /* GraphQL */ `
   }
 
   enum EventSharing {
-    "Subscribers share a result if their viewers agree on everything that made it."
+    "Subscribers share a result if their viewers agree on all viewer values that its execution has read."
     READS
-    "Each subscriber's result is made for it alone."
+    "Each event is executed for each subscriber separately."
     NEVER
   }
 

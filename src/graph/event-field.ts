@@ -12,10 +12,10 @@ import { placeOf, placeOfError, type Findings, type Place } from './diagnostic.t
 import { readFilter, type Condition } from './filter/syntax.ts';
 import type { KeyStyle } from '../events/event.ts';
 
-/** Where ingest may find the value of the key. */
+/** Where ingest reads the value of the key: in the event, or in the Kafka key of the message. */
 type KeySource = 'EVENT' | 'KAFKA_KEY';
 
-/** A subscription field with its directives read, not yet compared with the types of the schema. */
+/** A subscription field with the values of its directives, not yet compared with the types of the schema. */
 export interface EventField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly topic: string;
@@ -25,16 +25,16 @@ export interface EventField {
   readonly condition: Condition | undefined;
   readonly shares: boolean;
   readonly place: Place;
-  /** Where the value of an argument of `@event` stands, or the directive where it is not given. */
+  /** Position of the value of an argument of `@event`; of the directive, if it does not have that argument. */
   placeOfArgument(name: string): Place;
 }
 
-/** What resolves a subscription field for which a graph has no resolver: it looks at nothing but the event. */
+/** The resolver of a subscription field for which the graph has none: it reads neither arguments nor context. */
 export function eventItself(event: unknown): unknown {
   return event;
 }
 
-/** Names that Kafka allows. It also keeps `:` out of them, which parts topic and key in a channel's name. */
+/** Topic names that Kafka allows. They can't contain `:`, which separates topic and key in a channel's name. */
 const TOPIC = /^[\w.-]{1,249}$/;
 
 /** Reads `@event` and `@filter` of every subscription field. */
@@ -54,7 +54,7 @@ function readEventField(
   const place = placeOf(field.astNode?.name, file);
   const node = directiveOf(field, 'event');
   if (node === undefined) {
-    const message = `Subscription.${field.name} has no @event: nothing says which topic it shows`;
+    const message = `Subscription.${field.name} has no @event, which names its topic`;
     findings.error(place, message, 'Add @event(topic: "…").');
     return undefined;
   }
@@ -124,7 +124,7 @@ function describeArgument({ name, type }: GraphQLArgument): string {
   return `${name}: ${type.toString()}`;
 }
 
-/** The directives say something of subscription fields only. Elsewhere they would look as if they did something. */
+/** The directives have an effect on subscription fields only, so on other fields they are errors. */
 function refuseStrayDirectives(schema: GraphQLSchema, file: string, findings: Findings): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (type === schema.getSubscriptionType() || !(isObjectType(type) || isInterfaceType(type))) continue;

@@ -14,7 +14,7 @@ import { hasResolver, type GraphDefinition } from './api/define-graph.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The field of an object or interface type; for a union or interface also one that only some of its types have. */
+/** A field of an object or interface type; for a union or interface also a field that only some of its types have. */
 export function fieldOf(
   schema: GraphQLSchema,
   type: GraphQLNamedOutputType,
@@ -23,7 +23,7 @@ export function fieldOf(
   return fieldsOf(schema, type).find((field) => field.name === name);
 }
 
-/** The fields that an event of this type may have. */
+/** All fields that an event of this type may have. */
 export function fieldsOf(schema: GraphQLSchema, type: GraphQLNamedOutputType): Field[] {
   if (isObjectType(type)) return Object.values(type.getFields());
   if (!isAbstractType(type)) return [];
@@ -35,7 +35,10 @@ export function isList(type: GraphQLOutputType): boolean {
   return isListType(getNullableType(type));
 }
 
-/** What events of a subscription field are, as far as the schema knows: with a resolver it only knows the result. */
+/**
+ * The type of the events of a subscription field; undefined if it has a resolver, since then only its result has a
+ * type.
+ */
 export function eventTypeOf(
   schema: GraphQLSchema,
   field: Field,
@@ -45,13 +48,13 @@ export function eventTypeOf(
   return hasResolver(definition, root, field.name) ? undefined : getNamedType(field.type);
 }
 
-/** One field that the gateway fills from an event, without code. */
+/** One field that takes its value from the event, without a resolver. */
 export interface PlainField {
   readonly type: string;
   readonly field: Field;
 }
 
-/** Every field below a type that is filled from the event itself: reached through fields without resolvers. */
+/** All fields below a type that take their values from the event: those reached through fields without resolvers. */
 export function plainFields(
   schema: GraphQLSchema,
   type: GraphQLNamedOutputType,
@@ -75,8 +78,8 @@ export function plainFields(
 }
 
 /**
- * Can a key that was made snake_case have this name? Snake-casing splits at capitals, puts `_` for `-`, space and `.`,
- * and leaves the rest alone, so every name without capitals can be reached and no other.
+ * Whether a key converted to snake_case can have this name. The conversion splits at capitals, replaces `-`, space and
+ * `.` by `_`, and leaves all else alone, so it can give every name without capitals and no other.
  */
 export function isSnakeCase(name: string): boolean {
   return name === name.toLowerCase();

@@ -2,13 +2,16 @@ import type { GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 
-/** What ingest must know of one Kafka topic, put together from all fields that are bound to it. */
+/** What ingest needs to know of one Kafka topic, combined from all fields that are bound to it. */
 export interface Topic {
   readonly name: string;
   readonly keyStyle: KeyStyle;
   /** Event fields by which the topic's events are routed, each once. */
   readonly keys: readonly string[];
-  /** The only one of them, if the Kafka key of each message holds its value as text; undefined: the event has to be asked. */
+  /**
+   * The only one of `keys`, if the Kafka key of each message holds its value as text; undefined: read it from the
+   * event.
+   */
   readonly kafkaKey: string | undefined;
   readonly decode: Decode | undefined;
 }
@@ -16,28 +19,28 @@ export interface Topic {
 /** Coerced arguments of a subscription field. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A filter with its arguments put in. */
+/** The filter of one subscription, with its arguments inserted. */
 export interface EventFilter {
-  /** What it looks at in a viewer: those who agree on it get the same answer. */
+  /** The viewer values that it reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
 }
 
-/** One subscription field and the topic it shows. */
+/** One subscription field and the topic that it is bound to. */
 export interface Binding {
   readonly field: string;
   readonly topic: string;
-  /** The event field, and the argument of the same name, that picks the channel; undefined: always the whole topic. */
+  /** The event field, and the argument of the same name, that select the channel; undefined: always the whole topic. */
   readonly key: string | undefined;
-  /** A value of the key argument, coerced, as events hold it. */
+  /** Converts a coerced value of the key argument to the form that events contain. */
   readonly keyForm: (value: unknown) => unknown;
-  /** Undefined where the field has no `@filter`, or where the arguments leave nothing of it. */
+  /** Undefined if the field has no `@filter`; it returns undefined if no condition remains with these arguments. */
   readonly filter: ((args: Arguments) => EventFilter | undefined) | undefined;
-  /** False: `sharing: NEVER`. Each subscriber's result is executed for it alone. */
+  /** False with `sharing: NEVER`: each event is executed for each subscriber separately. */
   readonly shares: boolean;
 }
 
-/** A loaded graph: what the rest of the gateway works with. */
+/** A loaded graph: what the rest of the gateway needs of it. */
 export interface Graph {
   /** Absolute path. */
   readonly folder: string;
@@ -46,6 +49,6 @@ export interface Graph {
   readonly bindings: ReadonlyMap<string, Binding>;
   /** By topic name. */
   readonly topics: ReadonlyMap<string, Topic>;
-  /** Events are shared between executions: frozen where code of the graph could change them. */
+  /** True if resolvers might write to events; the gateway then freezes events, as executions share them. */
   readonly hasResolvers: boolean;
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../events/event.ts';
 
-/** What a query string can hold; null and undefined are left out, a list repeats its name. */
+/** Parameters of a query string by name; null and undefined are left out, a list gives its parameter several times. */
 export type Query = Readonly<
   Record<string, QueryValue | readonly (string | number | boolean)[] | null | undefined>
 >;
@@ -9,25 +9,34 @@ type QueryValue = string | number | boolean;
 
 export interface RequestOptions {
   readonly query?: Query;
-  /** Win over those of the back end's definition. */
+  /** Headers by name; they override those of the back end's definition. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** ms for the whole call, waiting and retries included; instead of the definition's. */
+  /** ms for the whole call, waiting and retries included; overrides the definition's. From 1 to 2³¹ − 1. */
   readonly timeoutMs?: number;
-  /** Sending it twice does no more than sending it once, so that POST and PATCH may be retried too. */
+  /**
+   * Whether the request may be sent again after a failure.
+   *
+   * @default true for GET, PUT and DELETE; false for POST and PATCH
+   */
   readonly idempotent?: boolean;
-  /** 404 gives null instead of an error: for reading one thing that may not be there. */
+  /**
+   * Whether a 404 resolves with null instead of rejecting.
+   *
+   * @default false
+   */
   readonly nullIfNotFound?: boolean;
 }
 
 /**
- * One HTTP back end, as resolvers and loaders see it: `ctx.backends.<name>`.
+ * One HTTP back end, as resolvers and loaders use it: `ctx.backends.<name>`.
  *
- * - `path` begins with a slash (or is empty) and is joined to the back end's URL. It never leaves it: `..`, `//`, `?`
- *   and the like are refused. Values go in by the tag `urlPath`, queries by `options.query`.
+ * - `path` begins with a slash (or is empty) and is appended to the back end's URL. It can't lead out of that URL:
+ *   `..`, `//`, `?` and the like are refused. Insert values with the tag `urlPath`, and pass queries in
+ *   `options.query`.
  * - `body` is sent as JSON, keys as they are.
- * - The answer is its JSON, keys in snake_case unless the definition says `keys: 'KEEP'`; null if it is empty. `T` is what
- *   the back end is believed to answer; nobody checks it.
- * - Everything that goes wrong rejects with a BackendError.
+ * - The promise resolves with the response's JSON, its keys in snake_case unless the definition says `keys: 'KEEP'`;
+ *   with null if the response is empty. `T` is the expected type of it; the gateway does not check it.
+ * - Every failure rejects with a BackendError; its `code` says which.
  */
 export interface Backend {
   get<T = JsonValue>(path: string, options?: RequestOptions): Promise<T>;

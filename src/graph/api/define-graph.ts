@@ -4,9 +4,9 @@ import type { GraphContext, Primer, RequestHead, SharedContext } from './context
 import type { Decode } from '../../events/event.ts';
 
 /**
- * Resolves one field. The source is the event (or the part of it that the parent field resolved to) and is deep-frozen.
- * Declared as a method, whose parameters TypeScript compares both ways, so that a resolver may name the type that it
- * expects: `(bid: Bid) => …`, with `type Bid = {…}` rather than an interface.
+ * Resolves one field. `source` is the event, or the part of it that the parent field resolved to; it is deep-frozen.
+ * Declared as a method, whose parameters TypeScript compares bivariantly, so that a resolver may declare the type that
+ * it expects: `(bid: Bid) => …`, with `type Bid = {…}` rather than an interface.
  */
 export type FieldResolver = {
   resolve(
@@ -17,48 +17,74 @@ export type FieldResolver = {
   ): unknown;
 }['resolve'];
 
-/** By field name; `__resolveType` for an interface or union, `__isTypeOf` for an object type. */
+/**
+ * Resolvers of one type by field name; also `__resolveType` of an interface or union, `__isTypeOf` of an object type.
+ */
 export type FieldResolvers = Readonly<Record<string, FieldResolver>>;
 
-/** By name of the enum value: what events hold in its stead. */
+/** For each name of an enum value: the value that events contain for it. */
 export type EnumValues = Readonly<Record<string, string | number | boolean>>;
 
-/** Code of a custom scalar; what is left out leaves values as they are. A `GraphQLScalarType` does as well. */
+/**
+ * Functions of a custom scalar; one that is left out passes values unchanged. A `GraphQLScalarType` is accepted, too.
+ */
 export interface ScalarCode {
   serialize?(value: unknown): unknown;
   parseValue?(value: unknown): unknown;
   parseLiteral?: GraphQLScalarType['parseLiteral'];
 }
 
-/** By type name. */
+/** Code for the schema's types, by type name. */
 export type Resolvers = Readonly<Record<string, FieldResolvers | EnumValues | ScalarCode>>;
 
+/** What a graph author passes to `defineGraph`. All properties are optional. */
 export interface GraphDefinition {
   readonly resolvers?: Resolvers;
   /**
-   * Who connects. Called at `connection_init` with its payload, for queries by POST with none.
+   * Identifies the client of a connection. Called for each `connection_init`, and for each query by POST. The
+   * connection is refused (close code 4403, HTTP status 403) if this returns null, throws, rejects or takes longer
+   * than EXECUTE_TIMEOUT_MS.
    *
-   * @returns the viewer: an object of plain JSON, which is copied and frozen; null refuses the connection (4403)
+   * @param connectionParams payload of `connection_init`; empty for a POST
+   * @param request head of the HTTP request
+   * @returns the viewer: an object of plain JSON, which is copied and frozen; or null
    */
   authenticate?(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): object | null | Promise<object | null>;
-  /** By name: `ctx.backends.<name>`. */
+  /** Back ends by name, which resolvers use as `ctx.backends.<name>`. */
   readonly backends?: Readonly<Record<string, BackendDefinition>>;
-  /** One set for each event, shared by all its executions; there is no viewer here. */
+  /**
+   * Makes the loaders of one event, which all its executions share; reading `ctx.viewer` here throws.
+   *
+   * @returns loaders by name
+   */
   loaders?(ctx: SharedContext): object;
-  /** One set for each execution. */
+  /**
+   * Makes the loaders of one execution, which may depend on `ctx.viewer`.
+   *
+   * @returns loaders by name
+   */
   viewerLoaders?(ctx: GraphContext): object;
-  /** By name of the loader in `loaders` that they seed, before it is first used. */
+  /**
+   * Makes functions that put objects of the event into a loader's cache, before a resolver first reads that loader.
+   *
+   * @returns primers by name of the loader in `loaders`
+   */
   primers?(ctx: SharedContext): Readonly<Record<string, Primer>>;
-  /** What the graph adds to the context. */
+  /**
+   * Adds properties to `ctx` of resolvers.
+   *
+   * @param base the context without them
+   * @returns the added properties; one of the same name as a property of `base` replaces it
+   */
   context?(base: GraphContext): object;
-  /** By topic: how the value of a message becomes an event, where it is not JSON. */
+  /** For each topic whose messages are not JSON: the function that decodes a message's value into an event. */
   readonly decode?: Readonly<Record<string, Decode>>;
 }
 
-/** The properties of a definition; whatever else is there is refused, so that nothing is taken for granted. */
+/** The properties of a definition. Any other property is an error, so that a misspelt one is not ignored silently. */
 export const DEFINITION_PROPERTIES = [
   'resolvers',
   'decode',
@@ -72,7 +98,13 @@ export const DEFINITION_PROPERTIES = [
 
 const definitions = new WeakSet<object>();
 
-/** The default export of `graph.ts` or `graph.js`. Returns what it is given; it is checked when the graph is loaded. */
+/**
+ * Makes the default export of `graph.ts` or `graph.js`. The definition is compared with the schema when the gateway, or
+ * `sluice check`, loads the graph.
+ *
+ * @returns the definition itself
+ * @throws TypeError if it is no object
+ */
 export function defineGraph(definition: GraphDefinition): GraphDefinition {
   if (typeof definition !== 'object' || definition === null) {
     throw new TypeError(`defineGraph: expected an object, got ${String(definition)}`);
@@ -81,12 +113,12 @@ export function defineGraph(definition: GraphDefinition): GraphDefinition {
   return definition;
 }
 
-/** Did this come out of `defineGraph`? */
+/** Whether `defineGraph` has returned this value. */
 export function isDefinition(value: unknown): value is GraphDefinition {
   return typeof value === 'object' && value !== null && definitions.has(value);
 }
 
-/** Has the graph code for this field? */
+/** Whether the graph has a resolver for this field. */
 export function hasResolver(definition: GraphDefinition, type: string, field: string): boolean {
   return Object.hasOwn(definition.resolvers?.[type] ?? {}, field);
 }

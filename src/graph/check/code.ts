@@ -13,7 +13,7 @@ import { listed, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../event-field.ts';
 import type { GraphCode } from '../loader/graph-code.ts';
 
-/** Compares what `defineGraph` was given with the schema: nothing may be there that would be ignored. */
+/** Compares the definition with the schema: a property that the gateway would ignore is an error. */
 export function checkCode(
   code: GraphCode,
   schema: GraphQLSchema,
@@ -96,13 +96,13 @@ function checkFunctions(code: GraphCode, findings: Findings): void {
     if (typeof forward !== 'object' || forward === null || Object.keys(forward).length === 0) continue;
     findings.warning(
       code.locate('backends', name),
-      `backends.${name} forwards values of the viewer: what is resolved over it is executed for each of their values`,
-      'If they are a token, that is once per subscriber. Use service credentials (headers) where the answer is the same.',
+      `backends.${name} forwards values of the viewer: subscribers share results that use it only if these values are equal`,
+      'With a token each subscriber needs an execution of its own. Use service credentials (headers) where responses are equal for all viewers.',
     );
   }
 }
 
-/** What a type takes code for, and what that code is. */
+/** Reports code that a type has no place for, and code that is not of the expected JavaScript type. */
 function checkType(
   code: GraphCode,
   type: GraphQLNamedType,
@@ -138,7 +138,9 @@ function slotsOf(type: GraphQLNamedType): string[] {
   return [];
 }
 
-/** A `GraphQLScalarType`, possibly of another copy of graphql, has properties besides its three functions. */
+/**
+ * Whether it is a `GraphQLScalarType`, which has more properties than its three functions; any copy of graphql counts.
+ */
 function isScalarInstance(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object GraphQLScalarType]';
 }

@@ -18,7 +18,7 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../event-field.ts';
 import { eventTypeOf, fieldOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
 
-/** Compares what `@event` and `@filter` say with the types of the schema and with each other. */
+/** Compares `@event` and `@filter` of all subscription fields with the types of the schema and with each other. */
 export function checkEventFields(
   fields: readonly EventField[],
   schema: GraphQLSchema,
@@ -38,7 +38,7 @@ export function checkEventFields(
   checkSnakeCase(fields, schema, definition, file, findings);
 }
 
-/** Without code the field's value is the event, which is an object. */
+/** Without a resolver the field's value is the event, which is an object. */
 function checkEventType({ field, place }: EventField, findings: Findings): void {
   const named = getNamedType(field.type);
   const holdsObject = isCompositeType(named) || (isScalarType(named) && !isSpecifiedScalarType(named));
@@ -96,7 +96,7 @@ function checkKey(
   }
 }
 
-/** The keys of a topic's events are transformed once for all fields that show it. */
+/** The keys of a topic's events are converted once for all fields that are bound to it. */
 function checkKeyStyles(fields: readonly EventField[], findings: Findings): void {
   const first = new Map<string, EventField>();
   for (const field of fields) {

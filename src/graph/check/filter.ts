@@ -18,7 +18,7 @@ import type { EventField } from '../event-field.ts';
 import { fieldOf, fieldsOf } from '../event-type.ts';
 import { OPERATORS, shown, type Comparison, type Condition, type Operand } from '../filter/syntax.ts';
 
-/** Compares a filter with the schema: do its fields and arguments exist, and do their types go together? */
+/** Compares a filter with the schema: its fields and arguments must exist, and their types must be comparable. */
 export class FilterCheck {
   readonly #schema: GraphQLSchema;
   readonly #definition: GraphDefinition;
@@ -32,7 +32,7 @@ export class FilterCheck {
     this.#findings = findings;
   }
 
-  /** @param eventType undefined where code makes the result, so that the schema does not say what events hold */
+  /** @param eventType undefined if the field has a resolver, so that the schema does not say what events contain */
   check(condition: Condition, field: EventField['field'], eventType: GraphQLNamedType | undefined): void {
     if (condition.kind === 'not') return this.check(condition.condition, field, eventType);
     if (condition.kind !== 'comparison') {
@@ -50,7 +50,7 @@ export class FilterCheck {
     this.#checkOperand(condition, field, type);
   }
 
-  /** The type of the field that is compared; undefined if there is none, which is then reported. */
+  /** The type of the compared field; if there is no such field, reports that and returns undefined. */
   #typeAt({ path }: Comparison, eventType: GraphQLNamedType): GraphQLOutputType | undefined {
     let parent: GraphQLNamedType = eventType;
     let type: GraphQLOutputType | undefined;
@@ -98,7 +98,7 @@ export class FilterCheck {
     if (operand.kind === 'list') {
       for (const item of operand.items) this.#checkItem(item, field, type, operator);
     } else if (operand.kind === 'viewer') {
-      return; // Only the viewer itself shows whether it is a list.
+      return; // Viewers have no declared type: whether the value is a list is only known at run time.
     } else if (operand.kind === 'literal') {
       this.#error(
         operand.node,
@@ -174,7 +174,7 @@ export class FilterCheck {
   }
 }
 
-/** What is wrong with this operator on a field of this type, if anything. */
+/** Why this operator can't be applied to a field of this type; undefined if it can. */
 function operatorFault(operator: string, type: GraphQLOutputType): string | undefined {
   const named = getNamedType(type);
   if (isCompositeType(named)) return `can't compare objects: name a field of ${named.name}`;

@@ -4,7 +4,10 @@ import type { Findings } from '../diagnostic.ts';
 import type { EventField } from '../event-field.ts';
 import { eventTypeOf, fieldOf, isList } from '../event-type.ts';
 
-/** `keyFrom: KAFKA_KEY` must tell every channel of a topic's events, or events would be lost that others wait for. */
+/**
+ * With `keyFrom: KAFKA_KEY` the Kafka key alone decides which channels a message goes to. So all fields of a topic must
+ * be routed by it, or subscribers of the others would miss events.
+ */
 export function checkKafkaKeys(
   fields: readonly EventField[],
   schema: GraphQLSchema,
@@ -18,7 +21,7 @@ export function checkKafkaKeys(
     if (key === undefined) {
       findings.error(
         at,
-        'keyFrom: KAFKA_KEY without a key: nothing says which event field the Kafka key holds',
+        'keyFrom: KAFKA_KEY without a key: expected the event field whose value the Kafka key holds',
         'Add key: "…".',
       );
       continue;
@@ -29,7 +32,7 @@ export function checkKafkaKeys(
       findings.error(
         at,
         `keyFrom: KAFKA_KEY, but key "${key}" is a list: a Kafka key holds one value`,
-        'Leave keyFrom out: the event is asked for all of them.',
+        'Leave keyFrom out: all values of the list are then read from the event.',
       );
     }
     const other = fields.find((one) => one.topic === topic && contradicts(one, key));

@@ -20,7 +20,7 @@ import type { Arguments, Binding, EventFilter } from '../graph.ts';
 import type { Event } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
 
-/** What the schema says of the things in a filter; undefined where it does not say. */
+/** The declared types of fields and arguments in a filter; undefined where the schema does not declare one. */
 export interface FilterTypes {
   field(path: readonly string[]): GraphQLNamedType | undefined;
   argument(name: string): GraphQLInputType | undefined;
@@ -28,12 +28,14 @@ export interface FilterTypes {
 
 type Test = (event: Event, viewer: Json) => Ternary;
 
-/** Puts in the arguments of one subscription; undefined where they leave nothing. */
+/**
+ * Inserts the arguments of one subscription; undefined if no condition remains, as their arguments are absent or null.
+ */
 type Bind = (args: Arguments) => Test | undefined;
 
 /**
- * Makes a filter of a condition whose form and types have been checked. All that does not depend on arguments is done
- * here, once; what depends on them once per subscription; an event then makes no garbage.
+ * Compiles a condition whose syntax and types have been checked. Work that does not depend on arguments is done here,
+ * once; work that does, once per subscription. Testing an event then allocates no memory.
  */
 export function compileFilter(condition: Condition, types: FilterTypes): NonNullable<Binding['filter']> {
   const bind = compile(condition, types);
@@ -64,21 +66,21 @@ function compile(condition: Condition, types: FilterTypes): Bind {
 
 function least(tests: readonly Test[]): Test {
   return (event, viewer) => {
-    let verdict: Ternary = YES;
-    for (let i = 0; i < tests.length && verdict !== NO; i++) {
-      verdict = Math.min(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
+    let result: Ternary = YES;
+    for (let i = 0; i < tests.length && result !== NO; i++) {
+      result = Math.min(result, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
     }
-    return verdict;
+    return result;
   };
 }
 
 function greatest(tests: readonly Test[]): Test {
   return (event, viewer) => {
-    let verdict: Ternary = NO;
-    for (let i = 0; i < tests.length && verdict !== YES; i++) {
-      verdict = Math.max(verdict, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
+    let result: Ternary = NO;
+    for (let i = 0; i < tests.length && result !== YES; i++) {
+      result = Math.max(result, tests[i]?.(event, viewer) ?? UNKNOWN) as Ternary;
     }
-    return verdict;
+    return result;
   };
 }
 
@@ -103,7 +105,7 @@ function compileComparison({ path, operator, operand }: Comparison, types: Filte
   };
 }
 
-/** A comparison with what the viewer holds; it is looked up once per event and distinct viewer. */
+/** A comparison with a value of the viewer, which is looked up once per event and distinct viewer. */
 function viewerTest(
   path: readonly string[],
   operator: Operator,
@@ -112,7 +114,8 @@ function viewerTest(
 ): Test {
   return (event, viewer) => {
     const value = operandFor(viewer);
-    // What the schema can't promise of a viewer: one value, or a list of such for `in`. Anything else fails closed.
+    // Viewers have no declared type. The operand must be one value, or a list of values for `in`; all else fails
+    // closed.
     const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
     if (!isFit) return UNKNOWN;
     return testAt(path, comparator(operator, value, asId))(event, viewer);
@@ -148,7 +151,7 @@ function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undef
   return type && getNamedType(type);
 }
 
-/** @returns undefined where an argument in it is absent or null, or the viewer lacks what it names */
+/** @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value */
 function valueOf(
   operand: Operand,
   args: Arguments,
@@ -166,7 +169,7 @@ function valueOf(
   return values.includes(undefined) ? undefined : values;
 }
 
-/** A value of the schema as events hold it: the name of an enum value stands for what its code says. */
+/** A literal of the schema as events contain it: an enum value's name is replaced by the value in the graph's code. */
 function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown {
   if (operand.kind === 'list') return operand.items.map((item) => literal(item, type));
   if (operand.kind === 'argument' || operand.kind === 'viewer') return undefined;
@@ -175,8 +178,8 @@ function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown 
 }
 
 /**
- * A coerced argument as events hold it. An enum or custom scalar may have code that made something else of what the
- * client wrote, so it is written out again, except where the event's field is of the same enum.
+ * A coerced argument as events contain it. The code of an enum or custom scalar may have converted what the client
+ * sent, so it is serialized again, except where the event's field is of the same enum.
  */
 export function written(
   value: unknown,

@@ -2,12 +2,12 @@ import type { Operator } from './syntax.ts';
 import type { JsonValue } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
 
-/** Compares one value of an event with an operand that is built in. */
+/** Compares one value of an event with a fixed operand. */
 export type Comparator = (value: JsonValue) => Ternary;
 
 /**
- * @param operand as events hold it; a list for `in`
- * @param asId compare as GraphQL IDs: a number and the text of it are the same
+ * @param operand as events contain it; a list for `in`
+ * @param asId compare as GraphQL IDs: a number equals its text
  */
 export function comparator(operator: Operator, operand: unknown, asId: boolean): Comparator {
   switch (operator) {
@@ -24,7 +24,7 @@ export function comparator(operator: Operator, operand: unknown, asId: boolean):
   }
 }
 
-/** What an object is equal to is not defined: UNKNOWN. */
+/** Objects and lists can't be compared: UNKNOWN. */
 function oneOf(operands: readonly unknown[], asId: boolean, found: typeof YES | typeof NO): Comparator {
   const wanted = formsOf(operands, asId);
   const missing = found === YES ? NO : YES;
@@ -34,7 +34,7 @@ function oneOf(operands: readonly unknown[], asId: boolean, found: typeof YES | 
   };
 }
 
-/** A list that holds the operand, or a string of which it is part. */
+/** YES for a list that contains the operand, and for a string of which the operand is a part. */
 function contains(operand: unknown, asId: boolean): Comparator {
   const wanted = formsOf([operand], asId);
   const isWanted = (element: JsonValue) => wanted.has(element);
@@ -45,7 +45,7 @@ function contains(operand: unknown, asId: boolean): Comparator {
   };
 }
 
-/** Numbers by size, text by code units, so that times as ISO 8601 text compare too. Different types do not compare. */
+/** Orders numbers by size and text by code units, which suits times in ISO 8601. Different types: UNKNOWN. */
 function ordered(operator: keyof typeof ORDER, operand: unknown): Comparator {
   if (typeof operand !== 'number' && typeof operand !== 'string') return () => UNKNOWN;
   const holds = ORDER[operator];

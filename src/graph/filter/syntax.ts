@@ -10,7 +10,9 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 export const OPERATORS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** What a field is compared with: a value in the schema, an argument of the subscription, or what the viewer holds. */
+/**
+ * What a field is compared with: a literal in the schema, an argument of the subscription, or a value of the viewer.
+ */
 export type Operand =
   | { readonly kind: 'literal'; readonly value: unknown; readonly node: ConstValueNode }
   | { readonly kind: 'argument'; readonly name: string; readonly node: ConstValueNode }
@@ -19,7 +21,7 @@ export type Operand =
 
 export interface Comparison {
   readonly kind: 'comparison';
-  /** From the event down. */
+  /** Field names, from the event's own field downwards. */
   readonly path: readonly NameNode[];
   readonly operator: Operator;
   readonly operand: Operand;
@@ -36,7 +38,7 @@ type Path = readonly NameNode[];
 
 const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
-/** Reads the form of a filter; whether its fields and values fit the schema is checked elsewhere. */
+/** Reads the syntax of a filter; FilterCheck compares its fields and values with the schema. */
 export function readFilter(where: ConstValueNode, file: string, findings: Findings): Condition {
   return new FilterReader(file, findings).group(where, []);
 }
@@ -50,7 +52,7 @@ class FilterReader {
     this.#findings = findings;
   }
 
-  /** Several keys of one object must all hold. */
+  /** The conditions under several keys of one object are joined by `and`. */
   group(node: ConstValueNode, path: Path): Condition {
     if (node.kind !== Kind.OBJECT || node.fields.length === 0) {
       const name = path.at(-1)?.value;
@@ -120,12 +122,12 @@ function isOperator(name: string): name is Operator {
   return OPERATORS.some((operator) => operator === name);
 }
 
-/** Does the operand, or anything in it, come from an argument? */
+/** Whether the operand, or an item of it, is an argument. */
 export function usesArguments(operand: Operand): boolean {
   return operand.kind === 'argument' || (operand.kind === 'list' && operand.items.some(usesArguments));
 }
 
-/** Paths of all that is named of the viewer. */
+/** Paths of all viewer values in a condition or operand. */
 export function viewerPathsOf(part: Condition | Operand): (readonly string[])[] {
   switch (part.kind) {
     case 'viewer':
@@ -144,7 +146,7 @@ export function viewerPathsOf(part: Condition | Operand): (readonly string[])[] 
   }
 }
 
-/** A value of the schema as it may stand in a message. */
+/** A literal of the schema, for messages. */
 export function shown(node: ConstValueNode): string {
   return JSON.stringify(valueFromASTUntyped(node)) ?? 'nothing';
 }

@@ -1,7 +1,7 @@
 /**
- * Three-valued logic (Kleene's) in numbers: `and` is the least of its parts, `or` the greatest, `not` is YES minus it.
- * A comparison with what the event does not have is UNKNOWN, and only YES lets an event through: so the lack of a field
- * rejects, under `not` as well.
+ * Three-valued logic (Kleene's) in numbers: `and` is the least of its parts, `or` the greatest, `not` is YES minus its
+ * part. A comparison with a field that the event does not have is UNKNOWN, and only YES lets an event through, so a
+ * missing field rejects the event, under `not` as well.
  */
 export const NO = 0;
 export const UNKNOWN = 1;

@@ -20,9 +20,8 @@ import {
 import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/define-graph.ts';
 
 /**
- * Puts a graph's code onto its schema, in place; it has been checked against the schema. The eighty lines are here
- * rather than `@graphql-tools/schema`, since that brings six packages to production and says of what does not fit
- * neither file nor line.
+ * Attaches a graph's code, which has been compared with the schema, to the schema in place. Own code instead of
+ * `@graphql-tools/schema`, which would bring six packages to production and reports faults without file and line.
  */
 export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): void {
   for (const [name, code] of Object.entries(resolvers)) {
@@ -46,7 +45,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
 
 function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {
   const { serialize, parseValue, parseLiteral } = code;
-  // graphql-js knows how the three follow from each other where some are left out.
+  // graphql-js derives the functions that are left out from the others.
   const complete = new GraphQLScalarType({
     name: type.name,
     ...(serialize && { serialize: (value: unknown) => serialize.call(code, value) }),
@@ -58,14 +57,14 @@ function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {
   type.parseLiteral = complete.parseLiteral;
 }
 
-/** Before anything was serialised, so that graphql-js's table from values to names is made of these. */
+/** Must run before the first serialization, at which graphql-js builds its table from values to names. */
 function attachEnum(type: GraphQLEnumType, values: EnumValues): void {
   for (const value of type.getValues()) {
     if (Object.hasOwn(values, value.name)) value.value = values[value.name];
   }
 }
 
-/** Defaults were coerced while scalars and enums had no code yet. */
+/** Coerces default values again: graphql-js coerced them when scalars and enums had no code yet. */
 function renewDefaults(schema: GraphQLSchema): void {
   const done = new Set<GraphQLInputObjectType>();
   for (const type of Object.values(schema.getTypeMap())) {
@@ -78,7 +77,7 @@ function renewDefaults(schema: GraphQLSchema): void {
   }
 }
 
-/** A default of an input object takes in the defaults of its fields, so those come first. */
+/** The default of an input object includes the defaults of its fields, so those are coerced first. */
 function renewDefault(input: GraphQLArgument | GraphQLInputField, done: Set<GraphQLInputObjectType>): void {
   const node = input.astNode?.defaultValue;
   if (!node) return;

@@ -6,7 +6,7 @@ import { SluiceError } from '../../errors.ts';
 const { resolve } = createRequire(import.meta.url);
 const PRESET = '@babel/preset-typescript';
 
-/** Babel is a dev dependency: it is there on a developer's machine, and not in production images. */
+/** Babel is a dev dependency: installed on a developer's machine, but not in production images. */
 export function isBabelInstalled(): boolean {
   try {
     resolve('@babel/core');
@@ -18,11 +18,12 @@ export function isBabelInstalled(): boolean {
 }
 
 /**
- * One TypeScript file of a graph as JavaScript, its types taken away and otherwise as it was written, with an inline
- * source map. Babel is loaded by the first call.
+ * Compiles one TypeScript file of a graph to JavaScript with an inline source map: types are removed, and `Proxy.lazy`
+ * is compiled. The first call loads Babel.
  *
- * @param rewriteExtensions imports of `./x.ts` become `./x.js`, for output that is written to disk
- * @throws SluiceError BAD_GRAPH with file, line and column where it is not TypeScript
+ * @param file path of the file
+ * @param rewriteExtensions whether imports of `./x.ts` become `./x.js`, for output that is written to disk
+ * @throws SluiceError BAD_GRAPH with file, line and column of a syntax error
  */
 export async function compileTypeScript(file: string, rewriteExtensions: boolean): Promise<string> {
   const [{ transformAsync }, { default: proxyLazy }] = await Promise.all([
@@ -42,7 +43,7 @@ export async function compileTypeScript(file: string, rewriteExtensions: boolean
     return result?.code ?? '';
   } catch (error) {
     if (!isSyntaxError(error)) throw error;
-    // Babel's own text has the file and a code frame too, and columns from 0.
+    // Babel's message also has the file and a code frame, and counts columns from 0.
     const [first = ''] = error.message.replace(`${file}: `, '').split('\n');
     const what = first.replace(/ \(\d+:\d+\)$/, '');
     throw new SluiceError('BAD_GRAPH', `${file}:${error.loc.line}:${error.loc.column + 1}: ${what}`);

@@ -6,9 +6,10 @@ import { compileTypeScript, isBabelInstalled } from './babel.ts';
 /**
  * Compiles every TypeScript file of a graph folder to JavaScript beside it, for images without Babel.
  *
- * @returns the files written
- * @throws SluiceError BAD_GRAPH where Babel is not installed, the folder can't be read, or a file is not TypeScript;
- *   then nothing has been written
+ * @param folder path of the graph folder
+ * @returns paths of the written files
+ * @throws SluiceError BAD_GRAPH if Babel is not installed, the folder can't be read, or a file has a syntax error;
+ *   then no file has been written
  */
 export async function buildGraph(folder: string): Promise<string[]> {
   if (!isBabelInstalled()) {

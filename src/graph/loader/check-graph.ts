@@ -2,8 +2,10 @@ import { Findings, type Diagnostic } from '../diagnostic.ts';
 import { readGraph } from './read-graph.ts';
 
 /**
- * All that is wrong with the graph in a folder, or may be, in the order of its files' lines. Its code is run, as it is
- * at start. Files are named as the folder is: relative if that is.
+ * Finds all faults and likely mistakes of the graph in a folder, sorted by file and line. The graph's code is run, as
+ * at start.
+ *
+ * @param folder its path; if it is relative, so are the paths of files in the result
  */
 export async function checkGraph(folder: string): Promise<readonly Diagnostic[]> {
   const findings = new Findings();

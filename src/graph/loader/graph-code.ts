@@ -9,17 +9,21 @@ import { isDefinition, type GraphDefinition } from '../api/define-graph.ts';
 import { startOf, type Findings, type Place } from '../diagnostic.ts';
 import type { HookData } from './module-hooks.ts';
 
-/** What `graph.ts` or `graph.js` exports. */
+/** The default export of `graph.ts` or `graph.js`, and where its properties are defined. */
 export interface GraphCode {
   readonly definition: GraphDefinition;
-  /** Where properties nested in each other stand in its text, as near as can be told without parsing it. */
+  /** Approximate position in the file of a property, given by its path; the file is searched, not parsed. */
   locate(...names: readonly string[]): Place;
 }
 
-/** A graph without code. */
+/** The code of a graph that consists of a schema only. */
 const NO_CODE: GraphCode = { definition: {}, locate: () => startOf('graph.ts') };
 
-/** Loads the code of a graph, if it has any; undefined where that fails. A module is loaded once per process. */
+/**
+ * Loads the code of a graph. A module is loaded once per process.
+ *
+ * @returns undefined if loading failed, which has been added to `findings`
+ */
 export async function loadCode(folder: string, findings: Findings): Promise<GraphCode | undefined> {
   const typescript = path.join(folder, 'graph.ts');
   const javascript = path.join(folder, 'graph.js');
@@ -51,7 +55,7 @@ export async function loadCode(folder: string, findings: Findings): Promise<Grap
   return undefined;
 }
 
-/** Folders whose hooks are in place. A process has one graph; tests have some. */
+/** Folders whose hooks are registered. A process has one graph; tests load several. */
 const registered = new Set<string>();
 
 function registerHooks(folder: string): void {
@@ -61,7 +65,7 @@ function registerHooks(folder: string): void {
   register(new URL('./module-hooks.js', import.meta.url), { data });
 }
 
-/** Where in the folder an error comes from, by its stack; its message without that. */
+/** Finds, in an error's stack, the position in the graph folder that it comes from, and removes it from the message. */
 async function explain(
   error: unknown,
   folder: string,

@@ -10,16 +10,17 @@ import type { Graph } from '../graph.ts';
 import { readGraph, type GraphParts } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
-  /** Its code, as it was written. */
+  /** What the graph author passed to `defineGraph`. */
   readonly definition: GraphDefinition;
-  /** What may be wrong with it, for the log. */
+  /** Likely mistakes, for the log. */
   readonly warnings: readonly Diagnostic[];
 }
 
 /**
  * Loads the graph in a folder, with its code.
  *
- * @throws SluiceError BAD_GRAPH: one message that names every fault, with file, line, column and a hint
+ * @param folder its path
+ * @throws SluiceError BAD_GRAPH: one message that lists every fault, with file, line, column and a hint
  */
 export async function loadGraph(folder: string): Promise<LoadedGraph> {
   const absolute = path.resolve(folder);
@@ -43,7 +44,7 @@ export async function loadGraph(folder: string): Promise<LoadedGraph> {
   };
 }
 
-/** What the gateway resolves itself, unless the graph does: a subscription field to its event, and its own version. */
+/** Adds the gateway's own resolvers where the graph has none: subscription fields, and `Query.sluice` (the version). */
 async function resolveRoots({ schema, fields }: GraphParts): Promise<void> {
   for (const { field } of fields) field.resolve ??= eventItself;
   const version = schema.getQueryType()?.getFields()['sluice'];

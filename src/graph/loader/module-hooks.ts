@@ -1,6 +1,6 @@
 /**
- * Module hooks for graph folders. They run on a thread of their own, which Node.js starts when they are registered; a
- * graph without code has none.
+ * Module hooks for graph folders. Node.js runs them on a thread of their own, which it starts when they are registered;
+ * they are not registered for a graph without code.
  */
 import { existsSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
@@ -14,7 +14,7 @@ export interface HookData {
   readonly gateway: string;
 }
 
-/** What a graph must share with the gateway: of two copies of graphql, neither takes the other's types or errors. */
+/** Packages that a graph must share with the gateway: a copy of graphql refuses types and errors of another copy. */
 const SHARED = /^(sluice|graphql|dataloader)(\/|$)/;
 
 const folders = new Set<string>();
@@ -38,7 +38,7 @@ export const load: LoadHook = async (url, context, nextLoad) => {
     const source = await compileTypeScript(fileURLToPath(url), false);
     return { format: 'module', source, shortCircuit: true };
   }
-  // Whatever a package.json above the folder says, or none: code of a graph is a module.
+  // Code of a graph is an ES module, even if a package.json above the folder says otherwise.
   return nextLoad(url, isJavaScript(url) ? { ...context, format: 'module' } : context);
 };
 
@@ -46,7 +46,7 @@ function isInGraph(url: string): boolean {
   return [...folders].some((folder) => url.startsWith(folder));
 }
 
-/** The graph's own code, packages that it has installed left out. */
+/** Whether it is the graph's own code, not a package that is installed in the graph folder. */
 function isGraphCode(url: string): boolean {
   return isInGraph(url) && !url.includes('/node_modules/');
 }
@@ -59,7 +59,7 @@ function isJavaScript(url: string): boolean {
   return new URL(url).pathname.endsWith('.js');
 }
 
-/** In TypeScript, `./x.js` may mean `./x.ts`; that is the newer one, should both be there. */
+/** In TypeScript, `./x.js` may mean `./x.ts`; if both exist, `./x.ts` is the source of the other. */
 function sourceOf(specifier: string, parent: string): string {
   if (!isTypeScript(parent) || !/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
   const source = specifier.replace(/js$/, 'ts');

@@ -8,7 +8,7 @@ import { readEventFields, type EventField } from '../event-field.ts';
 import { loadCode } from './graph-code.ts';
 import { readSchema } from './schema-file.ts';
 
-/** A graph as read from its folder; whole and right if nothing was found to be an error. */
+/** A graph as read from its folder; complete and correct if `findings` has no errors. */
 export interface GraphParts {
   readonly schema: GraphQLSchema;
   readonly fields: readonly EventField[];
@@ -16,8 +16,9 @@ export interface GraphParts {
 }
 
 /**
- * Reads a folder and finds all that is wrong with it. Undefined where the schema or the code can't be read, which hides
- * other faults.
+ * Reads the graph in a folder and adds its faults to `findings`.
+ *
+ * @returns undefined if the schema or the code can't be read; then further faults may be undiscovered
  */
 export async function readGraph(folder: string, findings: Findings): Promise<GraphParts | undefined> {
   const file = path.join(folder, 'schema.graphql');

@@ -5,7 +5,11 @@ import { messageOf } from '../../errors.ts';
 import { placeOfError, startOf, type Findings } from '../diagnostic.ts';
 import { withGatewaySchema } from '../directives.ts';
 
-/** A GraphQL schema with the gateway's directives in it, or undefined where its text does not make one. */
+/**
+ * Reads a GraphQL schema and adds the gateway's directives to it.
+ *
+ * @returns undefined if there is no valid schema, which has been added to `findings`
+ */
 export async function readSchema(file: string, findings: Findings): Promise<GraphQLSchema | undefined> {
   let text: string;
   try {
@@ -31,7 +35,7 @@ export async function readSchema(file: string, findings: Findings): Promise<Grap
       findings.error(
         startOf(file),
         'expected a type Subscription, found none',
-        'Write type Subscription { … } with a field for each thing that can be watched.',
+        'Write type Subscription { … } with a field for each kind of event that clients can subscribe to.',
       );
     }
     return schema;

@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
   [
     'a subscription field without @event',
     bid(''),
-    ['schema.graphql:2:3 error: Subscription.bid_placed has no @event: nothing says which topic it shows'],
+    ['schema.graphql:2:3 error: Subscription.bid_placed has no @event, which names its topic'],
     'Add @event',
   ],
   [
@@ -141,7 +141,7 @@ const CASES: readonly Case[] = [
     'keyFrom: KAFKA_KEY without a key',
     bid('@event(topic: "bids", keyFrom: KAFKA_KEY)', ''),
     [
-      'schema.graphql:3:36 error: keyFrom: KAFKA_KEY without a key: nothing says which event field the Kafka key holds',
+      'schema.graphql:3:36 error: keyFrom: KAFKA_KEY without a key: expected the event field whose value the Kafka key holds',
     ],
     'Add key',
   ],
@@ -232,7 +232,7 @@ const CASES: readonly Case[] = [
     'a back end that forwards what tells viewers apart',
     bid('@event(topic: "bids")'),
     [
-      'graph.js:3:15 warning: backends.uaa forwards values of the viewer: what is resolved over it is executed for each of their values',
+      'graph.js:3:15 warning: backends.uaa forwards values of the viewer: subscribers share results that use it only if these values are equal',
     ],
     'service credentials',
     graphJs('{\n  backends: { uaa: { url: "http://uaa", forward: ["token"] } },\n}'),
