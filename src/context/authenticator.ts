@@ -15,10 +15,10 @@ export class Authenticator {
   readonly #authenticate: GraphDefinition['authenticate'];
   readonly #timeoutMs: number;
   readonly #log: Log;
-  /** Connections for which `authenticate` returns equal viewers share one object. */
+  /** Connections with equal viewers share one object. */
   readonly #viewers = new Interned<Json & object>();
 
-  /** @param timeoutMs how long `authenticate` may take; then the connection is refused */
+  /** @param timeoutMs how long `authenticate` may take before the connection is refused */
   constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, timeoutMs: number, log: Log) {
     this.#authenticate = authenticate;
     this.#timeoutMs = timeoutMs;
@@ -26,25 +26,26 @@ export class Authenticator {
   }
 
   /**
-   * Never rejects. A promise only where the graph authenticates.
+   * Identifies the client of a connection. Never rejects; returns a promise only if the graph has `authenticate`.
    *
    * @param connectionParams payload of `connection_init`; empty for a POST
+   * @param request head of the HTTP request
    * @returns the viewer, deep-frozen; null if the connection is to be refused
    */
   viewerOf(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): Json | Promise<Json | null> {
-    return this.#authenticate === undefined ? NO_VIEWER : this.#ask(connectionParams, request);
+    return this.#authenticate === undefined ? NO_VIEWER : this.#callGraph(connectionParams, request);
   }
 
-  async #ask(
+  async #callGraph(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): Promise<Json | null> {
     try {
-      const asked = Promise.resolve(this.#authenticate?.(connectionParams, request));
-      const viewer = await withTimeout(asked, this.#timeoutMs, () => {
+      const called = Promise.resolve(this.#authenticate?.(connectionParams, request));
+      const viewer = await withTimeout(called, this.#timeoutMs, () => {
         throw new Error(`authenticate took longer than ${this.#timeoutMs} ms`);
       });
       if (viewer === null) return null;
@@ -62,8 +63,8 @@ export class Authenticator {
 }
 
 /**
- * The part of a request that a connection may keep: the request itself holds on to its socket and parser. A socket that
- * is asked for its address keeps it, so it is asked only if the graph reads it.
+ * The part of a request that a connection may keep: the request itself would keep its socket and parser in memory. A
+ * socket stores its address once it has been read, so `remoteAddress` is read only when the graph does.
  */
 export function headOf({ headers, url = '', socket }: IncomingMessage): RequestHead {
   return {

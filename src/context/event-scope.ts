@@ -1,17 +1,17 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders, Primer, SharedContext } from '../graph/api/context.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
-import { Execution, type BackendBinder, type Makings } from './execution.ts';
+import { Execution, type BackendBinder, type ContextSources } from './execution.ts';
 import { primed } from './primers.ts';
 
-/** Makes contexts; one for each gateway. */
-export class Contexts implements Makings {
-  readonly code: Makings['code'];
+/** Makes the contexts of one gateway. */
+export class Contexts implements ContextSources {
+  readonly code: ContextSources['code'];
   readonly backends: BackendBinder;
   readonly now: () => number;
 
-  /** @param now ms */
-  constructor(code: Makings['code'], backends: BackendBinder, now: () => number) {
+  /** @param now ms since 1970 */
+  constructor(code: ContextSources['code'], backends: BackendBinder, now: () => number) {
     this.code = code;
     this.backends = backends;
     this.now = now;
@@ -22,10 +22,10 @@ export class Contexts implements Makings {
   }
 
   /**
-   * The context of a query or mutation, which belongs to no event and is shared with no other.
+   * The context of a query or mutation, which belongs to no event and shares nothing with other executions.
    *
    * @param viewer deep-frozen
-   * @throws whatever the graph's own `context` throws
+   * @throws the error of the graph's own `context`, if that throws
    */
   queryContext(viewer: Json): GraphContext {
     return this.scopeOf(undefined).execution(viewer, new ReadSet()).context;
@@ -36,12 +36,13 @@ const HINT =
   'loaders and primers are shared by all viewers of an event, so there is no viewer in their context: ' +
   'what depends on the viewer belongs in viewerLoaders, or in a resolver';
 
-/** Aborted by nothing: what an event's executions share must outlive each of them. */
+/** Never aborted: a call that several executions of an event share must not end with one of them. */
 const NEVER_ABORTED = new AbortController().signal;
 
 /**
- * One event in this pod: what all its executions have in common. Loaders live as long as the event, so that nobody
- * sees values from before it, and everybody shares what is fetched for it. Nothing is made until it is read.
+ * The context that all executions of one event in this pod share. Loaders live as long as the event, so that no
+ * execution sees values from before it, and all share what is fetched for it. Each property is built when it is first
+ * read.
  */
 export class EventScope implements SharedContext {
   readonly now: number;
@@ -58,8 +59,9 @@ export class EventScope implements SharedContext {
   }
 
   /**
-   * @param reads gets all that the execution reads of the viewer
-   * @throws whatever the graph's own `context` throws
+   * @param viewer deep-frozen
+   * @param reads records all that the execution reads of the viewer
+   * @throws the error of the graph's own `context`, if that throws
    */
   execution(viewer: Json, reads: ReadSet): Execution {
     return new Execution(this.#contexts, this, viewer, reads);

@@ -4,7 +4,7 @@ import type { Json, ReadSet } from '../lazy/reads.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
 import type { GraphDefinition } from '../graph/api/define-graph.ts';
 
-/** What scopes and executions need of the back ends; see Backends. */
+/** The part of Backends that scopes and executions use. */
 export interface BackendBinder {
   bind(call: {
     viewer: () => unknown;
@@ -12,18 +12,18 @@ export interface BackendBinder {
   }): Readonly<Record<string, Backend>>;
 }
 
-/** What contexts are made from, whatever the event. */
-export interface Makings {
+/** What contexts are made from, the same for all events. */
+export interface ContextSources {
   readonly code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers' | 'context'>;
   readonly backends: BackendBinder;
 }
 
-/** What an execution takes over from its event. */
+/** The properties of an execution's context that belong to its event. */
 type EventContext = Pick<GraphContext, 'loaders' | 'primers' | 'now'>;
 
 /**
- * One execution: its context, and the means to give it up. Whatever the size of the graph, making one makes this and
- * one lazy object: each value of the context is made when it is first read.
+ * The context of one execution, and the means to abort it. For a graph of any size, the constructor allocates this
+ * object and one lazy object only: each value of the context is built when it is first read.
  */
 export class Execution {
   /** `ctx` of the resolvers. */
@@ -33,10 +33,10 @@ export class Execution {
 
   /**
    * @param viewer deep-frozen
-   * @param reads gets all that is read of it
-   * @throws whatever the graph's own `context` throws
+   * @param reads records all that is read of the viewer
+   * @throws the error of the graph's own `context`, if that throws
    */
-  constructor({ code, backends }: Makings, scope: EventContext, viewer: Json, reads: ReadSet) {
+  constructor({ code, backends }: ContextSources, scope: EventContext, viewer: Json, reads: ReadSet) {
     const viewerLoaders = (): Loaders => (code.viewerLoaders?.(base) ?? {}) as Loaders;
     const base: GraphContext = Proxy.lazy({
       viewer: recording(viewer as Recordable, reads) as GraphContext['viewer'],
@@ -57,13 +57,13 @@ export class Execution {
 
   #signal(): AbortSignal {
     this.#controller = new AbortController();
-    // Who looks only now must not begin anything either.
+    // The signal is first read after the abort: the reader gets an aborted one.
     if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     return this.#controller.signal;
   }
 }
 
-/** The base with a graph's own values in front. Neither is touched: both may be lazy. */
+/** The base context with the graph's additions, which take precedence. Reads no value of either: both may be lazy. */
 function extended(base: GraphContext, additions: object): GraphContext {
   return new Proxy(base, {
     get: (target, name) => Reflect.get(name in additions ? additions : target, name) as unknown,

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** Values that many connections share are among the last ones; for values of one connection each, a table would only cost. */
+/**
+ * A value that many connections share is looked up often and stays; keeping more values of one connection each is
+ * waste.
+ */
 const MAX_KNOWN = 512;
 
-/** Gives one object for equal values, as long as it is in use and among those asked for last. */
+/** Returns one object for equal values, as long as it is in use and among the MAX_KNOWN looked up last. */
 export class Interned<Value extends object> {
-  /** By a hash of the JSON text: the text itself may hold a token, and must not outlive its owner. */
+  /** By a hash of the JSON text: the text itself may contain a token, and must not outlive its connection. */
   readonly #known = new LRUCache<string, WeakRef<Value>>({ max: MAX_KNOWN });
 
-  /** @param value deep-frozen JSON; equal are values of the same text */
+  /** @param value deep-frozen JSON; values are equal if their JSON texts are */
   of(value: Value): Value {
     const key = createHash('sha256').update(JSON.stringify(value)).digest('base64');
     const known = this.#known.get(key)?.deref();

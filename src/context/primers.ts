@@ -1,12 +1,12 @@
 import type { Loader, Loaders, Primer } from '../graph/api/context.ts';
 
 /**
- * A primer that takes objects from an event and gives them to a loader, so that nobody has to fetch what has come
- * already.
+ * Makes a primer that puts objects of an event into a loader's cache, so that resolvers do not fetch them.
  *
  * @param loader a DataLoader
- * @param path where in the event the object is, or a list of them: `seller`, `listing.agents`
- * @param key the field of each object that it is loaded by
+ * @param path path in the event to an object or a list of objects: `seller`, `listing.agents`
+ * @param key the field of each object whose value is the loader's key
+ * @throws TypeError if `loader` is no DataLoader
  */
 export function primeWith(loader: unknown, path: string, key: string): Primer {
   if (!isLoader(loader)) {
@@ -24,7 +24,11 @@ export function primeWith(loader: unknown, path: string, key: string): Primer {
   };
 }
 
-/** Loaders of which each is primed once, when it is first read. Primers have the names of the loaders they seed. */
+/**
+ * Wraps loaders so that each is primed once, when it is first read.
+ *
+ * @param primers by name of the loader that each primes
+ */
 export function primed(
   loaders: object,
   primers: () => Readonly<Record<string, Primer>>,
@@ -35,7 +39,8 @@ export function primed(
     get(target, name, receiver) {
       const loader: unknown = Reflect.get(target, name, receiver);
       if (typeof name === 'string' && loader !== undefined && !done.has(name)) {
-        // Before it runs, since primers read their loader; not if it fails, so that the next read tries again.
+        // Marked before the primer runs, since primers read their loader; unmarked if it fails, so that the next read
+        // tries again.
         done.add(name);
         try {
           primers()[name]?.(event);

@@ -9,7 +9,7 @@
  * So making one allocates the target, a builder, a handler and the proxy, however many keys there are.
  */
 
-/** What a key holds until its value is built. No trap lets it out. */
+/** What the target holds under a key until its value is built. No trap returns it to a reader. */
 export const LATER: unique symbol = Symbol('later');
 
 type Target = Record<PropertyKey, unknown>;
@@ -21,9 +21,10 @@ const building: { readonly lazy: Lazy; readonly key: Key }[] = [];
 /**
  * What `Proxy.lazy({…})` compiles to.
  *
- * @param target LATER under every key that `build` knows; methods, accessors and the prototype are left as they are
- * @param build what it throws goes to the reader, and the next read calls it again
- * @param keys number of keys that hold LATER. May be too high; then `build` is held on to after the last one is built
+ * @param target holds LATER under each key that `build` can build; methods, accessors and the prototype stay as they
+ *   are
+ * @param build returns the value of a key; if it throws, the reader gets the error, and the next read calls it again
+ * @param keys number of keys that hold LATER. May be too high; `build` is then kept after the last value is built
  */
 export function lazyObject<T extends object>(target: T, build: (key: Key) => unknown, keys: number): T {
   const lazy = new Lazy(build, keys);
@@ -32,7 +33,10 @@ export function lazyObject<T extends object>(target: T, build: (key: Key) => unk
   return proxy as T;
 }
 
-/** A computed key as JavaScript converts it, once: an object's `toString` may answer differently the next time. */
+/**
+ * A computed key as JavaScript converts it. Called once a key, as an object's `toString` may return another text
+ * later.
+ */
 export function propertyKey(value: unknown): Key {
   const [key = ''] = Reflect.ownKeys({ [value as string]: undefined });
   return key;
@@ -54,16 +58,16 @@ class Lazy implements ProxyHandler<Target> {
   }
 
   set(target: Target, key: Key, value: unknown, receiver: unknown): boolean {
-    // The ordinary way asks the receiver to describe the key, and an accessor would be the answer.
+    // Reflect.set would call getOwnPropertyDescriptor on the receiver, which describes the key as an accessor.
     if (receiver !== this.proxy || !isLater(target, key)) return Reflect.set(target, key, value, receiver);
     target[key] = value;
     return true;
   }
 
   /**
-   * Object.keys and spread ask for the description of each key to learn whether it is enumerable, so this may not build.
-   * A description holds its value, though. So a key that is not built is described as an accessor: whoever copies
-   * properties by their descriptions gets one that builds.
+   * Object.keys and spread read the descriptor of each key to learn whether it is enumerable, so this must not build
+   * the value, which a data descriptor would contain. A key that is not built is described as an accessor instead:
+   * code that copies properties by their descriptors gets an accessor that builds the value.
    */
   getOwnPropertyDescriptor(target: Target, key: Key): PropertyDescriptor | undefined {
     const found = Reflect.getOwnPropertyDescriptor(target, key);
@@ -78,14 +82,14 @@ class Lazy implements ProxyHandler<Target> {
     };
   }
 
-  /** What only changes how a key behaves needs its value: it might be frozen by this. */
+  /** A change of attributes only (`writable: false`, say) needs the value first, as it can't be built afterwards. */
   defineProperty(target: Target, key: Key, change: PropertyDescriptor): boolean {
     const keepsValue = !('value' in change || 'get' in change || 'set' in change);
     if (keepsValue && isLater(target, key)) this.#buildValue(target, key);
     return Reflect.defineProperty(target, key, change);
   }
 
-  /** Object.freeze and seal begin with this. What is frozen can't be built any more, so everything is built before. */
+  /** Object.freeze and seal begin with this. Values of a frozen object can't be built, so all are built first. */
   preventExtensions(target: Target): boolean {
     for (const key of Reflect.ownKeys(target)) if (isLater(target, key)) this.#buildValue(target, key);
     return Reflect.preventExtensions(target);
@@ -102,7 +106,7 @@ class Lazy implements ProxyHandler<Target> {
     building.push({ lazy: this, key });
     try {
       const value = this.#build?.(key);
-      // The builder itself may have set or deleted the key: that counts.
+      // If the builder itself has set or deleted the key, that takes precedence.
       if (isLater(target, key)) {
         target[key] = value;
         this.#keys -= 1;
@@ -115,7 +119,7 @@ class Lazy implements ProxyHandler<Target> {
   }
 }
 
-/** Without running an accessor of the target. */
+/** Whether the key's value is still to be built. Does not call accessors of the target. */
 function isLater(target: Target, key: Key): boolean {
   return Reflect.getOwnPropertyDescriptor(target, key)?.value === LATER;
 }

@@ -1,24 +1,27 @@
 import { LATER, lazyObject } from './lazy-object.ts';
 
-/** For what the Babel plugin writes into compiled files; `sluice/lazy` is this module. */
+/** Imported by the code that the Babel plugin generates; `sluice/lazy` is this module. */
 export { LATER, lazyObject, propertyKey } from './lazy-object.ts';
 
 declare global {
   interface ProxyConstructor {
     /**
-     * An object literal whose values are built when they are first read, and kept. Exists only in code that is compiled
-     * with the Babel plugin `sluice/babel-plugin`; elsewhere, use `lazy` from `sluice`.
+     * An object whose values are built when they are first read, and kept. Exists only in code that is compiled with
+     * the Babel plugin `sluice/babel-plugin`; elsewhere, use `lazy` from `sluice`. If building a value throws, the
+     * reader gets the error, and the next read tries again.
      *
-     * @param literal an object literal, not any other expression
+     * @param literal an object literal; any other expression is a compile error
      */
     lazy<T extends object>(literal: T): T;
   }
 }
 
 /**
- * `Proxy.lazy` without Babel: an object with the keys of `builders`, whose values are built when they are first read, and
- * kept. What a builder throws goes to the reader; the next read calls it again.
+ * `Proxy.lazy` without Babel: an object with the keys of `builders`, whose values are built when they are first read,
+ * and kept. If a builder throws, the reader gets the error, and the next read calls it again.
  *
+ * @param builders for each key a function that builds its value
+ * @throws TypeError if one of them is no function
  * @example const loaders = lazy({ seller: () => new DataLoader(readSellers) });
  */
 export function lazy<T extends object>(builders: { readonly [K in keyof T]: () => T[K] }): T {

@@ -1,13 +1,14 @@
 import type { Json } from './reads.ts';
 
-/** A viewer deeper than this is a mistake. */
+/** Levels of nesting that a viewer may have. */
 const MAX_DEPTH = 32;
 
 /**
  * A deep-frozen copy of plain JSON.
  *
- * @param what names the value in the error
- * @throws TypeError for anything that JSON text can't carry as it is: functions, dates, class instances, circles
+ * @param what name of the value in error messages
+ * @throws TypeError for a value that would not survive JSON text unchanged: a function, a date, a class instance, a
+ *   circle
  */
 export function frozenJson(value: unknown, what: string): Json {
   return copyOf(value, what, 0);
@@ -24,7 +25,7 @@ function copyOf(value: unknown, place: string, depth: number): Json {
     );
   }
   if (isPlainObject(value)) {
-    // `undefined` is left out, as JSON does.
+    // Properties that are undefined are left out, as JSON.stringify does.
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);
     return Object.freeze(
       Object.fromEntries(entries.map(([key, item]) => [key, copyOf(item, `${place}.${key}`, depth + 1)])),

@@ -2,30 +2,30 @@
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What was looked at in one place of a viewer:
- * `value`, what stands there; `presence`, whether anything does; `whole`, it and all that it holds.
+ * What an execution has read at one path of a viewer: `value`, the value there; `presence`, whether there is one;
+ * `whole`, the value with all that it contains.
  */
 type Aspect = 'value' | 'presence' | 'whole';
 
-/** One thing that an execution has read of its viewer. */
+/** One read of a viewer by an execution. */
 export interface Read {
   readonly aspect: Aspect;
   readonly path: readonly string[];
 }
 
-/** Stands for a place with nothing in it. No JSON text reads like it, so absent is not null. */
+/** Stands for an absent value. No JSON text is equal to it, so absent differs from null. */
 const ABSENT = '-';
 
 const NONE: ReadonlyMap<string, Read> = new Map();
 
 /**
- * A set of reads, each once. It only grows.
+ * A set of distinct reads. It only grows.
  *
- * Two viewers *agree* on a set if every read of it finds the same in both, by type and value: code that saw nothing
- * else of a viewer can't tell them apart.
+ * Two viewers *agree* on a set if every read in it finds the same in both, by type and value: code that has read
+ * nothing else of a viewer can't tell them apart.
  */
 export class ReadSet {
-  /** Most executions read nothing: they need no map of their own. */
+  /** Most executions read nothing of the viewer, so a map is made at the first read only. */
   #reads = NONE;
 
   get size(): number {
@@ -46,20 +46,20 @@ export class ReadSet {
     return copy;
   }
 
-  /** Do viewers that agree on this set agree on the other one too? */
+  /** Whether viewers that agree on this set also agree on the other one. */
   covers(other: ReadSet): boolean {
     for (const read of other.#reads.values()) if (!this.#coversRead(read)) return false;
     return true;
   }
 
-  /** Equal for two viewers exactly if they agree on this set. */
+  /** A text that is equal for two viewers exactly if they agree on this set. */
   valuesIn(viewer: Json): string {
     let values = '';
     for (const { aspect, path } of this.#reads.values()) values += `${valueOf(viewer, aspect, path)}\n`;
     return values;
   }
 
-  /** The first place, for people (`org.id`), in which two viewers differ; undefined if they agree on this set. */
+  /** The first path (`org.id`) at which two viewers differ, for metrics; undefined if they agree on this set. */
   difference(one: Json, other: Json): string | undefined {
     for (const { aspect, path } of this.#reads.values()) {
       if (valueOf(one, aspect, path) !== valueOf(other, aspect, path)) return path.join('.') || '*';
@@ -67,7 +67,7 @@ export class ReadSet {
     return undefined;
   }
 
-  /** Equal for sets of the same reads, in whatever order they came. */
+  /** A text that is equal for sets of the same reads, in any order. */
   get identity(): string {
     return [...this.#reads.keys()].toSorted().join('\n');
   }
@@ -95,7 +95,7 @@ function valueOf(viewer: Json, aspect: Aspect, path: readonly string[]): string 
   return Array.isArray(value) ? '[' : '{';
 }
 
-/** @returns undefined where there is nothing */
+/** @returns the value at a path; undefined if there is none */
 export function jsonAt(viewer: Json, path: readonly string[]): Json | undefined {
   let value: Json | undefined = viewer;
   for (const key of path) {

@@ -3,10 +3,13 @@ import type { Json, ReadSet } from './reads.ts';
 export type Recordable = { readonly [key: string]: Json } | readonly Json[];
 
 /**
- * A viewer that notes in `reads` whatever is read of it, absence included.
+ * A viewer that records in `reads` every read of it, also of values that are absent.
  *
- * It is a proxy over an empty shadow, not over the frozen viewer: a proxy must report the properties of a frozen
- * target as they are, and could not hand out recorders for the objects within.
+ * It is a proxy over an empty shadow object instead of the frozen viewer: a proxy must return the properties of a
+ * frozen target as they are, so it could not return recorders for the objects within.
+ *
+ * @param viewer deep-frozen
+ * @param reads grows with each read
  */
 export function recording(viewer: Recordable, reads: ReadSet): object {
   return recorderOf(viewer, [], reads);
@@ -21,7 +24,7 @@ class Recorder implements ProxyHandler<object> {
   readonly #value: Recordable;
   readonly #path: readonly string[];
   readonly #reads: ReadSet;
-  /** Recorders of the objects within, so that the same one is read each time. */
+  /** Recorders of the objects within by key, so that each read of a key returns the same one. */
   #within: Map<string, object> | undefined;
 
   constructor(value: Recordable, path: readonly string[], reads: ReadSet) {
@@ -51,7 +54,7 @@ class Recorder implements ProxyHandler<object> {
     if (typeof key === 'symbol') return undefined;
     const value = this.#read(String(key));
     if (Array.isArray(shadow) && key === 'length') {
-      // Not configurable on any array, so a proxy must say the same.
+      // Not configurable on any array, so a proxy has to report it like this.
       return { value, writable: true, enumerable: false, configurable: false };
     }
     return value === undefined ? undefined : { value, writable: false, enumerable: true, configurable: true };
@@ -77,7 +80,7 @@ class Recorder implements ProxyHandler<object> {
     throw new TypeError('the viewer is frozen already, and records what is read of it: it cannot be frozen');
   }
 
-  /** @returns undefined if there is nothing; JSON has no other undefined */
+  /** @returns undefined if the value is absent; JSON has no undefined of its own */
   #read(key: string): unknown {
     const path = [...this.#path, key];
     this.#reads.add('value', path);
@@ -92,7 +95,7 @@ class Recorder implements ProxyHandler<object> {
     return recorder;
   }
 
-  /** What arrays inherit is the same for all of them, and an array of JSON has no such key of its own. */
+  /** Methods that arrays inherit are equal for all viewers, so reading one is not recorded. */
   #isMethod(shadow: object, key: PropertyKey): boolean {
     return Array.isArray(shadow) && key !== 'length' && key in Array.prototype;
   }
