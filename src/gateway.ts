@@ -5,7 +5,7 @@ import { MemoryBus } from './bus/memory-bus.ts';
 import { RedisBus } from './bus/redis-bus.ts';
 import { readSettingFile, type Config } from './config.ts';
 import { Authenticator } from './context/authenticator.ts';
-import { answerKeys } from './backends/answer-keys.ts';
+import { responseKeys } from './backends/response-keys.ts';
 import { Backends } from './backends/backends.ts';
 import { Contexts } from './context/event-scope.ts';
 import { Executor } from './executor/executor.ts';
@@ -108,7 +108,7 @@ export class Gateway {
       metrics,
       log: log.child({ part: 'backends' }),
       clock: systemClock,
-      transformKeys: answerKeys(),
+      transformKeys: responseKeys(),
     });
     const ingest = await createIngest(basics, bus);
     const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);

@@ -5,12 +5,12 @@ import { BackendsFacade, facadeClass, type BackendsCall } from './facade.ts';
 import { backendSettings } from './settings.ts';
 import type { Backend } from '../graph/api/backend.ts';
 
-/** The back ends of a graph, one for each gateway: their connections, limits and breakers. */
+/** All back ends of a graph, with their connections, limits and circuit breakers. One for each gateway. */
 export class Backends {
   readonly #clients: readonly BackendClient[];
   readonly #Facade: new (call: BackendsCall) => BackendsFacade;
 
-  /** @throws SluiceError BAD_GRAPH that names everything that is wrong with the definitions */
+  /** @throws SluiceError BAD_GRAPH: one message that lists every fault of the definitions */
   constructor(definitions: Readonly<Record<string, BackendDefinition>>, services: BackendServices) {
     const faults: string[] = [];
     const settings = Object.entries(definitions).map(([name, definition]) =>
@@ -23,12 +23,12 @@ export class Backends {
     this.#Facade = facadeClass(this.#clients);
   }
 
-  /** `ctx.backends` of one execution: one small object, and one more for each back end that is touched. */
+  /** Makes `ctx.backends` of one execution: one small object, and one more for each back end that a resolver uses. */
   bind(call: BackendsCall): Readonly<Record<string, Backend>> {
     return new this.#Facade(call) as unknown as Readonly<Record<string, Backend>>;
   }
 
-  /** Ends what is under way with BACKEND_ABORTED and closes every connection. */
+  /** Aborts all calls with BACKEND_ABORTED and closes every connection. */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
   }

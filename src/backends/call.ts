@@ -1,17 +1,21 @@
 import type { Clock } from '../support/clock.ts';
 import { BackendError } from './error.ts';
 
-/** How long one call to a back end may take, whatever it is doing, and who may end it sooner. */
+/** The time limit of one call to a back end, from waiting for a connection to reading the response, and its abort. */
 export class BackendCall {
   readonly #backend: string;
   readonly #clock: Clock;
   readonly #deadline: number;
   readonly #outer: AbortSignal | undefined;
   readonly #controller = new AbortController();
-  /** Stops the timer. Not the same as above: what is over must not be aborted afterwards. */
+  /** Stops the timer. A controller of its own, since the signal of a call that has succeeded must not abort. */
   readonly #ended = new AbortController();
 
-  /** @param outer whose end is the call's end too */
+  /**
+   * @param backend name of the back end
+   * @param timeoutMs limit of the whole call
+   * @param outer signal of the execution; the call is aborted when it aborts
+   */
   constructor(backend: string, clock: Clock, timeoutMs: number, outer: AbortSignal | undefined) {
     this.#backend = backend;
     this.#clock = clock;
@@ -22,17 +26,17 @@ export class BackendCall {
     void this.#expire(timeoutMs);
   }
 
-  /** Aborts with the BackendError that the call ends with. */
+  /** Aborts when the call times out or is aborted; its reason is the BackendError that the call rejects with. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Whoever waits for it gets BACKEND_ABORTED now. */
+  /** The call rejects with BACKEND_ABORTED at once. */
   readonly abort = (): void => {
     this.#stop('BACKEND_ABORTED');
   };
 
-  /** Settles as `work` does, or rejects when the call is over, though `work` may go on. */
+  /** Settles as `work` does; rejects when the call times out or is aborted, though `work` may go on. */
   within<T>(work: PromiseLike<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
@@ -43,14 +47,18 @@ export class BackendCall {
     });
   }
 
-  /** @returns false, at once, if the call would be over before */
+  /**
+   * Waits between two attempts.
+   *
+   * @returns false at once if the call would time out before; false if it is aborted while waiting
+   */
   async wait(ms: number): Promise<boolean> {
     if (this.signal.aborted || this.#clock.now() + ms >= this.#deadline) return false;
     await this.#clock.sleep(ms, this.signal);
     return !this.signal.aborted;
   }
 
-  /** The call is done: nothing of it stays behind. */
+  /** To be called when the call has settled: stops the timer and removes the listener from the outer signal. */
   end(): void {
     this.#ended.abort();
     this.#outer?.removeEventListener('abort', this.abort);

@@ -1,13 +1,17 @@
-/** Which period of the breaker a call belongs to. What calls of an earlier period come to no longer counts. */
+/**
+ * Number of the period in which a call was admitted. Each change of state begins a period; outcomes of calls that were
+ * admitted in an earlier period are ignored.
+ */
 export type Pass = number;
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 interface Options {
-  /** This many failures without a success between them open it. */
+  /** Number of consecutive failures that opens the breaker. */
   readonly failures: number;
-  /** ms until the first trial; doubles with each trial that fails. */
+  /** ms from opening to the first trial; doubles with each failed trial. */
   readonly openMs: number;
+  /** ms */
   readonly now: () => number;
   readonly onChange: (state: BreakerState) => void;
 }
@@ -15,17 +19,18 @@ interface Options {
 const MAX_OPEN_MS = 30_000;
 
 /**
- * Stops asking a back end that does not answer.
+ * Refuses calls to a back end that has failed repeatedly.
  *
- *   closed ──failures in a row──► open ──time is over──► half-open: one call is let through
- *     ▲                            ▲                        │  │
- *     └────────── it succeeds ─────┼────────────────────────┘  │
- *                                  └──── it fails: twice as long
+ *   closed ──consecutive failures──► open ──openMs is over──► half-open: one call is admitted as a trial
+ *     ▲                               ▲                          │  │
+ *     └──────── it succeeds ──────────┼──────────────────────────┘  │
+ *                                     └── it fails: open twice as long
  *
- * Failures in a row, not a share of failures: one path that always fails must not take the others down with it.
+ * It counts consecutive failures, not a share of failures, so that one path that always fails does not block calls of
+ * the others.
  *
- * Own code, since cockatiel and opossum take a trial that its caller aborted for a success, let callers wait without bound
- * behind a trial (cockatiel) or keep a timer running (opossum), and read the clock themselves.
+ * Own code, since cockatiel and opossum count a trial that its caller aborted as a success, let callers wait without
+ * bound for the end of a trial (cockatiel) or keep a timer running (opossum), and read the clock themselves.
  */
 export class CircuitBreaker {
   readonly #options: Options;
@@ -40,13 +45,13 @@ export class CircuitBreaker {
     this.#openMs = options.openMs;
   }
 
-  /** Whether enter would let nobody through now. */
+  /** Whether `enter` would refuse a call now. */
   get refuses(): boolean {
     if (this.#state === 'open') return this.#options.now() < this.#openUntil;
     return this.#state === 'half-open';
   }
 
-  /** @returns undefined if nobody may call now; else one of succeed, fail and withdraw must follow */
+  /** @returns undefined if the call is refused; otherwise `succeed`, `fail` or `withdraw` must be called afterwards */
   enter(): Pass | undefined {
     if (this.refuses) return undefined;
     if (this.#state === 'open') this.#change('half-open');
@@ -72,7 +77,7 @@ export class CircuitBreaker {
     this.#change('open');
   }
 
-  /** The call came to nothing that says anything about the back end; the next caller makes the trial instead. */
+  /** The call ended without a sign of the back end's health (an abort, say); the next call is the trial instead. */
   withdraw(pass: Pass): void {
     if (pass !== this.#pass || this.#state !== 'half-open') return;
     this.#state = 'open';

@@ -18,20 +18,20 @@ export interface BackendServices {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** What becomes of an answer's keys; each owns what it is given, and throws for what must not be taken in. */
+  /** Converts the keys of a response. May change the value in place; throws for keys that must not be used. */
   readonly transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
 }
 
-/** On whose behalf a call is made. */
+/** The execution for which a call is made. */
 export interface Caller {
-  /** Asked only by back ends that forward something. */
+  /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   viewer(): unknown;
   signal(): AbortSignal | undefined;
-  /** A new one for each call. */
+  /** Returns a new header value for each call. */
   traceparent(): string;
 }
 
-/** What a caller asks for. */
+/** A request as resolvers and loaders pass it. */
 interface BackendRequest {
   readonly method: HttpRequest['method'];
   readonly path: string;
@@ -41,17 +41,21 @@ interface BackendRequest {
 
 const NO_OPTIONS: RequestOptions = {};
 
-/** Timers hold no more. */
+/** The longest delay of a timer in Node.js. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** What says that the back end itself is in trouble. */
-const TROUBLE: ReadonlySet<BackendErrorCode> = new Set([
+/** Errors that the circuit breaker counts as failures of the back end. */
+const BREAKER_FAILURES: ReadonlySet<BackendErrorCode> = new Set([
   'BACKEND_UNAVAILABLE',
   'BACKEND_TIMEOUT',
   'BACKEND_FAILED',
 ]);
 
-/** One back end, for all executions: its connections, limit and breaker, and the way that a call takes through them. */
+/**
+ * One back end, for all executions: its connections, limiter and circuit breaker. A call passes
+ *
+ *     limiter ──► breaker ──► transport ──fails──► wait, and again from the limiter (idempotent requests only)
+ */
 export class BackendClient {
   readonly #settings: BackendSettings;
   readonly #services: BackendServices;
@@ -60,7 +64,9 @@ export class BackendClient {
   readonly #breaker: CircuitBreaker;
   readonly #log: Log;
   readonly #failures: FailureLog;
-  /** Those that are not over, whether they run, wait for their turn, for credentials or for another try. */
+  /**
+   * Unsettled calls: those that run, and those that wait for the limiter, for credentials or for their next attempt.
+   */
   readonly #calls = new Set<BackendCall>();
 
   constructor(settings: BackendSettings, services: BackendServices) {
@@ -73,7 +79,7 @@ export class BackendClient {
       failures: settings.breakerFailures,
       openMs: settings.breakerOpenMs,
       now,
-      onChange: (state) => this.#tell(state),
+      onChange: (state) => this.#onBreakerChange(state),
     });
     this.#log = services.log.child({ backend: settings.name });
     this.#failures = new FailureLog(this.#log, now);
@@ -85,8 +91,8 @@ export class BackendClient {
   }
 
   /** @throws BackendError, or what reading the viewer throws */
-  async request(caller: Caller, question: BackendRequest): Promise<JsonValue> {
-    // First and in the same turn, so that it counts as read by the execution that asks.
+  async request(caller: Caller, request: BackendRequest): Promise<JsonValue> {
+    // Read synchronously and before all else, so that it is recorded as a read of the calling execution.
     const viewer = this.#settings.forward.length === 0 ? undefined : caller.viewer();
     const { metrics, clock } = this.#services;
     const backend = this.name;
@@ -94,7 +100,7 @@ export class BackendClient {
     let outcome = 'ok';
     metrics.backendInFlight.inc({ backend });
     try {
-      return await this.#call(caller, question, viewer);
+      return await this.#call(caller, request, viewer);
     } catch (thrown) {
       const error =
         thrown instanceof BackendError
@@ -110,17 +116,17 @@ export class BackendClient {
     }
   }
 
-  /** Ends what is under way with BACKEND_ABORTED and closes every connection. */
+  /** Aborts all calls with BACKEND_ABORTED and closes every connection. */
   async close(): Promise<void> {
     for (const call of this.#calls) call.abort();
     await this.#transport.destroy();
   }
 
-  async #call(caller: Caller, question: BackendRequest, viewer: unknown): Promise<JsonValue> {
-    const prepared = this.#prepare(question, viewer);
+  async #call(caller: Caller, request: BackendRequest, viewer: unknown): Promise<JsonValue> {
+    const prepared = this.#prepare(request, viewer);
     if (this.#calls.size >= this.#settings.maxConcurrency + this.#settings.maxWaiting)
       throw this.#overloaded();
-    const { method, options = NO_OPTIONS } = question;
+    const { method, options = NO_OPTIONS } = request;
     const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs;
     const call = new BackendCall(this.name, this.#services.clock, timeoutMs, caller.signal());
     this.#calls.add(call);
@@ -132,16 +138,16 @@ export class BackendClient {
         traceparent: caller.traceparent(),
       };
       const nullIfNotFound = options.nullIfNotFound ?? false;
-      const request = { method, target: prepared.target, headers, body: prepared.body, nullIfNotFound };
+      const httpRequest = { method, target: prepared.target, headers, body: prepared.body, nullIfNotFound };
       const retries = isIdempotent(method, options.idempotent) ? this.#settings.retries : 0;
-      return await this.#tryUpTo(retries, request, call);
+      return await this.#withRetries(retries, httpRequest, call);
     } finally {
       this.#calls.delete(call);
       call.end();
     }
   }
 
-  /** Whatever can be wrong with the question shows here, before anything is waited for. */
+  /** @throws BackendError BAD_REQUEST for every fault of the request; nothing has been sent then */
   #prepare({ path, body, options = NO_OPTIONS }: BackendRequest, viewer: unknown) {
     const { basePath, forward } = this.#settings;
     const { timeoutMs = 1 } = options;
@@ -173,10 +179,10 @@ export class BackendClient {
     }
   }
 
-  async #tryUpTo(retries: number, request: HttpRequest, call: BackendCall): Promise<JsonValue> {
+  async #withRetries(retries: number, request: HttpRequest, call: BackendCall): Promise<JsonValue> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#try(request, call);
+        return await this.#attempt(request, call);
       } catch (error) {
         if (attempt >= retries || !(error instanceof BackendError)) throw error;
         const wait = retryWait(error, attempt, this.#services.clock.random());
@@ -189,8 +195,8 @@ export class BackendClient {
     }
   }
 
-  async #try(request: HttpRequest, call: BackendCall): Promise<JsonValue> {
-    if (this.#breaker.refuses) throw this.#broken();
+  async #attempt(request: HttpRequest, call: BackendCall): Promise<JsonValue> {
+    if (this.#breaker.refuses) throw this.#refusedByBreaker();
     if (!(await this.#limiter.enter(call.signal))) {
       call.signal.throwIfAborted();
       throw this.#overloaded();
@@ -198,29 +204,29 @@ export class BackendClient {
     const pass = this.#breaker.enter();
     if (pass === undefined) {
       this.#limiter.release();
-      throw this.#broken();
+      throw this.#refusedByBreaker();
     }
     const sent = this.#transport.send(request, call.signal);
     try {
-      const answer = await call.within(sent);
+      const response = await call.within(sent);
       this.#breaker.succeed(pass);
-      return answer;
+      return response;
     } catch (error) {
-      this.#judge(pass, error);
+      this.#tellBreaker(pass, error);
       throw error;
     } finally {
-      // Not before the breaker knows, or the next in turn would not see it open; and not before undici has let go of the
-      // request, which may be later than the caller does.
+      // Released after the breaker has counted the outcome, so that the next waiting call finds it open; and after
+      // undici has finished the request, which may be later than the call's own end.
       const release = (): void => this.#limiter.release();
       void sent.then(release, release);
     }
   }
 
-  #judge(pass: Pass, error: unknown): void {
+  #tellBreaker(pass: Pass, error: unknown): void {
     const code = error instanceof BackendError ? error.code : undefined;
     if (code === undefined || code === 'BACKEND_ABORTED' || code === 'BACKEND_BAD_REQUEST') {
       this.#breaker.withdraw(pass);
-    } else if (TROUBLE.has(code)) {
+    } else if (BREAKER_FAILURES.has(code)) {
       this.#breaker.fail(pass);
     } else {
       this.#breaker.succeed(pass);
@@ -228,18 +234,18 @@ export class BackendClient {
   }
 
   #overloaded(): BackendError {
-    const cause = new Error(`${this.#settings.maxWaiting} calls wait already`);
+    const cause = new Error(`expected at most ${this.#settings.maxWaiting} waiting calls, got one more`);
     return new BackendError('BACKEND_OVERLOADED', this.name, { cause });
   }
 
-  #broken(): BackendError {
-    const cause = new Error('not tried, as the circuit breaker is open');
+  #refusedByBreaker(): BackendError {
+    const cause = new Error('the circuit breaker is open; no request was sent');
     return new BackendError('BACKEND_UNAVAILABLE', this.name, { cause });
   }
 
-  #tell(state: BreakerState): void {
+  #onBreakerChange(state: BreakerState): void {
     this.#services.metrics.backendBreakerOpen.set({ backend: this.name }, state === 'closed' ? 0 : 1);
-    if (state === 'open') this.#log.warn('circuit breaker opened: calls fail at once for a while');
+    if (state === 'open') this.#log.warn('circuit breaker opened: calls fail at once until a trial succeeds');
     if (state === 'closed') this.#log.info('circuit breaker closed: the back end answers again');
   }
 }

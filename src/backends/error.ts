@@ -1,46 +1,48 @@
 import { GraphQLError } from 'graphql';
 
-/** The ways in which a call to a back end fails, and what a client is told. Nothing else leaves the gateway. */
+/** The ways in which a call to a back end fails, and what clients read of it: causes stay in the gateway. */
 const MESSAGES = {
-  /** Not reached, 502, 503 or 504 after all retries, or not tried since its circuit breaker is open. */
+  /** No connection; 502, 503 or 504 after all retries; or no request was sent as the circuit breaker is open. */
   BACKEND_UNAVAILABLE: 'is not available',
-  /** No whole answer within the call's time. */
+  /** No complete response within `timeoutMs`. */
   BACKEND_TIMEOUT: 'did not answer in time',
-  /** Too many calls wait for it in this pod already, or it said 429. */
+  /** More than `maxWaiting` calls wait in this pod, or the back end responded with 429. */
   BACKEND_OVERLOADED: 'has more requests than it can take',
-  /** 404, where the caller did not say `nullIfNotFound`. */
+  /** 404, in a call without `nullIfNotFound`. */
   BACKEND_NOT_FOUND: 'has nothing there',
   /** Any other 4xx. */
   BACKEND_REJECTED: 'rejected the request',
   /** Any other 5xx. */
   BACKEND_FAILED: 'failed',
-  /** Not JSON, too large, a redirect: an answer that can't be used. */
+  /** A response that can't be used: not JSON, too large, a redirect. */
   BACKEND_BAD_RESPONSE: 'gave an answer that cannot be used',
-  /** The graph asked for what can't be sent: an unsafe path, a header with a line break, a body that is not JSON. */
+  /**
+   * The graph's code made a request that can't be sent: an unsafe path, a header with a line break, a body not JSON.
+   */
   BACKEND_BAD_REQUEST: 'was asked for something that cannot be sent',
-  /** The execution was given up, or the gateway stops. */
+  /** The execution was aborted, or the gateway stops. */
   BACKEND_ABORTED: 'is no longer waited for',
 } as const;
 
 export type BackendErrorCode = keyof typeof MESSAGES;
 
 interface Details {
-  /** HTTP status, if there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number;
   /** For the log only. */
   readonly cause?: unknown;
-  /** s, from Retry-After. */
+  /** s, from the response's Retry-After. */
   readonly retryAfter?: number | undefined;
 }
 
 /**
- * A failed call as a GraphQL error. `extensions` hold `code`, `backend` and, if there was one, `status`; what led to it is
- * in `cause`, which neither graphql-js nor JSON.stringify shows.
+ * A failed call as a GraphQL error. `extensions` contain `code`, `backend` (the name) and, if there was a response, its
+ * `status`; the `cause` is neither sent by graphql-js nor written by JSON.stringify.
  */
 export class BackendError extends GraphQLError {
   readonly code: BackendErrorCode;
   declare readonly cause: unknown;
-  /** s; undefined if the back end didn't say */
+  /** s; undefined without a Retry-After header */
   readonly retryAfter: number | undefined;
 
   constructor(code: BackendErrorCode, backend: string, { status, cause, retryAfter }: Details = {}) {

@@ -2,36 +2,36 @@ import type { BackendClient, Caller } from './client.ts';
 import type { Backend, RequestOptions } from '../graph/api/backend.ts';
 import { Trace } from './traceparent.ts';
 
-/** On whose behalf an execution calls back ends. */
+/** What `ctx.backends` needs of the execution (or event) that it belongs to. */
 export interface BackendsCall {
-  /** Called only by back ends that forward something, since reading is recorded. */
+  /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   readonly viewer: () => unknown;
   readonly signal: () => AbortSignal | undefined;
-  /** W3C; the execution's calls are children of it. */
+  /** W3C Trace Context; the execution's calls are children of it. */
   readonly traceparent?: string | undefined;
 }
 
 /**
- * `ctx.backends` of one execution, made for each of millions: it holds nothing but the call until a back end is touched.
- * The back ends are getters on the prototype of a subclass that facadeClass makes once for each gateway.
+ * `ctx.backends` of one execution. Made for every execution, so it has one field in use until a resolver reads a back
+ * end. The back ends are getters on the prototype of a subclass that facadeClass makes once for each gateway.
  */
 export class BackendsFacade {
   static {
-    // Nothing is inherited from Object: a name that is no back end is undefined.
+    // Without Object's prototype, so that any name that is not a back end's is undefined.
     Object.setPrototypeOf(this.prototype, null);
   }
 
   readonly #call: BackendsCall;
-  #touched: TouchedBackends | undefined;
+  #used: UsedBackends | undefined;
 
   constructor(call: BackendsCall) {
     this.#call = call;
   }
 
-  /** Static, so that a back end may have any name. */
-  static touch(facade: BackendsFacade, client: BackendClient): Backend {
-    facade.#touched ??= new TouchedBackends(facade.#call);
-    return facade.#touched.of(client);
+  /** Static, so that it does not occupy a back end's name. */
+  static use(facade: BackendsFacade, client: BackendClient): Backend {
+    facade.#used ??= new UsedBackends(facade.#call);
+    return facade.#used.of(client);
   }
 }
 
@@ -41,15 +41,15 @@ export function facadeClass(clients: readonly BackendClient[]): new (call: Backe
     Object.defineProperty(Facade.prototype, client.name, {
       enumerable: true,
       get(this: BackendsFacade): Backend {
-        return BackendsFacade.touch(this, client);
+        return BackendsFacade.use(this, client);
       },
     });
   }
   return Facade;
 }
 
-/** What an execution that calls back ends has of them. */
-class TouchedBackends implements Caller {
+/** The back ends that one execution has used. */
+class UsedBackends implements Caller {
   readonly #call: BackendsCall;
   readonly #backends: BoundBackend[] = [];
   #trace: Trace | undefined;
@@ -58,7 +58,7 @@ class TouchedBackends implements Caller {
     this.#call = call;
   }
 
-  /** The same object each time. A walk, since an execution touches few. */
+  /** Returns the same object each time. A linear search, since an execution uses few back ends. */
   of(client: BackendClient): Backend {
     for (const backend of this.#backends) if (backend.client === client) return backend;
     const backend = new BoundBackend(client, this);

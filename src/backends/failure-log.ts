@@ -5,7 +5,7 @@ import type { BackendError, BackendErrorCode } from './error.ts';
 
 const PERIOD_MS = 10_000;
 
-/** Logs failed calls of one back end: of each code one line every ten seconds at most, with how many were left out. */
+/** Logs failed calls of one back end: for each error code at most one line in ten seconds, with the number left out. */
 export class FailureLog {
   readonly #log: Log;
   readonly #now: () => number;
@@ -21,7 +21,7 @@ export class FailureLog {
     const { code, status } = error;
     const unsaid = this.#throttle(code).admit();
     if (unsaid === undefined) return;
-    // The cause's message only: what undici's errors carry besides may hold parts of an answer.
+    // The cause's message only: other properties of undici's errors may contain parts of a response.
     const reason = error.cause === undefined ? undefined : messageOf(error.cause);
     this.#log.warn({ code, status, reason, unsaid }, 'a call to a back end failed');
   }

@@ -1,11 +1,12 @@
 import type { BackendDefinition } from '../graph/api/backend-definition.ts';
 
-/** A viewer value that travels as a header. */
+/** A header whose value is read from the viewer. */
 export interface ForwardedHeader {
-  /** In small letters. */
+  /** In lower case. */
   readonly header: string;
+  /** Path of the value in the viewer. */
   readonly path: readonly string[];
-  /** What comes before the value. */
+  /** Text before the value: `Bearer `, or nothing. */
   readonly prefix: string;
 }
 
@@ -32,9 +33,10 @@ function isList(forward: NonNullable<BackendDefinition['forward']>): forward is 
 }
 
 /**
- * Reads of the viewer what is forwarded, and nothing else, so that a recording viewer notes just that.
+ * Reads the forwarded values, and no other value of the viewer, since every read is recorded.
  *
- * @throws TypeError for an object or a list; it doesn't quote the value
+ * @returns headers by name; absent and null values are left out
+ * @throws TypeError if a value is an object or a list; the message does not quote it
  */
 export function viewerHeaders(forward: readonly ForwardedHeader[], viewer: unknown): Record<string, string> {
   const headers: Record<string, string> = {};

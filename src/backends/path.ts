@@ -1,17 +1,18 @@
 import type { Query } from '../graph/api/backend.ts';
 
-/** Nearly every path: segments that can't be misread, so that nothing needs to be decoded. */
+/** Most paths: only segments that need no decoding to be checked. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-]+)+\/?$/;
 
-/** What a URL's path may hold as it stands: no controls, no spaces, no `?`, `#` or backslash, nothing beyond ASCII. */
+/** Characters that a URL's path may contain: no controls, no spaces, no `?`, `#` or backslash, ASCII only. */
 const ALLOWED = /^(?:[\w~!$&'()*+,=:@\-./;]|%[0-9a-fA-F]{2})*$/;
 
 /**
- * Joins a path to a base path so that it stays below it, however the back end decodes it: segments are looked at
- * encoded and decoded, a `;parameter` cut off as servers of Java do.
+ * Appends a path to a base path. The result stays below the base path, whether the back end decodes segments before or
+ * after resolving `..`, and whether or not it removes a `;parameter` as Java servers do.
  *
  * @param base without a slash at its end
- * @throws TypeError that says what is wrong, without quoting the path
+ * @param path empty, or beginning with a slash; percent-encoded
+ * @throws TypeError that says what was expected, without quoting the path
  */
 export function joinPath(base: string, path: string, query?: Query): string {
   if (typeof path !== 'string') throw new TypeError(`expected a path, got ${typeof path}`);
@@ -65,11 +66,14 @@ function queryString(query: Query): string {
 }
 
 /**
- * Tag for paths with values in them: each value becomes one segment, or a part of one, whatever characters it has.
+ * Template tag for paths that contain values. Each value is percent-encoded, so that it is one segment or a part of
+ * one:
  *
  *   ctx.backends.uaa.get(urlPath`/users/${id}`)
  *
- * @throws TypeError for what is not a string, number, boolean or bigint, and for an empty one: `/users/` is all users
+ * @returns the path
+ * @throws TypeError for a value that is no string, number, boolean or bigint, and for an empty string, with which
+ *   `/users/${id}` would be the path of all users
  */
 export function urlPath(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return strings.reduce((whole, text, index) => whole + encoded(values[index - 1]) + text);

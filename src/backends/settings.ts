@@ -16,7 +16,7 @@ const NUMBERS = {
 
 type NumberName = keyof typeof NUMBERS;
 
-/** A definition that has been checked, with its defaults put in. */
+/** A definition that has been checked, with its defaults filled in. */
 export type BackendSettings = Readonly<Record<NumberName | 'headersTimeoutMs', number>> & {
   readonly name: string;
   readonly origin: string;
@@ -36,12 +36,17 @@ const KNOWN: readonly string[] = [
   ...Object.keys(NUMBERS),
 ];
 
-/** RFC 9110, a header's name. */
+/** Names of headers (RFC 9110). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** @param faults gets a line for each thing that is wrong; if it gets any, the result is of no use */
+/**
+ * Checks a definition and fills in its defaults.
+ *
+ * @param name of the back end
+ * @param faults gets a line for each fault; if it gets any, the returned settings must not be used
+ */
 export function backendSettings(
   name: string,
   definition: BackendDefinition,
@@ -67,7 +72,7 @@ export function backendSettings(
 
   const url = baseUrl(definition.url);
   if (url === undefined) {
-    // Not quoted: it may hold a password.
+    // Not quoted: it may contain a password.
     const got = definition.url === undefined || definition.url === '' ? 'nothing' : 'something else';
     fault('.url', 'an http or https URL without credentials, query and fragment', got);
   }
@@ -115,7 +120,7 @@ function baseUrl(text: string | undefined): URL | undefined {
 
 const lowerCase = (name: string): string => name.toLowerCase();
 
-/** Names as they are compared, so that one that is given twice is sent once. */
+/** Headers with their names in lower case, so that two spellings of a name give one header. */
 export function lowerCaseNames(headers: HeaderRecord): HeaderRecord {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [lowerCase(name), value]));
 }

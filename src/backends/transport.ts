@@ -4,10 +4,10 @@ import { BackendError, type BackendErrorCode } from './error.ts';
 import { retryAfterSeconds } from './retry.ts';
 import type { BackendSettings } from './settings.ts';
 
-/** Of an answer that nobody reads, more than this closes the connection instead of being read to its end. */
+/** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
 
-/** One request as it goes over the wire. */
+/** One HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: 'GET' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
   /** Path and query, base path included. */
@@ -18,13 +18,15 @@ export interface HttpRequest {
   readonly nullIfNotFound: boolean;
 }
 
-/** HTTP to one back end: a pool of kept connections, and its answers as JSON or as a BackendError. */
+/** HTTP to one back end over a pool of keep-alive connections. */
 export class BackendTransport {
   readonly #settings: BackendSettings;
   readonly #transformKeys: (value: JsonValue) => JsonValue;
   readonly #pool: Pool;
 
-  /** @param transformKeys may change what it is given; throws for what must not be taken in */
+  /**
+   * @param transformKeys converts the keys of a response; may change the value in place, and throws for unusable keys
+   */
   constructor(settings: BackendSettings, transformKeys: (value: JsonValue) => JsonValue) {
     this.#settings = settings;
     this.#transformKeys = transformKeys;
@@ -32,15 +34,15 @@ export class BackendTransport {
       connections: settings.maxConcurrency,
       connect: { timeout: settings.connectTimeoutMs },
       headersTimeout: settings.headersTimeoutMs,
-      bodyTimeout: 0, // The call's own time bounds it.
+      bodyTimeout: 0, // BackendCall limits the time of the whole call.
       maxResponseSize: settings.maxResponseBytes,
     });
   }
 
   /**
-   * Sends it once. While a connection is being made an abort is noticed only afterwards.
+   * Sends a request once. An abort while a connection is being made takes effect only after that.
    *
-   * @returns the answer's JSON; null if it is empty
+   * @returns the JSON of the response; null if it is empty
    * @throws BackendError, or the signal's reason
    */
   async send(request: HttpRequest, signal: AbortSignal): Promise<JsonValue> {
@@ -75,7 +77,7 @@ export class BackendTransport {
     try {
       value = JSON.parse(text) as JsonValue;
     } catch {
-      // The parser's message quotes the text, which is nobody's business in a log.
+      // The parser's message is not used: it quotes the response, which must not get into the log.
       const cause = new TypeError(`expected JSON, got ${text.length} characters of something else`);
       throw new BackendError('BACKEND_BAD_RESPONSE', this.#settings.name, { status, cause });
     }
@@ -89,7 +91,7 @@ export class BackendTransport {
   #failure({ statusCode: status, headers }: Dispatcher.ResponseData): BackendError {
     const cause = new Error(
       status < 400
-        ? `expected an answer, got status ${status}; redirects are not followed`
+        ? `expected a response, got status ${status}; redirects are not followed`
         : `status ${status}`,
     );
     const retryAfter = retryAfterSeconds(headers['retry-after'], headers['date']);
@@ -105,7 +107,7 @@ function codeOfStatus(status: number): BackendErrorCode {
   return status >= 502 && status <= 504 ? 'BACKEND_UNAVAILABLE' : 'BACKEND_FAILED';
 }
 
-/** What undici throws when there is no answer. */
+/** The code for an error that undici throws when there is no response. */
 function codeOf(error: unknown): BackendErrorCode {
   if (error instanceof errors.HeadersTimeoutError) return 'BACKEND_TIMEOUT';
   if (error instanceof errors.InvalidArgumentError) return 'BACKEND_BAD_REQUEST';
