@@ -19,11 +19,11 @@ export class FailureLog {
 
   add(error: BackendError): void {
     const { code, status } = error;
-    const unsaid = this.#throttle(code).admit();
-    if (unsaid === undefined) return;
+    const suppressed = this.#throttle(code).admit();
+    if (suppressed === undefined) return;
     // The cause's message only: other properties of undici's errors may contain parts of a response.
     const reason = error.cause === undefined ? undefined : messageOf(error.cause);
-    this.#log.warn({ code, status, reason, unsaid }, 'a call to a back end failed');
+    this.#log.warn({ code, status, reason, suppressed }, 'a call to a back end failed');
   }
 
   #throttle(code: BackendErrorCode): LogThrottle {

@@ -8,7 +8,7 @@ export interface AdminOptions {
   readonly registry: Pick<Registry, 'contentType' | 'metrics'>;
 }
 
-/** What `ADMIN_PORT` answers to everybody: Kubernetes and Prometheus. */
+/** The routes of `ADMIN_PORT` that are open to all peers: Kubernetes' probes and Prometheus. */
 export function adminRoutes({ checks, registry }: AdminOptions): Route[] {
   return [livez, readyz(checks), metrics(registry)];
 }

@@ -4,8 +4,8 @@ import { HttpError } from './http-error.ts';
 /**
  * Reads a request's body.
  *
- * @throws HttpError 413 as soon as it is known to be longer than `maxBytes`. The rest is read and dropped, so that the
- *   client gets to see the answer and the connection stays of use; the server's request timeout bounds that.
+ * @throws HttpError 413 as soon as it is known to be longer than `maxBytes`. The rest is read and dropped, within the
+ *   server's request timeout, so that the client can read the response and the connection can be used again.
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const declaredTooLong = Number(request.headers['content-length']) > maxBytes;
@@ -15,7 +15,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   throw new HttpError(413, `expected a body of at most ${maxBytes} bytes (MAX_PAYLOAD_BYTES), got more`);
 }
 
-/** @returns undefined if there is more; what came by then is gone */
+/** @returns undefined if the body is longer than `maxBytes` */
 async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

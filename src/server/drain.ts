@@ -9,18 +9,20 @@ interface DrainOptions {
   readonly log: Log;
   readonly publicServer: { refuseUpgrades(): void; stopListening(): void };
   readonly sockets: { closeStaggered(overMs: number): Promise<void> };
-  /** Lets other pods consume in this one's place; undefined if none would. */
+  /**
+   * Leaves the consumer group, so that other pods consume this one's partitions; undefined if there are none to do so.
+   */
   readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
 /**
- * How a pod gives up its connections without anybody noticing more than a reconnection:
+ * Ends a pod's connections before the pod stops. All that its clients see of it is a reconnection:
  *
  *   not ready ──delay──► no new sockets ──► leave the consumer group ─┐
- *                              └──────────► close sockets in waves ───┴──► stop
+ *                              └──────────► close sockets staggered ──┴──► stop
  *
- * While the waves run, events go on arriving from the pods that consume now. Without such pods, consuming goes on until
- * the sockets are gone.
+ * Until its socket is closed, a client goes on getting events, which other pods now consume. A pod that has a consumer
+ * group of its own goes on consuming until all sockets are closed.
  */
 export class Drain {
   readonly #options: DrainOptions;
@@ -30,20 +32,20 @@ export class Drain {
     this.#options = options;
   }
 
-  /** Why the pod should not get connections. */
+  /** Why the pod must not get new connections; undefined if it may. */
   notReady(): string | undefined {
     return this.#phase;
   }
 
-  /** The pod stops now, drained or not. */
+  /** To be called when the pod stops, whether it has been drained or not. */
   stopping(): void {
     this.#phase = 'stopping';
   }
 
   /**
-   * Resolves when every socket has been asked to close and the group has been left.
+   * Resolves when a close has been sent on every socket and the consumer group has been left.
    *
-   * @param alone other processes listen on the same port: they take what is new from now on, so there is no delay
+   * @param alone true for one worker of several: the others take new connections at once, so there is no delay
    */
   async run({ alone = false } = {}): Promise<void> {
     const { settings, clock, log, publicServer, sockets, leaveGroup } = this.#options;
@@ -54,7 +56,7 @@ export class Drain {
     if (alone) publicServer.stopListening();
     if (delayMs > 0) await clock.sleep(delayMs, new AbortController().signal);
     publicServer.refuseUpgrades();
-    // Beside each other: a Kafka that is away would use up the time that the sockets need.
+    // At the same time: if Kafka is unreachable, leaving the group takes longer than the sockets may wait.
     const left = leaveGroup?.().catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'the consumer group could not be left');
     });

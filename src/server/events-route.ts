@@ -8,13 +8,13 @@ import { sendJson } from './respond.ts';
 import { queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
-  /** By name: the topics that the graph shows. */
+  /** Topics of the graph, by name. */
   readonly topics: ReadonlyMap<string, unknown>;
   /**
-   * Takes an event in as if Kafka had brought it.
+   * Processes an event like a message consumed from Kafka.
    *
-   * @param value as it would stand in Kafka
-   * @param key the Kafka key, if there is one
+   * @param value the message's value
+   * @param key the message's key, if it has one
    * @throws SluiceError UNDECODABLE
    */
   readonly accept: (topic: string, value: Buffer, key: string | undefined) => Promise<void>;
@@ -25,11 +25,11 @@ export interface EventsOptions {
 const PATH = '/events/';
 
 /**
- * `POST /events/<topic>`, with the Kafka key as `?key=`: one event by hand.
+ * `POST /events/<topic>`, with the Kafka key as `?key=`: publishes one event without Kafka.
  *
- * Whoever can send here can tell subscribers anything, so by default only this machine may; a proxy on it that can't
- * be told from a user must keep `/events/` to itself. A page in this machine's browser speaks for its author, and is
- * told by Origin and by a content type that pages can't send without asking.
+ * A peer that may send here can send subscribers any event, so by default only peers on this machine may. A proxy on
+ * this machine that adds no headers by which it is recognised must not forward `/events/`. Requests of web pages in a
+ * browser on this machine are refused by their Origin, and by the content type, which needs a preflight request.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
   const { topics, accept, fromAnywhere } = options;
@@ -66,11 +66,11 @@ function demandThisMachine(request: IncomingMessage): void {
   if (isFromThisMachine(request)) return;
   throw new HttpError(
     403,
-    'events are taken from this machine, at localhost, only; EVENTS_FROM_ANYWHERE=true takes them from any peer',
+    'expected a request from this machine to localhost, got another one; EVENTS_FROM_ANYWHERE=true accepts events from any peer',
   );
 }
 
-/** Bytes, for topics that a graph decodes itself, are no more than JSON what a page may send without asking. */
+/** JSON, or bytes for topics that a graph decodes itself: a web page can send neither without a preflight request. */
 function demandType({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (/^application\/(json|octet-stream)\s*(;|$)/i.test(type)) return;

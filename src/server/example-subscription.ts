@@ -22,13 +22,13 @@ const MAX_FIELDS = 40;
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * A subscription for the editor to begin with: of a field that runs as it is, if there is one, otherwise of the first
- * one with made-up arguments. Valid against the schema; selects leaves, and objects down to a bounded depth.
+ * The subscription that GraphiQL's editor shows first: the first field without required arguments, or else the first
+ * field with made-up arguments. Valid against the schema; selects leaves, and objects down to MAX_DEPTH.
  */
 export function exampleSubscription(schema: GraphQLSchema): string {
   const fields = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
   const current = fields.filter((field) => field.deprecationReason === undefined);
-  const field = current.find(runsAsItIs) ?? current[0] ?? fields[0];
+  const field = current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
   if (field === undefined) return '# This graph has no subscriptions.\n\n{\n  __typename\n}\n';
   const selection = new Selection().of(field.type, 0);
   return [
@@ -41,10 +41,10 @@ export function exampleSubscription(schema: GraphQLSchema): string {
   ].join('\n');
 }
 
-/** Short lines: the editor is half a page wide. */
+/** Comments above the subscription. Lines are short, as the editor is half a page wide. */
 function headline(field: Field): string[] {
   const lines = ['# Press play (Ctrl-Enter) to see events arrive.'];
-  if (!runsAsItIs(field)) lines.push('# The arguments are made up: put in your own.');
+  if (!runsWithoutArguments(field)) lines.push('# The arguments are made up: put in your own.');
   const optional = field.args.filter((argument) => !isRequiredArgument(argument));
   if (optional.length > 0) {
     lines.push(`# ${field.name} also takes:`);
@@ -53,15 +53,15 @@ function headline(field: Field): string[] {
   return lines;
 }
 
-function runsAsItIs(field: Field): boolean {
+function runsWithoutArguments(field: Field): boolean {
   return !field.args.some(isRequiredArgument);
 }
 
-/** Writes selection sets until their fields are used up. */
+/** Writes selection sets with MAX_FIELDS fields in total. */
 class Selection {
   #left = MAX_FIELDS;
 
-  /** @returns the selection set with a leading space; nothing for a leaf */
+  /** @returns the selection set with a leading space; an empty text for a leaf */
   of(type: GraphQLOutputType, depth: number): string {
     const named = getNamedType(type);
     if (isLeafType(named)) return '';
@@ -80,7 +80,7 @@ class Selection {
   #line(field: Field, depth: number): string | undefined {
     const isLeaf = isLeafType(getNamedType(field.type));
     const fits = this.#left > 0 && (isLeaf || depth < MAX_DEPTH);
-    if (!fits || !runsAsItIs(field) || field.deprecationReason !== undefined) return undefined;
+    if (!fits || !runsWithoutArguments(field) || field.deprecationReason !== undefined) return undefined;
     this.#left -= 1;
     return field.name + this.of(field.type, depth + 1);
   }
@@ -92,7 +92,7 @@ function requiredArguments(field: Field): string {
   return `(${required.map(({ name, type }) => `${name}: ${madeUp(type)}`).join(', ')})`;
 }
 
-/** A literal of the type. Required fields of input objects can't be circular, or no value would exist. */
+/** A literal of the type. Ends, since GraphQL does not allow circles of required input fields. */
 function madeUp(type: GraphQLInputType): string {
   if (isNonNullType(type)) return madeUp(type.ofType);
   if (isListType(type)) return `[${madeUp(type.ofType)}]`;

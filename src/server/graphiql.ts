@@ -6,13 +6,16 @@ import { send } from './respond.ts';
 import type { Handle, Route } from './router.ts';
 import { StaticFiles } from './static-files.ts';
 
-/** Collected by the build from development dependencies, so that production needs none of them. */
+/** The build copies these files from development dependencies, so that production does not need those. */
 const VENDOR_FOLDER = path.join(import.meta.dirname, '../../graphiql');
 const VENDOR_FILES = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql.css'];
 const OWN_FOLDER = path.join(import.meta.dirname, 'graphiql');
 const OWN_FILES = ['page.js', 'page.css'];
 
-/** Nothing but the gateway's own files, and no host but the gateway. Editors and menus need styles set in place. */
+/**
+ * Content security policy: only the gateway's own files, and requests to the gateway only. GraphiQL's editors and menus
+ * need inline styles.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +31,7 @@ const POLICY = [
 const ICON =
   "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' stroke='%231f7a8c' stroke-width='2' d='M1 5c3-3 4 3 7 0s4 3 7 0M1 11c3-3 4 3 7 0s4 3 7 0'/%3E%3C/svg%3E";
 
-/** GraphiQL at `/`, with a subscription in its editor that is ready to run. */
+/** GraphiQL at `/`, with a runnable example in its editor. */
 export class Graphiql {
   readonly routes: readonly Route[];
 
@@ -40,7 +43,7 @@ export class Graphiql {
     ];
   }
 
-  /** @throws if the build has not put GraphiQL's files where they belong */
+  /** @throws if the build has not copied GraphiQL's files to their folders */
   static async load(schema: GraphQLSchema): Promise<Graphiql> {
     const files = await StaticFiles.load([
       ...VENDOR_FILES.map((name) => path.join(VENDOR_FOLDER, name)),
@@ -53,7 +56,7 @@ export class Graphiql {
 function servePage(page: string): Handle {
   return (request, response) => {
     if (!request.headers.accept?.includes('text/html')) {
-      throw new HttpError(404, 'a page for browsers is here (accept: text/html); GraphQL is at /graphql', {
+      throw new HttpError(404, 'expected accept: text/html, for GraphiQL; GraphQL is at /graphql', {
         vary: 'Accept',
       });
     }

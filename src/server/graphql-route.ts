@@ -5,7 +5,7 @@ import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
 import type { Handle, Route } from './router.ts';
 
-/** Where GraphQL is, over WebSocket and POST alike. */
+/** Path of GraphQL, over WebSocket and POST. */
 export const GRAPHQL_PATH = '/graphql';
 
 export interface GraphqlOptions {
@@ -14,12 +14,12 @@ export interface GraphqlOptions {
   readonly maxPayloadBytes: number;
 }
 
-/** `/graphql` over plain HTTP: queries by POST, and the browser's question whether a page may send one. */
+/** `/graphql` over plain HTTP: queries by POST, and browsers' preflight requests for them. */
 export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOptions): Route {
   const guarded =
     (handle: Handle): Handle =>
     (request, response, rest) => {
-      // On refusals too: pages that may read the response should get to see what was wrong.
+      // Before the request may be refused, so that an allowed page can also read error responses.
       for (const [name, value] of Object.entries(originCheck.corsHeaders(request.headers))) {
         if (value !== undefined) response.setHeader(name, value);
       }
@@ -38,9 +38,9 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       },
       POST: guarded(async (request, response) => {
         const body = await readBody(request, maxPayloadBytes);
-        const answer = await post.respond(headOf(request), body.toString());
-        response.writeHead(answer.status, { ...answer.headers, 'x-content-type-options': 'nosniff' });
-        response.end(answer.body);
+        const result = await post.respond(headOf(request), body.toString());
+        response.writeHead(result.status, { ...result.headers, 'x-content-type-options': 'nosniff' });
+        response.end(result.body);
       }),
       OPTIONS: guarded((_request, response) => {
         response.writeHead(204, {

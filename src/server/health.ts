@@ -1,10 +1,10 @@
 import type { Route } from './router.ts';
 import { sendJson } from './respond.ts';
 
-/** @returns why this pod should not get connections, each reason a sentence; empty when it may */
+/** @returns the reasons why this pod must not get connections; empty if it may */
 export type ReadinessChecks = () => readonly string[];
 
-/** Alive means that the event loop turns: whoever can answer at all is. */
+/** Any response shows that the event loop turns, which is what liveness means here. */
 export const livez: Route = {
   path: '/livez',
   methods: { GET: (_request, response) => sendJson(response, 200, { alive: true }) },

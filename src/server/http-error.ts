@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
-/** A request that is refused. Status and message go to the client, as `{"error": message}`. */
+/** The error response to a request that is refused: the client gets the status, and the message as `{"error": …}`. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

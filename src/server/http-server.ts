@@ -5,13 +5,13 @@ import { SluiceError } from '../errors.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
 
 export interface HttpServerOptions {
-  /** 0: the system chooses. */
+  /** 0: the operating system chooses one. */
   readonly port: number;
-  /** The setting that the port comes from, for the error that says it is taken. */
+  /** Name of the setting that the port comes from, for error messages. */
   readonly setting: string;
   /**
-   * Only for peers on this machine, and for this process alone: the workers of a pod share the ports that they listen on
-   * otherwise.
+   * True: listen on the loopback address, and in this process only. (The workers of a pod share all other ports that
+   * they listen on.)
    */
   readonly local?: boolean;
   /** Must not reject. */
@@ -21,8 +21,8 @@ export interface HttpServerOptions {
 }
 
 /**
- * Against peers that open connections and dawdle. Keep-alive outlives the 60 seconds of usual load balancers, which
- * would otherwise send a request into a connection that is being closed.
+ * ms. They limit peers that open connections and send slowly. Keep-alive is longer than the usual 60 seconds of load
+ * balancers, which would otherwise send a request on a connection that the gateway is closing.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -31,35 +31,37 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** A socket on which nothing moves, in either direction, for so long is closed: a reader that stopped reading. */
+/** A socket without traffic in either direction for so long is closed: its peer has stopped reading the response. */
 const IDLE_TIMEOUT_MS = 120_000;
 
 const LOOPBACK = '127.0.0.1';
 
-/** Another pod takes the connection right away, where there is one. */
+/** Another pod, if there is one, accepts the connection at once. */
 const RETRY_AFTER = 'Retry-After: 1';
 
 /**
- * A port that is listened on: started once, stopped once. Upgraded sockets belong to whoever took them; stopping
- * neither closes nor awaits them.
+ * An HTTP server on one port, started once and stopped once. Upgraded sockets belong to the transport that has accepted
+ * them; stopping the server neither closes them nor waits for them.
  */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
-  readonly #inHand = new Set<ServerResponse>();
-  #leaving = false;
-  #finished: (() => void) | undefined;
+  readonly #unfinished = new Set<ServerResponse>();
+  #stopping = false;
+  #onFinished: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    // Malformed requests and errors of their sockets are answered by Node.js itself, with 400, 408, 413 or 431.
+    // Node.js itself responds to malformed requests and errors of their sockets, with 400, 408, 413 or 431.
     this.#server = createServer(TIMEOUTS, (request, response) => this.#onRequest(request, response));
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 
   /**
-   * @returns the port, once connections are taken
-   * @throws SluiceError BAD_SETTINGS if the port can't be had
+   * Starts to listen.
+   *
+   * @returns the port
+   * @throws SluiceError BAD_SETTINGS if the port is not available
    */
   async start(): Promise<number> {
     const { port, setting, local = false } = this.#options;
@@ -72,31 +74,33 @@ export class HttpServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Goes on answering requests, each on a connection that ends with it, and takes no more WebSockets. */
+  /**
+   * From now on WebSocket upgrades are refused; requests are still answered, and their connections closed afterwards.
+   */
   refuseUpgrades(): void {
-    this.#leaving = true;
+    this.#stopping = true;
     this.#server.closeIdleConnections();
   }
 
-  /** Leaves new connections to other processes on the same port. */
+  /** Accepts no more connections, so that other processes on the same port get them. */
   stopListening(): void {
     this.#server.close();
   }
 
   /**
-   * Takes no more connections, closes idle ones at once, finishes the requests in hand.
+   * Accepts no more connections, closes idle ones at once, and waits for the responses to requests that have begun.
    *
-   * @param deadline when it aborts, what is still in hand is cut off
+   * @param deadline when it aborts, the connections of unfinished responses are closed
    */
   async stop(deadline: AbortSignal): Promise<void> {
-    this.#leaving = true;
+    this.#stopping = true;
     this.stopListening();
-    for (const response of this.#inHand) {
+    for (const response of this.#unfinished) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }
-    if (this.#inHand.size > 0 && !deadline.aborted) {
+    if (this.#unfinished.size > 0 && !deadline.aborted) {
       await new Promise<void>((resolve) => {
-        this.#finished = resolve;
+        this.#onFinished = resolve;
         deadline.addEventListener('abort', () => resolve(), { once: true });
       });
     }
@@ -104,21 +108,21 @@ export class HttpServer {
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
-    // Not as the server's own `timeout`: upgraded sockets would hold its timers for as long as they live.
+    // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.socket.setTimeout(IDLE_TIMEOUT_MS);
-    this.#inHand.add(response);
+    this.#unfinished.add(response);
     response.once('close', () => {
-      this.#inHand.delete(response);
-      if (this.#inHand.size === 0) this.#finished?.();
+      this.#unfinished.delete(response);
+      if (this.#unfinished.size === 0) this.#onFinished?.();
     });
-    if (this.#leaving) response.setHeader('connection', 'close');
+    if (this.#stopping) response.setHeader('connection', 'close');
     void this.#options.handle(request, response);
   }
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
-    // An upgraded socket may be silent for as long as it likes, after whatever requests.
+    // An earlier request on this socket may have set the timeout. The WebSocket's own pings find dead peers.
     request.socket.setTimeout(0);
-    if (this.#leaving) refuseUpgrade(socket, 503, 'this pod is stopping', RETRY_AFTER);
+    if (this.#stopping) refuseUpgrade(socket, 503, 'this pod is stopping', RETRY_AFTER);
     else this.#options.upgrade?.(request, socket, head);
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What proxies add to the requests that they pass on. */
+/** Headers that proxies add to the requests that they forward. */
 const FORWARDED = [
   'forwarded',
   'via',
@@ -11,9 +11,12 @@ const FORWARDED = [
 ];
 
 /**
- * Whether a request comes from this machine and is meant for it. A peer on loopback is not enough to know that: a
- * proxy on this machine speaks for others, and is told by the Host that it passes on or by what proxies add; a page in
- * this machine's browser, under a name that its author has pointed at loopback, is told by the Host as well.
+ * Whether a request comes from this machine and is addressed to localhost. A loopback peer alone does not prove that:
+ *
+ * - A proxy on this machine forwards requests of others. It is recognised by the headers that proxies add, or by a Host
+ *   header that it forwards.
+ * - A web page in a browser on this machine may come from a host name that resolves to a loopback address (DNS
+ *   rebinding). It is recognised by the Host header.
  */
 export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   const isForwarded = FORWARDED.some((name) => name in headers);

@@ -9,9 +9,9 @@ interface Range {
 }
 
 /**
- * A whole number from a request's query.
+ * A whole number from a request's query string.
  *
- * @throws HttpError 400 if it is something else
+ * @throws HttpError 400 if it is no whole number, or out of range
  */
 export function numberParameter(request: IncomingMessage, name: string, range: Range): number {
   const given = queryOf(request).get(name);

@@ -2,26 +2,29 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { HttpError } from './http-error.ts';
 
 /**
- * Which web pages may talk to the gateway. Browsers let any page open a WebSocket to any host and only say, in
- * `Origin`, which page it is; without this check every page that a user opens could read what that user may see.
+ * Decides which web pages may use the gateway. Browsers let a page open a WebSocket to any host, and only send the
+ * page's origin in `Origin`. Without this check, every page that a user opens could read what that user may read.
  */
 export class OriginCheck {
   readonly #listed: ReadonlySet<string>;
   readonly #any: boolean;
 
-  /** @param origins `ORIGINS`: as browsers send them, or `*`; empty: only pages of the gateway's own host */
+  /**
+   * @param origins the setting `ORIGINS`: origins as browsers send them, or `*`; empty: pages of the gateway's own
+   * host
+   */
   constructor(origins: readonly string[]) {
     this.#listed = new Set(origins);
     this.#any = this.#listed.has('*');
   }
 
   allows({ origin, host }: IncomingHttpHeaders): boolean {
-    if (origin === undefined) return true; // Not a browser, which could send any origin anyhow.
+    if (origin === undefined) return true; // No browser. A program could send any origin, so refusing it is useless.
     if (this.#any || this.#listed.has(origin)) return true;
     return this.#listed.size === 0 && isSameHost(origin, host);
   }
 
-  /** @throws HttpError 403 if the page that sent this may not */
+  /** @throws HttpError 403 if the page that sent the request may not use the gateway */
   demand(headers: IncomingHttpHeaders): void {
     if (!this.allows(headers)) throw new HttpError(403, this.refusal(headers));
   }
@@ -31,7 +34,7 @@ export class OriginCheck {
     return `expected an Origin that is ${expected}, got ${JSON.stringify(origin)}`;
   }
 
-  /** Headers that let an allowed page of another host read the response; for all others the browser keeps it back. */
+  /** Headers that let an allowed page of another host read the response; the browser hides it from all other pages. */
   corsHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     const { origin } = headers;
     if (origin === undefined || !this.allows(headers)) return { vary: 'Origin' };
@@ -40,8 +43,8 @@ export class OriginCheck {
 }
 
 /**
- * Host and port only: behind a proxy that ends TLS the gateway cannot know the page's scheme, which serves here to
- * tell what port is meant where none is written.
+ * Compares host and port only: behind a proxy that terminates TLS, the gateway does not know the scheme of its own
+ * URL. So the page's scheme is used, for the default port of a Host header without one.
  */
 function isSameHost(origin: string, host: string | undefined): boolean {
   if (host === undefined || !URL.canParse(origin)) return false;

@@ -4,13 +4,13 @@ import { graphqlRoute, type GraphqlOptions } from './graphql-route.ts';
 import type { Route } from './router.ts';
 
 export interface PublicOptions extends GraphqlOptions {
-  /** Undefined: `GRAPHIQL` is off. */
+  /** Undefined if the setting `GRAPHIQL` is false. */
   readonly graphiql: Graphiql | undefined;
-  /** Undefined in modes whose events come from elsewhere. */
+  /** Undefined if events come from Kafka or from other pods. */
   readonly events: EventsOptions | undefined;
 }
 
-/** What `PORT` answers, WebSockets aside. */
+/** The HTTP routes of `PORT`; see Upgrade for WebSockets. */
 export function publicRoutes(options: PublicOptions): Route[] {
   const { graphiql, events, originCheck, maxPayloadBytes } = options;
   const routes = [graphqlRoute(options)];

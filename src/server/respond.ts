@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** Sends a whole response. Headers set on the response before stay, unless named here too. */
+/** Sends a complete response. Headers that have been set on it before are kept, unless `headers` has them too. */
 export function send(
   response: ServerResponse,
   status: number,

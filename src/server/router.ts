@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { HttpError } from './http-error.ts';
 import { sendJson } from './respond.ts';
 
-/** @param rest what follows the route's path in the request's, still percent-encoded; empty for an exact route */
+/** @param rest the part of the request's path after the route's path, percent-encoded; empty if the route is exact */
 export type Handle = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -12,14 +12,17 @@ export type Handle = (
 ) => void | Promise<void>;
 
 export interface Route {
-  /** Matched exactly, or as a beginning if it ends in a slash and is not the root. */
+  /** Matched exactly; as a prefix if it ends in a slash and is not the root. */
   readonly path: string;
-  /** For whom it does not admit the route is not there. Without it everybody is admitted. */
+  /** Requests for which it returns false are answered as if there were no such route. Default: all are admitted. */
   readonly admits?: (request: IncomingMessage) => boolean;
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'OPTIONS', Handle>>>;
 }
 
-/** Finds the route of a request and answers whatever its handler throws. `HEAD` is `GET`; Node.js leaves the body out. */
+/**
+ * Finds the route of a request, and responds to errors that its handler throws. `HEAD` is handled as `GET`; Node.js
+ * omits the body.
+ */
 export class Router {
   readonly #routes: readonly Route[];
   readonly #log: Log;
@@ -43,7 +46,8 @@ export class Router {
     const routes = this.#routes.filter(({ admits }) => admits?.(request) !== false);
     const route = routes.find((candidate) => matches(candidate.path, path));
     if (route === undefined) {
-      throw new HttpError(404, `nothing here; there is ${routes.map((known) => known.path).join(', ')}`);
+      const known = routes.map((other) => other.path).join(', ');
+      throw new HttpError(404, `expected one of the paths ${known}, got another`);
     }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handle = (route.methods as Readonly<Record<string, Handle | undefined>>)[method ?? ''];
@@ -55,7 +59,7 @@ export class Router {
   }
 
   #fail(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    if (request.socket.destroyed) return; // Nobody is left to answer, and it is the peer who left.
+    if (request.socket.destroyed) return; // The peer has disconnected, which is no error of the gateway.
     if (error instanceof HttpError && !response.headersSent) {
       sendJson(response, error.status, { error: error.message }, error.headers);
       return;
@@ -66,7 +70,7 @@ export class Router {
   }
 }
 
-/** The path of a request's URL, as sent: percent-encoded, not normalised, without the query. */
+/** The path of a request's URL as the client sent it: percent-encoded, not normalised, without the query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);

@@ -19,8 +19,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Files named one by one: a name is looked up among them and never joined to a folder, so none reaches out of it.
- * Read when asked for, not kept in memory.
+ * Serves a fixed list of files. A requested name is looked up in the list and never joined to a folder, so no other
+ * file can be read. Files are read at each request and not kept in memory.
  */
 export class StaticFiles {
   readonly #files: ReadonlyMap<string, StaticFile>;
@@ -29,7 +29,7 @@ export class StaticFiles {
     this.#files = files;
   }
 
-  /** @param paths the files, by absolute path; each is served under its last part */
+  /** @param paths absolute paths of the files; each is served under its base name */
   static async load(paths: readonly string[]): Promise<StaticFiles> {
     const files = await Promise.all(paths.map(describe));
     return new StaticFiles(new Map(files.map((file) => [path.basename(file.path), file])));

@@ -5,11 +5,11 @@ import type { Log } from '../log.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { pathOf } from './router.ts';
 
-/** Takes the socket over, its errors included. */
+/** Takes over the socket, including its `error` events. */
 export type AcceptUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface UpgradeOptions {
-  /** The one path where WebSockets are taken. */
+  /** The only path at which WebSockets are accepted. */
   readonly path: string;
   readonly originCheck: OriginCheck;
   readonly accept: AcceptUpgrade;
@@ -17,9 +17,9 @@ export interface UpgradeOptions {
 }
 
 /**
- * Admission of WebSockets: path and origin are checked before a byte of the protocol is spoken.
+ * Admits WebSockets: checks path and origin before the handshake.
  *
- * Nothing here makes a closure per socket: one would keep the request, three kilobytes, for as long as the socket lives.
+ * No closure is made per socket: it would keep the request, three kilobytes, in memory as long as the socket is open.
  */
 export class Upgrade {
   readonly #options: UpgradeOptions;
@@ -45,7 +45,7 @@ export class Upgrade {
 
   #refusal(request: IncomingMessage): { status: number; message: string } | undefined {
     const { path, originCheck } = this.#options;
-    if (pathOf(request) !== path) return { status: 404, message: `WebSockets are taken at ${path} only` };
+    if (pathOf(request) !== path) return { status: 404, message: `WebSockets are accepted at ${path} only` };
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
       return { status: 400, message: `expected an upgrade to websocket, got ${request.headers.upgrade}` };
     }
@@ -56,7 +56,7 @@ export class Upgrade {
   }
 }
 
-/** Answers an upgrade with a whole HTTP response and ends the connection. */
+/** Responds to an upgrade request with a complete HTTP response and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: number, message: string, header?: string): void {
   socket.on('error', ignore);
   socket.once('finish', destroy);
@@ -74,7 +74,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
   );
 }
 
-/** The peer is gone already, and it was going to be refused anyhow. */
+/** The peer has disconnected before it was refused. */
 function ignore(): void {}
 
 function destroy(this: Duplex): void {

@@ -90,7 +90,7 @@ test(
     const objects = objectsIn(text);
     assert.equal(objects.get('WebSocketSubscriber'), SUBSCRIBERS);
     assert.equal(objects.get('Group'), 1);
-    await gateway.untilLog(/the event loop stood still for a heap snapshot/);
+    await gateway.untilLog(/the event loop was blocked while a heap snapshot was taken/);
     await assertAllArrived(gateway, sockets, sent + 1);
   },
 );

@@ -7,9 +7,9 @@ import type { Handle } from '../router.ts';
 
 /** Bytes. */
 export interface Memory {
-  /** What the heap holds. */
+  /** Used heap. */
   readonly used: number;
-  /** What is left of the container's limit, or else of the machine. */
+  /** Memory that is left of the container's limit; without a limit, of the machine's. */
   readonly available: number;
 }
 
@@ -18,18 +18,18 @@ export function memoryOfProcess(): Memory {
 }
 
 /**
- * What V8 may take beside the heap while it makes a snapshot of it, the text included, which waits in memory until the
- * client has read it. It follows from the number of objects more than from their size: 4 times the heap of a gateway
- * with 4,000 subscribers was measured, and 8.4 to 9.7 times one of 17 to 290 MB in small objects (Node.js 20; 7 on 24).
- * Being killed is worse than being refused, so the most counts.
+ * Memory that V8 may need for a snapshot, as a multiple of the used heap. It includes the snapshot's text, which stays
+ * in memory until the client has read it. The number of objects matters more than their size: 4 times the heap of a
+ * gateway with 4,000 subscribers was measured, and 8.4 to 9.7 times a heap of 17 to 290 MB in small objects (Node.js
+ * 20; 7 on 24). The highest value is used, since a refused request does less harm than a killed process.
  */
 const MEMORY_PER_HEAP = 10;
 
 /**
- * `/debug/heap-snapshot`: all that the heap holds, for Chrome DevTools. The event loop stands still while V8 takes it.
+ * `/debug/heap-snapshot`: a heap snapshot for Chrome DevTools. V8 blocks the event loop while it takes it.
  *
- * A process that runs into the limit of its container is killed, and its clients with it; so a snapshot for which the
- * memory may be too short is refused.
+ * A process that exceeds its container's memory limit is killed, and its clients are disconnected. So a request is
+ * refused if the memory may not suffice.
  */
 export function heapSnapshot(recordings: Recordings, memory: () => Memory, log: Log): Handle {
   return (_request, response) =>
@@ -37,10 +37,10 @@ export function heapSnapshot(recordings: Recordings, memory: () => Memory, log: 
       demandMemory(memory());
       const start = performance.now();
       const snapshot = getHeapSnapshot();
-      snapshot.read(0); // V8 writes all of the text when the first of it is asked for: that is standing still, too.
+      snapshot.read(0); // V8 writes the whole text at the first read, which blocks the event loop, too.
       log.warn(
         { ms: Math.round(performance.now() - start) },
-        'the event loop stood still for a heap snapshot',
+        'the event loop was blocked while a heap snapshot was taken',
       );
       response.writeHead(200, fileHeaders('heapsnapshot'));
       await pipeline(snapshot, response);
@@ -52,8 +52,8 @@ function demandMemory({ used, available }: Memory): void {
   if (available >= needed) return;
   throw new HttpError(
     503,
-    `memory is too short for a heap snapshot: expected ${megabytes(needed)} MB to be left ` +
-      `(${MEMORY_PER_HEAP} times the ${megabytes(used)} MB that the heap holds), got ${megabytes(available)} MB`,
+    `not enough memory for a heap snapshot: expected ${megabytes(needed)} MB to be available ` +
+      `(${MEMORY_PER_HEAP} times the used heap of ${megabytes(used)} MB), got ${megabytes(available)} MB`,
   );
 }
 

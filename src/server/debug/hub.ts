@@ -2,7 +2,7 @@ import { numberParameter } from '../number-parameter.ts';
 import { sendJson } from '../respond.ts';
 import type { Handle } from '../router.ts';
 
-/** Of one kind: all of them are counted, the largest are listed. */
+/** Groups or channels: all are counted, the largest are listed. */
 interface Listing {
   readonly count: number;
   readonly largest: readonly unknown[];
@@ -22,13 +22,16 @@ export interface Inspectable {
 
 const LIMIT = { min: 1, max: 1_000, default: 100 };
 
-/** Slow sockets are seldom many, and one looks like another. */
+/** Number of slow sockets listed. */
 const SOCKETS = 10;
 
-/** Documents, variables and names of channels come from clients, and may be long: a list ends here, before its limit. */
+/**
+ * Length of one list as JSON. Documents, variables and names of channels come from clients and may be long, so a list
+ * may end here before it has `limit` entries.
+ */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
-/** `/debug/hub?limit=`: who has subscribed to what, and what waits. */
+/** `/debug/hub?limit=`: groups, channels, slow sockets, and executions that run or wait. */
 export function hubState({ hub, sockets }: Inspectable): Handle {
   return (request, response) => {
     const { groups, channels, executions } = hub.inspect(numberParameter(request, 'limit', LIMIT));

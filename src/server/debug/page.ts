@@ -8,7 +8,7 @@ const FOLDER = path.join(import.meta.dirname, 'page');
 const PAGE = 'page.html';
 const FILES = ['page.js', 'chart.js', 'metrics.js', 'page.css'];
 
-/** Nothing but the gateway's own files, and no host but the gateway. */
+/** Content security policy: only the gateway's own files, and requests to the gateway only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ export class DebugPage {
     this.#files = files;
   }
 
-  /** @throws if the build has not put the page's files where they belong */
+  /** @throws if the build has not copied the page's files to their folder */
   static async load(): Promise<DebugPage> {
     const page = await readFile(path.join(FOLDER, PAGE), 'utf8');
     return new DebugPage(page, await StaticFiles.load(FILES.map((name) => path.join(FOLDER, name))));

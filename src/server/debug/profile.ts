@@ -11,11 +11,11 @@ interface Profiler {
   readonly name: string;
   readonly extension: string;
   start(session: Session): Promise<unknown>;
-  /** @returns what was recorded, in the form that Chrome DevTools read */
+  /** @returns the recorded profile in the format of Chrome DevTools */
   stop(session: Session): Promise<{ readonly profile: object }>;
 }
 
-/** What the process spends its CPU time on. */
+/** Samples of the functions that use CPU time. */
 const CPU: Profiler = {
   name: 'a CPU profile',
   extension: 'cpuprofile',
@@ -26,7 +26,7 @@ const CPU: Profiler = {
   stop: (session) => session.post('Profiler.stop'),
 };
 
-/** What allocates, whether it has been collected since or not: a sample of it. */
+/** Samples of allocations, those collected since included. */
 const ALLOCATIONS: Profiler = {
   name: 'an allocation profile',
   extension: 'heapprofile',
@@ -55,7 +55,7 @@ function profile(profiler: Profiler, recordings: Recordings): Handle {
   };
 }
 
-/** @throws as soon as `signal` aborts; with the session the recording ends, however it ends */
+/** @throws as soon as `signal` aborts; disconnecting the session ends the recording in any case */
 async function record(profiler: Profiler, seconds: number, signal: AbortSignal): Promise<object> {
   const session = new Session();
   session.connect();
@@ -68,7 +68,7 @@ async function record(profiler: Profiler, seconds: number, signal: AbortSignal):
   }
 }
 
-/** Aborts when the response can't be sent any more: the client has left, or the server stops. */
+/** Aborts when the response can't be sent any more: the client has disconnected, or the server stops. */
 function closing(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => controller.abort());

@@ -2,14 +2,17 @@ import { hostname } from 'node:os';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { HttpError } from '../http-error.ts';
 
-/** One recording at a time, of whatever kind: each would show up in what another records. */
+/** Allows one recording at a time, of any kind: a second one would appear in what the first one records. */
 export class Recordings {
   #current: string | undefined;
 
-  /** @throws HttpError 409 while another one is under way */
+  /**
+   * @param name of the kind of recording, with its article, for the error message
+   * @throws HttpError 409 while another recording is in progress
+   */
   async alone(name: string, record: () => Promise<void>): Promise<void> {
     if (this.#current !== undefined) {
-      throw new HttpError(409, `expected no recording to be under way, but there is one: ${this.#current}`);
+      throw new HttpError(409, `expected no other recording in progress, got ${this.#current}`);
     }
     this.#current = name;
     try {
@@ -20,7 +23,7 @@ export class Recordings {
   }
 }
 
-/** Headers of a file to keep. Chrome DevTools tell what a file holds by its extension. */
+/** Headers of a response that browsers save as a file. Chrome DevTools recognise its content by the extension. */
 export function fileHeaders(extension: string): OutgoingHttpHeaders {
   const pod = hostname().replaceAll(/[^\w.-]/g, '-');
   const time = new Date().toISOString().replaceAll(':', '-');

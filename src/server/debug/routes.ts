@@ -16,8 +16,8 @@ export interface DebugOptions {
 }
 
 /**
- * `/debug/…`: a look inside a live pod. What it shows holds tokens and what people have asked for, so it is there for
- * this machine only (`kubectl port-forward` ends on it); for others each path is one that does not exist.
+ * `/debug/…`: the inner state of a running pod. It contains tokens and clients' variables, so only peers on this
+ * machine may read it (`kubectl port-forward` connects from there); others get a 404 for each path.
  */
 export async function debugRoutes({ inspectable, memory, log }: DebugOptions): Promise<Route[]> {
   const page = await DebugPage.load();
@@ -27,7 +27,7 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
     '/debug/cpu-profile': cpuProfile(recordings),
     '/debug/allocation-profile': allocationProfile(recordings),
     '/debug/hub': hubState(inspectable),
-    // The last, since the others' paths begin with it.
+    // Last, since the other paths begin with it.
     '/debug/': page.handle,
   };
   return Object.entries(handles).map(([path, handle]) => ({
@@ -43,12 +43,15 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
 }
 
 /**
- * Taking a snapshot is felt by everybody who is connected. A page of another site can't read the answer, but it could
- * ask for it time and again; browsers say who asks.
+ * Refuses requests by pages of other sites. Such a page can't read the response, but it could request snapshots again
+ * and again, each of which delays all connected clients. Browsers name the kind of site in `sec-fetch-site`.
  */
 function demandIntent({ method, headers }: IncomingMessage): void {
   if (method !== 'GET') throw new HttpError(405, `expected GET, got ${method}`, { allow: 'GET' });
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new HttpError(403, "expected to be asked by you or by the gateway's own page, not by another page");
+  throw new HttpError(
+    403,
+    "expected a request by a user or by the gateway's own page, got one by another page",
+  );
 }

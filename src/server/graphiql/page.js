@@ -1,9 +1,9 @@
-/* Runs in the browser: puts GraphiQL together from the globals of the scripts before it. */
+/* Runs in the browser: renders GraphiQL from the globals that the scripts before this one define. */
 {
   const { React, ReactDOM, GraphiQL, graphqlWs } = globalThis;
   const example = JSON.parse(document.querySelector('#example').textContent);
 
-  // The page may be served below a path, so the address follows from the page's own.
+  // A proxy may serve the page below a path, so the endpoint's URL is relative to the page's.
   const url = new URL('graphql', location.href);
   const webSocketUrl = new URL(url);
   webSocketUrl.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -15,8 +15,8 @@
   });
 
   /**
-   * What GraphiQL keeps between visits, apart for each example: tabs of another graph, or of another program that once
-   * ran on this port, would otherwise stand where the example belongs.
+   * GraphiQL's storage between visits, with a prefix for each example: otherwise GraphiQL would restore the tabs of
+   * another graph, or of another program that ran on this port, instead of showing the example.
    */
   class Storage {
     #prefix;
@@ -50,7 +50,7 @@
     }
   }
 
-  /** Not for secrets: tells one example from another (FNV-1a). */
+  /** A hash that distinguishes examples (FNV-1a, not cryptographic). */
   function fingerprint(text) {
     let hash = 0x811c9dc5;
     for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0), 0x01000193);

@@ -41,7 +41,7 @@ describe('Router', () => {
     for (const path of ['/one/', '/On', '/many', '//', '/favicon.ico']) {
       const answer = await ask(port, path);
       assert.equal(answer.status, 404);
-      assert.equal(errorOf(answer), 'nothing here; there is /, /one, /many/, /throws');
+      assert.equal(errorOf(answer), 'expected one of the paths /, /one, /many/, /throws, got another');
     }
   });
 

@@ -16,7 +16,7 @@ export class Chart {
   /** The point under the pointer. */
   #pointed;
 
-  /** @param longest milliseconds from the left end to the right one, once there are points for all of it */
+  /** @param longest ms that the x axis spans at most; it spans less while there are points for a shorter time only */
   constructor(panel, longest) {
     this.#panel = panel;
     this.#longest = longest;
@@ -30,7 +30,7 @@ export class Chart {
     new ResizeObserver(() => this.#draw()).observe(this.#svg);
   }
 
-  /** @param points `{ time, values }`, oldest first; a value may be undefined: there the line has a gap */
+  /** @param points `{ time, values }`, oldest first; the line has a gap at a value that is undefined */
   show(points) {
     this.#points = points;
     const elapsed = (points.at(-1)?.time ?? 0) - (points[0]?.time ?? 0);
@@ -133,14 +133,16 @@ function pathOf(points, index, x, y) {
       continue;
     }
     path += `${pen}${x(time).toFixed(1)},${y(value).toFixed(1)}`;
-    // A point that stands alone shows as a dot.
+    // A point between two gaps is drawn as a dot.
     if (pen === 'M') path += 'h0';
     pen = 'L';
   }
   return path;
 }
 
-/** The next of 1, 2, 4, 5, 10, 20 … units: half of it is a round figure, too. */
+/**
+ * The next larger of 1, 2, 4, 5, 10, 20 … units, so that half of it, the middle grid line, is a round figure as well.
+ */
 function niceMax(value, unit = 1) {
   const wanted = value / unit;
   const power = wanted > 0 ? 10 ** Math.floor(Math.log10(wanted)) : 1;

@@ -1,6 +1,6 @@
-/* Runs in the browser: reads Prometheus' text, and says what two readings of it tell of the time between them. */
+/* Runs in the browser: reads Prometheus' text format, and computes rates and quantiles between two readings of it. */
 
-/** One reading of `/metrics`. Where a name stands with several labels, its values are taken together. */
+/** One reading of `/metrics`. Values of one name with several labels are combined. */
 export class Reading {
   /** Milliseconds. */
   time;
@@ -28,7 +28,7 @@ export class Reading {
     return values && Math.max(...values);
   }
 
-  /** Upper bounds with how many were no larger, in ascending order. */
+  /** Pairs of an upper bound and the number of values up to it, in ascending order. */
   buckets(name) {
     return [...(this.#buckets.get(`${name}_bucket`) ?? [])].toSorted(([one], [other]) => one - other);
   }
@@ -39,16 +39,17 @@ export class Reading {
   }
 }
 
-/** Of a counter, per second. @returns undefined if there is none, or if it has begun anew with the process */
+/** @returns the increase of a counter per second; undefined if there is none, or if a restart has reset it */
 export function rate(before, now, name) {
   const grown = now.sum(name) - before.sum(name);
   return grown >= 0 ? (grown * 1000) / (now.time - before.time) : undefined;
 }
 
 /**
- * Of what a histogram has taken in between two readings, as Prometheus estimates it: values lie evenly in their bucket.
+ * A quantile of the values that a histogram has counted between two readings. As in Prometheus, values are assumed to
+ * be distributed evenly within their bucket.
  *
- * @returns undefined if it has taken in nothing
+ * @returns undefined if no value was counted
  */
 export function quantile(before, now, name, share) {
   const earlier = new Map(before.buckets(name));

@@ -1,11 +1,11 @@
-/* Runs in the browser: asks for metrics every two seconds, and draws what they say. */
+/* Runs in the browser: fetches the metrics every two seconds and draws them. */
 import { Chart } from './chart.js';
 import { quantile, rate, Reading } from './metrics.js';
 
 const EVERY_MS = 2_000;
 const SPAN_MS = 5 * 60_000;
 
-/** Delays are those of so many readings: of one there may be too few events to say. */
+/** Delays are computed over so many readings, since there may be too few events between two. */
 const DELAY_READINGS = 5;
 
 const count = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' }).format;
@@ -17,7 +17,7 @@ const perSecond = (value) => `${count(value)}/s`;
 
 const DELAY = 'sluice_event_delay_seconds';
 
-/** `values` are of the reading now, the one before, and one some readings before. */
+/** `values` gets the present reading, the previous one, and the one DELAY_READINGS before. */
 const PANELS = [
   {
     title: 'Connections',
@@ -69,7 +69,7 @@ const readings = [];
 
 document.querySelector('#panels').append(...PANELS.map(({ chart }) => chart.element));
 
-/** Takes a reading in. The first one has nothing to be compared with. */
+/** Adds a reading to the charts. The first one is compared with itself. */
 function take(now) {
   const [earlier, before] = [readings[0] ?? now, readings.at(-1) ?? now];
   readings.push(now);
@@ -81,7 +81,7 @@ function take(now) {
   }
 }
 
-/** What has not been measured is a gap in the lines. */
+/** Adds a gap to the lines, after a request that failed. */
 function miss(time) {
   for (const { points, series } of PANELS) points.push({ time, values: series.map(() => undefined) });
   readings.length = 0;

@@ -76,15 +76,15 @@ describe('/debug/heap-snapshot', () => {
     assert.equal(objectsIn(body).get('Needle'), needles.length);
   });
 
-  it('is refused when memory is too short, with what it takes and what there is', async (t) => {
+  it('is refused if memory may not suffice, with what was expected and what is available', async (t) => {
     let available = 950_000_000;
     const port = await served(t, { memory: () => ({ used: 100_000_000, available }) });
     const refused = await ask(port, '/debug/heap-snapshot');
     assert.equal(refused.status, 503);
     assert.equal(
       errorOf(refused),
-      'memory is too short for a heap snapshot: expected 1000 MB to be left ' +
-        '(10 times the 100 MB that the heap holds), got 950 MB',
+      'not enough memory for a heap snapshot: expected 1000 MB to be available ' +
+        '(10 times the used heap of 100 MB), got 950 MB',
     );
     available = 1_000_000_000;
     assert.equal((await ask(port, '/debug/heap-snapshot')).status, 200);
@@ -140,7 +140,7 @@ describe('profiles', () => {
     for (const path of RECORDINGS) {
       const answer = await ask(port, path);
       assert.equal(answer.status, 409);
-      assert.match(errorOf(answer), /there is one: a CPU profile$/);
+      assert.match(errorOf(answer), /expected no other recording in progress, got a CPU profile$/);
     }
     assert.match(await answered, /^HTTP\/1\.1 200 /);
     assert.equal((await ask(port, '/debug/allocation-profile?seconds=1')).status, 200);
