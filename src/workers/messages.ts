@@ -1,7 +1,7 @@
-/** The variable of the environment that tells a worker which one it is, from 1. */
+/** Environment variable with the number of a worker, from 1. */
 export const WORKER = 'SLUICE_WORKER';
 
-/** One metric of one process, as prom-client hands it over. */
+/** One metric of one process, as prom-client exports it. */
 export interface MetricSnapshot {
   readonly name: string;
   readonly help: string;
@@ -14,16 +14,18 @@ export interface MetricSnapshot {
   }[];
 }
 
-/** What the primary tells a worker. */
+/** A message from the primary to a worker. */
 export type PrimaryMessage =
+  /** The worker is to send its metrics. */
   | { readonly type: 'collect' }
-  /** `alone`: the others go on, and take the new connections. */
+  /** The worker is to drain and exit. `alone`: the other workers go on, and accept the new connections. */
   | { readonly type: 'drain'; readonly alone: boolean }
+  /** The worker is to stop and exit without draining. */
   | { readonly type: 'stop' };
 
-/** What a worker tells the primary. */
+/** A message from a worker to the primary. */
 export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number; readonly adminPort: number }
-  /** Sent all the time: it also says that the event loop turns. */
+  /** Sent periodically; it also shows that the worker's event loop turns. */
   | { readonly type: 'state'; readonly notReady: readonly string[] }
   | { readonly type: 'metrics'; readonly metrics: readonly MetricSnapshot[] };

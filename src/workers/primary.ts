@@ -13,52 +13,57 @@ import { Metrics } from '../metrics.ts';
 import { adminRoutes } from '../server/admin-routes.ts';
 import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
-import { AddedMetrics, snapshotOf } from './added-metrics.ts';
+import { AggregatedMetrics, snapshotOf } from './aggregated-metrics.ts';
 import { debugForward } from './debug-forward.ts';
 import { sharedHeap } from './heap-share.ts';
 import type { MetricSnapshot, PrimaryMessage } from './messages.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** A worker that does not answer within this is counted by what it said last. */
+/** Time for workers to send their metrics. For a worker that takes longer, those that it sent last are used. */
 const COLLECT_MS = 2_000;
 
-/** A worker that has been silent for so many looks hangs, and is ended: each is what a liveness probe is to a pod. */
-const LOOK_MS = 5_000;
-const MOST_SILENT_LOOKS = 12;
+/**
+ * Like the liveness probe of a pod: a worker that sends no message during so many checks in a row hangs, and is
+ * killed.
+ */
+const CHECK_MS = 5_000;
+const MAX_MISSED_CHECKS = 12;
 
-/** Time to become ready, in a rolling restart. */
+/** Time for a new worker to become ready, in a rolling restart. */
 const READY_MS = 60_000;
 
-/** Time to end, beyond what draining takes. */
+/** Time for a worker to exit, in addition to the time of draining. */
 const END_MS = 15_000;
 
-/** For whoever waits for a start that a signal has overtaken: the process ends first. */
+/** What `start` returns when a signal stops the workers before the first one listens: the process exits before that. */
 const NEVER = new Promise<never>(() => undefined);
 
-/** How long requests in hand have when the admin port closes. */
+/** How long unfinished requests to the admin port have when it closes. */
 const STOP_GRACE_MS = 2_000;
 
 /**
- * Several processes that share the port, each a pod in small, and the one that starts them. That one, the primary,
- * accepts connections and hands them to the workers in turn, since sockets live long and a kernel that wakes whoever is
- * idle would fill some workers and not others. It replaces workers that end, and answers the admin port for all.
+ * The primary process of several: it starts the workers, which share the port and are each a small pod, and replaces
+ * those that end. It accepts connections and passes them to the workers in turn: if the kernel chose among idle
+ * workers, some would collect most of the long-lived sockets. It also answers the admin port for all workers.
  */
 export class Primary {
   readonly #config: Config;
   readonly #count: number;
   readonly #log: Log;
   readonly #metrics = new Metrics();
-  readonly #added = new AddedMetrics();
+  readonly #aggregated = new AggregatedMetrics();
   readonly #admin: HttpServer;
-  /** Whoever serves, or is to serve, in each place. */
-  readonly #places = new Map<number, WorkerProcess>();
-  /** Those, and whoever is on the way to such a place or from it. */
+  /** The current worker of each slot: it serves, or is starting. Slots are numbered from 1. */
+  readonly #slots = new Map<number, WorkerProcess>();
+  /**
+   * All worker processes: the current ones, their replacements that are starting, and replaced ones that are draining.
+   */
   readonly #processes = new Set<WorkerProcess>();
   readonly #stopping = new AbortController();
   #phase: 'draining' | 'stopping' | undefined;
-  #keeping: Promise<unknown> = Promise.resolve();
-  #looking: NodeJS.Timeout | undefined;
-  #replacing = false;
+  #supervised: Promise<unknown> = Promise.resolve();
+  #hangCheck: NodeJS.Timeout | undefined;
+  #isReplacing = false;
   #replaceAgain = false;
   #allWereReady = false;
 
@@ -70,7 +75,7 @@ export class Primary {
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
-      debugForward({ workers: count, adminPort: (place) => this.#places.get(place)?.adminPort }),
+      debugForward({ workers: count, adminPort: (slot) => this.#slots.get(slot)?.adminPort }),
     ];
     this.#admin = new HttpServer({
       port: config.ADMIN_PORT,
@@ -80,9 +85,9 @@ export class Primary {
   }
 
   /**
-   * Resolves when the first worker listens; the others follow.
+   * Starts the workers. Resolves when the first one listens; the others are started then.
    *
-   * @throws SluiceError if the first one can't start, which has said why itself
+   * @throws SluiceError WORKER_FAILED if the first one ends before; it has logged the reason itself
    */
   async start(): Promise<Ports> {
     const adminPort = await this.#admin.start();
@@ -90,78 +95,79 @@ export class Primary {
     const nodeOptions = process.env['NODE_OPTIONS'] ?? '';
     const execArgv = sharedHeap({ execArgv: process.execArgv, nodeOptions, limitBytes }, this.#count);
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    // What JSON has no words for, as the NaN of a gauge, must survive the way to here.
+    // Messages of workers may contain values that JSON does not have, such as the NaN of a gauge.
     cluster.setupPrimary({ execArgv, args: process.argv.slice(2), serialization: 'advanced' });
     process.once('exit', () => this.#processes.forEach((worker) => worker.kill()));
     const first = this.#launch(1);
-    this.#places.set(1, first);
+    this.#slots.set(1, first);
     const end = await first.until('listening');
     if (this.#stopping.signal.aborted) return NEVER;
     if (end !== undefined) throw new SluiceError('WORKER_FAILED', `the first worker ended with ${end}`);
-    this.#keeping = Promise.all(this.#numbers().map((place) => this.#keep(place)));
-    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#supervised = Promise.all(this.#slotNumbers().map((slot) => this.#supervise(slot)));
+    this.#hangCheck = setInterval(() => this.#checkForHangs(), CHECK_MS).unref();
     return { port: first.port, adminPort };
   }
 
-  /** All at once, as a pod does. See `Drain`. */
+  /** Drains all workers at the same time, as a pod does. See `Drain`. */
   drain(): Promise<void> {
-    return this.#end('draining', { type: 'drain', alone: false });
+    return this.#endAll('draining', { type: 'drain', alone: false });
   }
 
   stop(): Promise<void> {
-    return this.#end('stopping', { type: 'stop' });
+    return this.#endAll('stopping', { type: 'stop' });
   }
 
   /**
-   * A rolling restart: one after the other is drained, each once another one serves in its place. Asked for during one,
-   * another one follows: some of the new workers may have started before what has changed since.
+   * A rolling restart, one slot after the other: starts a new worker, waits until it is ready, and drains the old one.
+   * A call during a rolling restart makes a second one follow, since workers that were replaced before the call may
+   * have loaded the previous graph.
    */
   async replaceAll(): Promise<void> {
     this.#replaceAgain = true;
-    if (this.#replacing) return;
-    this.#replacing = true;
+    if (this.#isReplacing) return;
+    this.#isReplacing = true;
     while (this.#replaceAgain) {
       this.#replaceAgain = false;
       if (await this.#replaceEach()) this.#log.info('all workers have been replaced');
     }
-    this.#replacing = false;
+    this.#isReplacing = false;
   }
 
   async #replaceEach(): Promise<boolean> {
-    for (const place of this.#numbers()) if (!(await this.#replace(place))) return false;
+    for (const slot of this.#slotNumbers()) if (!(await this.#replace(slot))) return false;
     return true;
   }
 
-  #launch(place: number): WorkerProcess {
-    const worker = new WorkerProcess(place);
+  #launch(slot: number): WorkerProcess {
+    const worker = new WorkerProcess(slot);
     this.#processes.add(worker);
     this.#metrics.workers.set(this.#processes.size);
-    worker.on('metrics', (metrics) => this.#added.update(worker.id, String(place), metrics));
+    worker.on('metrics', (metrics) => this.#aggregated.update(worker.id, String(slot), metrics));
     worker.on('change', () => {
-      this.#allWereReady ||= this.#numbers().every((number) => this.#places.get(number)?.ready);
+      this.#allWereReady ||= this.#slotNumbers().every((number) => this.#slots.get(number)?.ready);
     });
-    void this.#follow(worker);
+    void this.#watch(worker);
     return worker;
   }
 
-  async #follow(worker: WorkerProcess): Promise<void> {
-    const { place, pid } = worker;
-    const log = this.#log.child({ worker: place, pid });
+  async #watch(worker: WorkerProcess): Promise<void> {
+    const { slot, pid } = worker;
+    const log = this.#log.child({ worker: slot, pid });
     if ((await worker.until('listening')) === undefined)
       log.info({ adminPort: worker.adminPort }, 'a worker listens');
     const end = await worker.exited;
     log.info({ end }, 'a worker has ended');
     this.#processes.delete(worker);
     this.#metrics.workers.set(this.#processes.size);
-    this.#added.depart(worker.id);
+    this.#aggregated.end(worker.id);
   }
 
-  #keep(place: number): Promise<void> {
+  #supervise(slot: number): Promise<void> {
     return supervise({
-      run: () => this.#live(place),
+      run: () => this.#runSlot(slot),
       onCrash: (error, wait) => {
         this.#metrics.workerRestarts.inc();
-        const fields = { worker: place, end: messageOf(error), waitMs: Math.round(wait) };
+        const fields = { worker: slot, end: messageOf(error), waitMs: Math.round(wait) };
         this.#log.error(fields, 'a worker ended by itself; starting another');
       },
       clock: systemClock,
@@ -169,45 +175,47 @@ export class Primary {
     });
   }
 
-  /** Resolves when nobody is in that place any more; somebody may have been replaced meanwhile. */
-  async #live(place: number): Promise<Error> {
+  /**
+   * Keeps a worker in the slot. Resolves when the current one has ended by itself; a replaced worker does not count.
+   */
+  async #runSlot(slot: number): Promise<Error> {
     for (;;) {
-      const worker = this.#places.get(place) ?? this.#launch(place);
-      this.#places.set(place, worker);
-      const end = await Promise.race([worker.exited, once(worker, 'relieved').then(() => undefined)]);
-      if (end === undefined || this.#places.get(place) !== worker) continue;
-      this.#places.delete(place);
+      const worker = this.#slots.get(slot) ?? this.#launch(slot);
+      this.#slots.set(slot, worker);
+      const end = await Promise.race([worker.exited, once(worker, 'replaced').then(() => undefined)]);
+      if (end === undefined || this.#slots.get(slot) !== worker) continue;
+      this.#slots.delete(slot);
       return new Error(end);
     }
   }
 
   /** @returns false if the rolling restart can't go on */
-  async #replace(place: number): Promise<boolean> {
+  async #replace(slot: number): Promise<boolean> {
     if (this.#stopping.signal.aborted) return false;
-    const fresh = this.#launch(place);
+    const fresh = this.#launch(slot);
     const { signal } = this.#stopping;
     const ready = withTimeout(fresh.until('ready'), READY_MS, () => `no readiness in ${READY_MS} ms`);
     const failure = await unlessAborted(ready, signal);
     if (signal.aborted) return false;
     if (failure !== undefined) {
-      const fields = { worker: place, failure, notReady: fresh.notReady };
-      this.#log.error(fields, 'a new worker does not serve; the workers stay as they are');
+      const fields = { worker: slot, failure, notReady: fresh.notReady };
+      this.#log.error(fields, 'a new worker did not become ready; the rolling restart has ended');
       fresh.kill();
       return false;
     }
-    const old = this.#places.get(place);
-    this.#places.set(place, fresh);
-    old?.emit('relieved');
-    if (old !== undefined) await this.#ended(old, { type: 'drain', alone: true });
+    const old = this.#slots.get(slot);
+    this.#slots.set(slot, fresh);
+    old?.emit('replaced');
+    if (old !== undefined) await this.#end(old, { type: 'drain', alone: true });
     return true;
   }
 
-  async #end(phase: 'draining' | 'stopping', order: PrimaryMessage): Promise<void> {
+  async #endAll(phase: 'draining' | 'stopping', message: PrimaryMessage): Promise<void> {
     this.#phase = phase;
     this.#stopping.abort();
-    clearInterval(this.#looking);
-    const ends = await Promise.all([...this.#processes].map((worker) => this.#ended(worker, order)));
-    await this.#keeping;
+    clearInterval(this.#hangCheck);
+    const ends = await Promise.all([...this.#processes].map((worker) => this.#end(worker, message)));
+    await this.#supervised;
     this.#phase = 'stopping';
     await this.#admin.stop(AbortSignal.timeout(STOP_GRACE_MS));
     const bad = ends.filter((end) => end !== undefined);
@@ -215,41 +223,44 @@ export class Primary {
   }
 
   /**
-   * Has it end, and kills it if that takes much longer than draining may, or if it does not listen yet: then it has
-   * nobody to take leave of, and hears no orders.
+   * Ends a worker. One that does not listen yet is killed at once: it has no connections, and does not receive
+   * messages. One that takes much longer than draining may take is killed, too.
    *
-   * @returns how it ended, if not as it should
+   * @returns the exit code or signal; undefined if the worker exited with 0, or was killed before it listened
    */
-  async #ended(worker: WorkerProcess, order: PrimaryMessage): Promise<string | undefined> {
+  async #end(worker: WorkerProcess, message: PrimaryMessage): Promise<string | undefined> {
     if (!worker.listening) {
       worker.kill();
       await worker.exited;
       return undefined;
     }
     const { DRAIN_DELAY_SECONDS, DRAIN_SECONDS } = this.#config;
-    const patience = (DRAIN_DELAY_SECONDS + DRAIN_SECONDS) * 1000 + END_MS;
-    worker.tell(order);
-    const end = await withTimeout<string | undefined>(worker.exited, patience, () => undefined);
+    const timeoutMs = (DRAIN_DELAY_SECONDS + DRAIN_SECONDS) * 1000 + END_MS;
+    worker.send(message);
+    const end = await withTimeout<string | undefined>(worker.exited, timeoutMs, () => undefined);
     if (end !== undefined) return end === 'exit code 0' ? undefined : end;
-    this.#log.error({ worker: worker.place, pid: worker.pid }, 'a worker does not end; it is killed');
+    this.#log.error({ worker: worker.slot, pid: worker.pid }, 'a worker did not end in time; it is killed');
     worker.kill();
     return worker.exited;
   }
 
-  /** Not by the clock: this process may have been asleep itself. */
-  #look(): void {
+  /** Counts checks instead of comparing times, since this process itself may have been suspended. */
+  #checkForHangs(): void {
     for (const worker of this.#processes) {
-      worker.silentLooks += 1;
-      if (worker.silentLooks <= MOST_SILENT_LOOKS) continue;
-      this.#log.error({ worker: worker.place, pid: worker.pid }, 'a worker hangs; it is killed');
+      worker.missedChecks += 1;
+      if (worker.missedChecks <= MAX_MISSED_CHECKS) continue;
+      this.#log.error({ worker: worker.slot, pid: worker.pid }, 'a worker hangs; it is killed');
       worker.kill();
     }
   }
 
-  /** All have to be ready once; from then on one is enough, since the others are on their way back. */
+  /**
+   * The pod is ready when all workers have been ready once. From then on one is enough: others that ended are
+   * replaced.
+   */
   #notReady(): string[] {
     if (this.#phase !== undefined) return [this.#phase];
-    const workers = this.#numbers().map((place) => this.#places.get(place));
+    const workers = this.#slotNumbers().map((slot) => this.#slots.get(slot));
     if (this.#allWereReady && workers.some((worker) => worker?.ready)) return [];
     return workers.flatMap((worker, index) =>
       worker?.ready ? [] : [`worker ${index + 1}: ${worker?.notReady.join(', ') ?? 'ended'}`],
@@ -260,16 +271,16 @@ export class Primary {
     const signal = AbortSignal.timeout(COLLECT_MS);
     await Promise.all([...this.#processes].map((worker) => worker.collect(signal)));
     const own = await snapshotOf(this.#metrics.registry);
-    this.#added.update(0, 'primary', own.filter(isOfPrimary));
-    return this.#added.text();
+    this.#aggregated.update(0, 'primary', own.filter(isOfPrimary));
+    return this.#aggregated.text();
   }
 
-  #numbers(): number[] {
+  #slotNumbers(): number[] {
     return Array.from({ length: this.#count }, (_, index) => index + 1);
   }
 }
 
-/** It serves nobody: what it says of its own work would only blur what the workers say of theirs. */
+/** The primary serves no clients: the metrics of its own work would only distort those of the workers. */
 function isOfPrimary({ name, aggregator }: MetricSnapshot): boolean {
   return !name.startsWith('sluice_') || aggregator === 'sum';
 }

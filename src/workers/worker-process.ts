@@ -4,35 +4,35 @@ import { messageOf } from '../errors.ts';
 import { WORKER, type MetricSnapshot, type PrimaryMessage, type WorkerMessage } from './messages.ts';
 
 interface Events {
-  /** It listens now, or is ready, or is not so any more. */
+  /** The worker's `listening` or `ready` may have changed. */
   change: [];
-  /** Another one has taken its place. */
-  relieved: [];
+  /** Another worker has taken over its slot. */
+  replaced: [];
   metrics: [metrics: readonly MetricSnapshot[]];
 }
 
-/** A child process as the primary sees it, from its start to its end. */
+/** The primary's view of one worker process, from its start to its end. */
 export class WorkerProcess extends EventEmitter<Events> {
-  /** Which of the workers it is, from 1; whoever takes its place has the same number. */
-  readonly place: number;
-  /** Resolves with what ended it. */
+  /** Number of the slot, from 1; a worker and the one that replaces it have the same. */
+  readonly slot: number;
+  /** Resolves with the exit code (`exit code 0`), the signal, or the error of starting. */
   readonly exited: Promise<string>;
   port = 0;
   adminPort = 0;
   notReady: readonly string[] = ['starting'];
-  /** How often somebody has looked since it was last heard of. */
-  silentLooks = 0;
+  /** Number of the primary's checks since the worker's last message. */
+  missedChecks = 0;
   readonly #worker: Worker;
 
-  constructor(place: number) {
+  constructor(slot: number) {
     super();
-    this.place = place;
-    this.#worker = cluster.fork({ [WORKER]: String(place) });
+    this.slot = slot;
+    this.#worker = cluster.fork({ [WORKER]: String(slot) });
     this.exited = endOf(this.#worker);
-    this.#worker.on('message', (report: WorkerMessage) => this.#take(report));
+    this.#worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
   }
 
-  /** Counts up, over all places. */
+  /** Number of the process over all slots: each new process has a higher one. */
   get id(): number {
     return this.#worker.id;
   }
@@ -49,7 +49,7 @@ export class WorkerProcess extends EventEmitter<Events> {
     return this.listening && this.notReady.length === 0;
   }
 
-  /** @returns undefined once it is so; what ended the process if that comes first */
+  /** @returns undefined once the worker is in that state; how it ended, as in `exited`, if that comes first */
   async until(state: 'listening' | 'ready'): Promise<string | undefined> {
     const done = new AbortController();
     const { signal } = done;
@@ -68,50 +68,53 @@ export class WorkerProcess extends EventEmitter<Events> {
     }
   }
 
-  /** Asks for its metrics; resolves when they are here, or it is gone, or the signal aborts. */
+  /** Requests the worker's metrics. Resolves when they have arrived, the worker has exited, or the signal aborts. */
   async collect(signal: AbortSignal): Promise<void> {
-    const here = once(this, 'metrics', { signal }).catch(() => undefined);
-    this.tell({ type: 'collect' });
-    await Promise.race([here, this.exited]);
+    const arrived = once(this, 'metrics', { signal }).catch(() => undefined);
+    this.send({ type: 'collect' });
+    await Promise.race([arrived, this.exited]);
   }
 
-  tell(order: PrimaryMessage): void {
-    if (this.#worker.isConnected()) this.#worker.send(order, () => undefined);
+  send(message: PrimaryMessage): void {
+    if (this.#worker.isConnected()) this.#worker.send(message, () => undefined);
   }
 
   kill(): void {
     this.#worker.process.kill('SIGKILL');
   }
 
-  #take(report: WorkerMessage): void {
-    this.silentLooks = 0;
-    switch (report.type) {
+  #onMessage(message: WorkerMessage): void {
+    this.missedChecks = 0;
+    switch (message.type) {
       case 'listening':
-        this.port = report.port;
-        this.adminPort = report.adminPort;
+        this.port = message.port;
+        this.adminPort = message.adminPort;
         this.emit('change');
         break;
       case 'state':
-        this.notReady = report.notReady;
+        this.notReady = message.notReady;
         this.emit('change');
         break;
       case 'metrics':
-        this.emit('metrics', report.metrics);
+        this.emit('metrics', message.metrics);
         break;
     }
   }
 }
 
-/** Resolves with what ended it, also if it never began. Not by `once` of events, which an error of the channel ends. */
+/**
+ * Resolves with how the process ended, also if it could not be started. Not by `once` of `node:events`, which would
+ * reject at an error of the IPC channel.
+ */
 function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
-    // What it has sent before its end has been heard once the channel is closed, too.
-    const disconnected = new Promise((gone) => worker.once('disconnect', gone));
+    // Messages that the worker sent before its exit have been received when the IPC channel is closed.
+    const disconnected = new Promise((resolveDisconnected) => worker.once('disconnect', resolveDisconnected));
     worker.once('exit', (code, signal) => {
       void disconnected.then(() => resolve(signal ?? `exit code ${code}`));
     });
     worker.on('error', (error) => {
-      // A channel that breaks, as when a connection is handed to a process that has just died, is followed by the exit.
+      // An error of the IPC channel (a connection was passed to a process that has just died, say) precedes the exit.
       if (worker.process.pid === undefined) resolve(messageOf(error));
     });
   });

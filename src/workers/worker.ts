@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
 import type { Log } from '../log.ts';
-import { snapshotOf } from './added-metrics.ts';
+import { snapshotOf } from './aggregated-metrics.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 
-/** A gateway as its process runs it. */
+/** The part of Gateway that a worker process uses. */
 interface Pod {
   readonly status: { readonly registry: Registry; notReady(): readonly string[] };
   start(): Promise<{ readonly port: number; readonly adminPort: number }>;
@@ -11,34 +11,38 @@ interface Pod {
   stop(): Promise<void>;
 }
 
+/** How often a worker sends its state. */
 const STATE_MS = 500;
 
-/** Signals reach all processes of a terminal or a service: they are the primary's to act on, and orders come from it. */
+/**
+ * Terminals and service managers send these to all processes. Workers ignore them: the primary sends a message
+ * instead.
+ */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Runs a gateway as one worker of several, until the primary has it end. If the primary dies, so does this process. */
+/** Runs a gateway as one worker of several, until the primary ends it. If the primary dies, this process exits, too. */
 export async function runWorker(pod: Pod, log: Log): Promise<void> {
   for (const signal of SIGNALS) process.on(signal, () => undefined);
   let ending = false;
-  process.on('message', (order: PrimaryMessage) => {
-    if (order.type === 'collect') void reportMetrics(pod);
+  process.on('message', (message: PrimaryMessage) => {
+    if (message.type === 'collect') void sendMetrics(pod);
     else if (!ending) {
       ending = true;
-      void end(pod, order.type === 'drain' ? () => pod.drain(order) : () => pod.stop(), log);
+      void end(pod, message.type === 'drain' ? () => pod.drain(message) : () => pod.stop(), log);
     }
   });
   const { port, adminPort } = await pod.start();
-  await report({ type: 'listening', port, adminPort });
-  const tellState = (): void => void report({ type: 'state', notReady: pod.status.notReady() });
-  tellState();
-  setInterval(tellState, STATE_MS).unref();
+  await send({ type: 'listening', port, adminPort });
+  const sendState = (): void => void send({ type: 'state', notReady: pod.status.notReady() });
+  sendState();
+  setInterval(sendState, STATE_MS).unref();
 }
 
 async function end(pod: Pod, stop: () => Promise<void>, log: Log): Promise<void> {
   try {
     await stop();
-    // What has been counted since the last time must not be lost.
-    await reportMetrics(pod);
+    // The primary adds these to the counters of the pod.
+    await sendMetrics(pod);
     process.exit(0);
   } catch (error) {
     log.error({ err: error }, 'stopping failed');
@@ -46,12 +50,12 @@ async function end(pod: Pod, stop: () => Promise<void>, log: Log): Promise<void>
   }
 }
 
-async function reportMetrics({ status }: Pod): Promise<void> {
-  await report({ type: 'metrics', metrics: await snapshotOf(status.registry) });
+async function sendMetrics({ status }: Pod): Promise<void> {
+  await send({ type: 'metrics', metrics: await snapshotOf(status.registry) });
 }
 
-/** Resolves when it is under way; without the primary there is nobody to tell. */
-function report(message: WorkerMessage): Promise<void> {
+/** Sends a message to the primary. Resolves when it has been written; if the primary has died, it is dropped. */
+function send(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
     else resolve();

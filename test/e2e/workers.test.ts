@@ -243,7 +243,7 @@ test(
     const socket = await connectAndInit(t, gateway.graphqlUrl);
     await writeFile(`${folder}/schema.graphql`, 'type Subscription {');
     gateway.child.kill('SIGHUP');
-    await gateway.untilLog(/a new worker does not serve/);
+    await gateway.untilLog(/a new worker did not become ready/);
     await socket.roundTrip();
     await gateway.untilReady();
     assert.equal(await gateway.metric('sluice_workers'), WORKERS);

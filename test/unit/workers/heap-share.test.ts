@@ -12,7 +12,7 @@ test('a limit on the command line is divided, and other options are kept', () =>
   ]);
 });
 
-test('so is one of NODE_OPTIONS, which the command line overrides', () => {
+test('a limit in NODE_OPTIONS is divided, too, unless the command line overrides it', () => {
   const nodeOptions = '--trace-warnings --max_old_space_size=600';
   assert.deepEqual(sharedHeap({ execArgv: [], nodeOptions, limitBytes: 9_000 * MB }, 2), [
     '--max-old-space-size=300',
@@ -23,7 +23,7 @@ test('so is one of NODE_OPTIONS, which the command line overrides', () => {
   ]);
 });
 
-test('without any, what V8 takes for itself is divided', () => {
+test('without an option, the limit that V8 has chosen is divided', () => {
   assert.deepEqual(sharedHeap({ execArgv: [], nodeOptions: '', limitBytes: 4_144 * MB }, 4), [
     '--max-old-space-size=1036',
   ]);

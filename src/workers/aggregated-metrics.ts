@@ -2,28 +2,36 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { MetricSnapshot } from './messages.ts';
 
 /**
- * Parts of a second, a power of two: sums of such fractions are exact, up to 17 years. Otherwise they would depend on the
- * order of the processes, and a counter go back by its last digit, which Prometheus takes for a new start.
+ * Values are rounded to such parts. As it is a power of two, sums of them are exact (seconds up to 17 years).
+ * Otherwise a sum would depend on the order of the processes, and a counter might decrease by its last digit, which
+ * Prometheus takes for a reset.
  */
 const PARTS = 2 ** 24;
 
 interface Process {
-  /** The same for a process and for the one that takes its place. */
+  /** Number of the worker; a process and the one that replaces it have the same. */
   readonly worker: string;
   metrics: readonly MetricSnapshot[];
 }
 
 /**
- * The metrics of several processes as those of one pod. What counts is added up, processes that are gone included, so
- * that no counter ever goes back. Sluice's gauges are added up too, as they say how much there is of something. Gauges
- * of which a sum says nothing get a label `worker`: all that is known of the process itself, and those that name
- * another aggregator than `sum`.
+ * Aggregates the metrics of several processes to those of one pod:
+ *
+ * - Counters and histograms are added up, including those of processes that have ended, so that no counter decreases.
+ * - Sluice's gauges are added up, since they are numbers of connections, groups and so on.
+ * - Gauges whose sum is meaningless get a label `worker`: those of the process itself (memory, CPU), and those whose
+ *   aggregator is not `sum`.
  */
-export class AddedMetrics {
+export class AggregatedMetrics {
   readonly #processes = new Map<number, Process>();
-  #gone: readonly MetricSnapshot[] = [];
+  #ended: readonly MetricSnapshot[] = [];
 
-  /** @param id of the process, higher than those of all before it */
+  /**
+   * Stores the latest metrics of a process.
+   *
+   * @param id of the process, higher than those of all earlier processes
+   * @param worker number of the worker, as a label
+   */
   update(id: number, worker: string, metrics: readonly MetricSnapshot[]): void {
     const known = this.#processes.get(id);
     const rounded = metrics.map(roundedSums);
@@ -31,27 +39,28 @@ export class AddedMetrics {
     else known.metrics = rounded;
   }
 
-  /** The process has ended. What it has counted stays. */
-  depart(id: number): void {
+  /** To be called when a process has ended. Its counters and histograms are kept. */
+  end(id: number): void {
     const process = this.#processes.get(id);
     this.#processes.delete(id);
     if (process === undefined) return;
-    const gone = added([this.#gone, process.metrics.filter(({ type }) => type !== 'gauge')]);
-    // Nothing is collected here: these are values, and at once, so that nobody reads the sum without them.
-    this.#gone = gone.getMetricsAsArray() as unknown as MetricSnapshot[];
+    const sum = aggregated([this.#ended, process.metrics.filter(({ type }) => type !== 'gauge')]);
+    // Synchronously, so that `text` never misses them. The registry contains plain values, so nothing has to be
+    // collected.
+    this.#ended = sum.getMetricsAsArray() as unknown as MetricSnapshot[];
   }
 
-  /** In Prometheus's text format. */
+  /** All metrics in Prometheus's text format. */
   text(): Promise<string> {
     const youngest = new Map([...this.#processes.values()].map((process) => [process.worker, process]));
     const present = [...this.#processes.values()].map((process) =>
       process.metrics.flatMap((metric) => {
         if (isSum(metric)) return [metric];
-        // While one process takes another's place both have the same label, and only one may use it.
+        // During a replacement two processes have the same label; only the younger one's gauges are reported.
         return youngest.get(process.worker) === process ? [labelled(metric, process.worker)] : [];
       }),
     );
-    return added([...present, this.#gone]).metrics();
+    return aggregated([...present, this.#ended]).metrics();
   }
 }
 
@@ -60,7 +69,7 @@ export async function snapshotOf(registry: Registry): Promise<readonly MetricSna
   return (await registry.getMetricsAsJSON()) as unknown as MetricSnapshot[];
 }
 
-function added(snapshots: readonly (readonly MetricSnapshot[])[]): Registry {
+function aggregated(snapshots: readonly (readonly MetricSnapshot[])[]): Registry {
   return AggregatorRegistry.aggregate(snapshots as MetricSnapshot[][]);
 }
 
