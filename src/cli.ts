@@ -23,7 +23,7 @@ const USAGE = `sluice [command]
 Settings come from the environment; see 'sluice config --markdown'.
 `;
 
-/** Exit codes: 0 done, 1 failed, 2 the command line can't be understood. */
+/** @returns the exit code: 0 done, 1 failed, 2 wrong arguments; undefined while the gateway runs */
 async function main(args: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -34,7 +34,7 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   if (values.help === true) return print(USAGE);
   const takesGraph = command === 'check' || command === 'build';
   const tooMuch = rest.length > 0 || (values.markdown === true && command !== 'config');
-  if (tooMuch || (graph !== undefined) !== takesGraph) return misunderstood(command, takesGraph);
+  if (tooMuch || (graph !== undefined) !== takesGraph) return usageError(command, takesGraph);
   switch (command) {
     case 'serve':
       await serve();
@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number | undefined> {
         `${values.markdown === true ? configMarkdown() : describeConfig(loadConfig(process.env))}\n`,
       );
     default:
-      return misunderstood(command, false);
+      return usageError(command, false);
   }
 }
 
@@ -75,11 +75,11 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
     import('./gateway.ts'),
     import('./workers/worker.ts'),
   ]);
-  const ours = log.child({ worker: Number(process.env[WORKER]) });
-  await runWorker(await Gateway.create(config, ours, { worker: true }), ours);
+  const workerLog = log.child({ worker: Number(process.env[WORKER]) });
+  await runWorker(await Gateway.create(config, workerLog, { worker: true }), workerLog);
 }
 
-/** This process holds neither graph nor connections, and does not load what deals with them. */
+/** The primary has neither graph nor connections, so it does not load the modules for those. */
 async function createWorkers(config: Config, count: number, log: Log): Promise<Primary> {
   const { Primary } = await import('./workers/primary.ts');
   const workers = new Primary(config, count, log);
@@ -95,20 +95,18 @@ async function check(folder: string): Promise<number> {
   return errors > 0 ? 1 : 0;
 }
 
-/** Code of a graph runs here: a promise that it forgets is its own fault and not the end of everybody's connection. */
+/** An unhandled rejection in a graph's code is logged, and does not end the process and all its connections. */
 function guard(log: Log): void {
-  process.on('unhandledRejection', (error) =>
-    log.error({ err: error }, 'a promise was rejected and nobody looked'),
-  );
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an exception that nobody caught');
+    log.fatal({ err: error }, 'uncaught exception; the process exits');
     process.exit(1);
   });
 }
 
 /**
- * From the beginning, when there is no pod yet: the first process of a container has no default for signals, and one
- * that comes while the graph is loaded would be lost.
+ * Called before the pod exists: the first process of a container has no default handlers, so a signal that arrives
+ * while the graph is loaded would be ignored.
  */
 function stopOnSignal(current: () => Gateway | Primary | undefined, log: Log): void {
   let stopping = false;
@@ -129,11 +127,11 @@ function stopOnSignal(current: () => Gateway | Primary | undefined, log: Log): v
     });
   };
   on('SIGTERM', (pod) => pod.drain());
-  // Ctrl-C: somebody sits there and waits.
+  // Ctrl-C at a terminal: the user waits for the process to end, so it is not drained.
   on('SIGINT', (pod) => pod.stop());
 }
 
-function misunderstood(command: string, takesGraph: boolean): number {
+function usageError(command: string, takesGraph: boolean): number {
   const expected = takesGraph ? `'${command} <graph>'` : 'one of the commands below';
   process.stderr.write(`expected ${expected}, got '${process.argv.slice(2).join(' ')}'\n\n${USAGE}`);
   return 2;
@@ -152,9 +150,10 @@ try {
   const code = await main(process.argv.slice(2));
   if (code !== undefined) process.exitCode = code;
 } catch (error) {
-  // What the user can mend is told in words; anything else with its stack.
-  const mendable =
-    error instanceof SluiceError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-  process.stderr.write(`sluice: ${mendable ? messageOf(error) : String((error as Error).stack ?? error)}\n`);
-  process.exit(mendable && !(error instanceof SluiceError) ? 2 : 1);
+  // An error that the user can correct is printed as its message only, any other one with its stack.
+  const isUsageError = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  const isCorrectable = error instanceof SluiceError || isUsageError;
+  const text = isCorrectable ? messageOf(error) : String((error as Error).stack ?? error);
+  process.stderr.write(`sluice: ${text}\n`);
+  process.exit(isUsageError ? 2 : 1);
 }

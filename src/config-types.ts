@@ -1,12 +1,13 @@
-/** One setting: how its text is read, what it is when absent, and what a person needs to know of it. */
+/** One setting: how its text is parsed, its default, and its description. */
 export interface Setting<T> {
-  /** What a value must look like, for docs/reference/settings.md and for error messages. */
+  /** The accepted values, for docs/reference/settings.md and for error messages. */
   readonly expected: string;
-  /** @returns undefined if the text is not as expected */
+  /** @returns undefined if the text is no accepted value */
   readonly parse: (text: string) => T | undefined;
+  /** The value if the environment variable is absent or empty. */
   readonly default: T;
   readonly help: string;
-  /** Never printed. A URL may carry a password, so URLs of services are secret in that part only. */
+  /** The part of the value that is never printed: nothing, the password of a URL, or all. */
   readonly secret: 'no' | 'password' | 'all';
 }
 
@@ -38,10 +39,10 @@ export const integer = (min: number, max: number, common: Common<number>): Setti
     common,
   );
 
-/** A port to listen on; 0 lets the system choose a free one. */
+/** A port to listen on; with 0 the operating system chooses a free one. */
 export const port = (common: Common<number>): Setting<number> => integer(0, 65_535, common);
 
-/** How many processes; `auto` is for whoever starts them to work out. */
+/** A number of processes; the command line replaces `auto` by the number of processors. */
 export const workers = (common: Common<number | 'auto'>): Setting<number | 'auto'> =>
   setting(
     'a whole number from 1 to 256, or auto',

@@ -15,7 +15,7 @@ import {
 } from './config-types.ts';
 import { messageOf, SluiceError } from './errors.ts';
 
-/** Every setting, once. The table of docs/reference/settings.md is printed from here (`sluice config --markdown`). */
+/** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */
 const SETTINGS = {
   GRAPH: text({
     default: 'examples/auction',
@@ -33,20 +33,20 @@ const SETTINGS = {
   }),
   LOG_LEVEL: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
-    help: 'Least severity that is logged.',
+    help: 'Lowest level that is logged.',
   }),
 
   KAFKA_BROKERS: brokers({
     default: [],
-    help: 'Kafka brokers to begin with. Not set: this process consumes nothing.',
+    help: 'Kafka brokers to connect to first. Not set: this process consumes nothing.',
   }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
-    help: 'Consumer group that all pods join. Without `REDIS_URL` each process makes a group of its own from it.',
+    help: 'Consumer group that all pods join. Without `REDIS_URL` each process has a group of its own, whose name begins with this.',
   }),
   KAFKA_START: choice(['committed', 'latest'], {
     default: 'committed',
-    help: 'Where the first pod of a group begins: where the group left off, or at the end, skipping what came while no pod ran.',
+    help: 'Where the first pod of a group begins to consume: at the committed offsets, or at the end of each partition, which skips messages sent while no pod ran.',
   }),
   KAFKA_TLS: flag({ default: false, help: 'Connect to Kafka over TLS.' }),
   KAFKA_CA: optionalText({
@@ -55,7 +55,7 @@ const SETTINGS = {
   }),
   KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512'], {
     default: undefined,
-    help: 'How to log in to Kafka.',
+    help: 'SASL mechanism of the connection to Kafka.',
   }),
   KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
   KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
@@ -65,19 +65,19 @@ const SETTINGS = {
   }),
   EVENT_MAX_AGE_SECONDS: integer(0, 31_536_000, {
     default: 0,
-    help: 'Skip and count events older than this, by their Kafka timestamp. 0: none is too old.',
+    help: 'Skip and count events that are older than this by their Kafka timestamps. 0: events of any age are published.',
   }),
 
   REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
     default: undefined,
     secret: 'password',
-    help: 'Redis that fans events out to pods; `rediss://` for TLS. Not set: this process serves only what it consumes itself.',
+    help: 'Redis that distributes events to all pods; `rediss://` for TLS. Not set: subscribers get only events that their own process consumes.',
   }),
   REDIS_CA: optionalText({
     default: undefined,
     help: "File with the certificate authority that signed Redis's certificate (PEM).",
   }),
-  REDIS_PREFIX: text({ default: 'sluice:', help: 'What the names of all channels begin with.' }),
+  REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels.' }),
   SKIP_UNSUBSCRIBED: flag({
     default: true,
     help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where a Redis node counts its own subscribers only: in a cluster, or with pods that listen to replicas.',
@@ -93,7 +93,7 @@ const SETTINGS = {
   }),
   MAX_WAITING_EVENTS: integer(1, 100_000, {
     default: 100,
-    help: 'Most events of one group that are under way at once, waiting for asynchronous resolvers; more are skipped, counted and told to the subscribers.',
+    help: 'Most events of one group that may wait for asynchronous resolvers at once; further events are skipped and counted, and the subscribers get an error.',
   }),
   EXECUTE_CONCURRENCY: integer(1, 1_000_000, {
     default: 200,
@@ -101,19 +101,19 @@ const SETTINGS = {
   }),
   EXECUTE_TIMEOUT_MS: integer(1, 3_600_000, {
     default: 10_000,
-    help: 'How long an asynchronous execution may take; then its subscribers get an error in its place.',
+    help: 'How long an asynchronous execution, or `authenticate`, may take; then its subscribers get an error instead, or the connection is refused.',
   }),
   DOCUMENT_CACHE_SIZE: integer(1, 1_000_000, {
     default: 1_000,
-    help: 'Parsed and validated documents kept.',
+    help: 'Number of parsed and validated documents kept.',
   }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most subscriptions and queries that one connection may have under way; one more is refused.',
+    help: 'Most subscriptions and queries that one connection may have at once; one more is refused.',
   }),
   MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
     default: 65_536,
-    help: 'Largest WebSocket message or POST body taken from a client.',
+    help: 'Largest WebSocket message or POST body accepted from a client.',
   }),
   SOCKET_BUFFER_BYTES: integer(16_384, 1_073_741_824, {
     default: 1_048_576,
@@ -121,38 +121,38 @@ const SETTINGS = {
   }),
   INIT_TIMEOUT_MS: integer(1, 600_000, {
     default: 3_000,
-    help: 'Time a client has to send `connection_init` before it is closed with 4408.',
+    help: 'Time that a client has to send `connection_init` before its connection is closed with 4408.',
   }),
   PING_SECONDS: integer(0, 3_600, {
     default: 25,
-    help: 'Every so often each socket is pinged; one that has not answered the last ping is terminated. 0: never.',
+    help: 'Interval between pings to each socket; a socket that has not answered the last ping is terminated. 0: no pings.',
   }),
 
   CONNECTION_MAX_AGE_SECONDS: integer(0, 31_536_000, {
     default: 0,
-    help: 'Sockets are closed with 1012 at an age from four fifths of this up to it; their clients connect anew, maybe to a younger pod. 0: never.',
+    help: 'A socket is closed with 1012 at an age between four fifths of this and this; its client reconnects, maybe to a younger pod. 0: never.',
   }),
 
   DRAIN_DELAY_SECONDS: integer(0, 3_600, {
     default: 5,
-    help: 'After SIGTERM, how long new sockets are still taken while readiness is red: as long as load balancers need to notice.',
+    help: 'After SIGTERM, how long new sockets are still accepted while the pod is not ready: as long as load balancers need to notice that.',
   }),
   DRAIN_SECONDS: integer(0, 3_600, {
     default: 20,
-    help: 'Then open sockets are closed bit by bit over this time, with 1012. A pod needs a grace period longer than both.',
+    help: 'After that, open sockets are closed with 1012, spread over this time. A pod needs a grace period longer than both.',
   }),
   WORKERS: workers({
     default: 1,
-    help: 'Processes that share the port, each a pod in small; `auto`: as many as there are processors. More than one needs Kafka or Redis.',
+    help: 'Processes that share the port, each a small pod; `auto`: as many as there are processors. More than one needs Kafka or Redis.',
   }),
 
   EVENTS_FROM_ANYWHERE: flag({
     default: false,
-    help: 'Without Kafka: take `POST /events/<topic>` from any peer, not from this machine only.',
+    help: 'Without Kafka: accept `POST /events/<topic>` from any peer, not from this machine only.',
   }),
   SIMULATOR: flag({
     default: true,
-    help: 'With neither Kafka nor Redis and the bundled graph: make up events.',
+    help: 'With the bundled graph and neither Kafka nor Redis: simulate events.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -163,9 +163,10 @@ export type Config = {
 };
 
 /**
- * Reads every setting from the environment; an empty variable counts as not set.
+ * Reads all settings from the environment; an empty variable counts as not set.
  *
- * @throws SluiceError BAD_SETTINGS: one message that names each wrong one, what was expected and what came
+ * @returns the settings, frozen
+ * @throws SluiceError BAD_SETTINGS: one message that lists, for each fault, what was expected and what came
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
@@ -186,7 +187,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /**
- * The file that a setting names.
+ * Reads the file that a setting names.
  *
  * @throws SluiceError BAD_SETTINGS if it can't be read
  */
@@ -199,7 +200,7 @@ export function readSettingFile(setting: keyof Config, file: string): string {
   }
 }
 
-/** What can be wrong with settings that are each right alone. */
+/** Faults of settings that are valid alone, but not together. */
 function contradictions(config: Config): string[] {
   const faults: string[] = [];
   const mechanism = config.KAFKA_SASL_MECHANISM;
@@ -221,13 +222,13 @@ function contradictions(config: Config): string[] {
   }
   if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && config.REDIS_URL === undefined) {
     faults.push(
-      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and processes would not hear of each other's events, got ${config.WORKERS}`,
+      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and a process would not get the others' events, got ${config.WORKERS}`,
     );
   }
   return faults;
 }
 
-/** The effective settings, one `NAME=value` a line, secrets left out. */
+/** The effective settings, one `NAME=value` a line, without secrets. */
 export function describeConfig(config: Config): string {
   return Object.entries<Setting<unknown>>(SETTINGS)
     .map(([name, setting]) => `${name}=${shown(setting, written(config[name as keyof Config]))}`)
@@ -249,7 +250,7 @@ function written(value: unknown): string {
   return value === undefined ? '' : String(value);
 }
 
-/** A value as it may be shown: what is secret in it is not. */
+/** A value without its secret part. */
 function shown(setting: Setting<unknown>, value: string): string {
   if (value === '' || setting.secret === 'no') return value;
   if (setting.secret === 'all') return '(secret)';

@@ -1,6 +1,6 @@
 /**
- * The ways in which Sluice refuses or fails, as a closed list. The message is for whoever reads the log or the
- * response; what led to it stays in `cause` and never leaves the process.
+ * The closed list of Sluice's own errors. The message is for the operator who reads the log, or for the client; the
+ * cause stays in `cause` and is never sent to clients.
  */
 export type ErrorCode = 'BAD_SETTINGS' | 'BAD_GRAPH' | 'UNDECODABLE' | 'WORKER_FAILED';
 
@@ -14,7 +14,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** The message of whatever was thrown, for logs and for errors that wrap it. */
+/** The message of a thrown value, which may be no Error, for logs and for errors that wrap it. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -37,21 +37,21 @@ import { ConnectionMaxAge } from './transports/websocket/max-age.ts';
 import { PostTransport } from './transports/http/post.ts';
 import { WebSocketTransport } from './transports/websocket/transport.ts';
 
-/** The graph that `GRAPH` names by default. It is compiled with the gateway. */
+/** The default of `GRAPH`. This graph is compiled with the gateway. */
 const BUNDLED_GRAPH = 'examples/auction';
 const BUNDLED_FOLDER = path.join(import.meta.dirname, '..', BUNDLED_GRAPH);
 const SIMULATOR = path.join(BUNDLED_FOLDER, 'simulator.js');
 
-/** How long requests in hand, and sockets that are asked to close, have when the gateway stops. */
+/** How long unfinished requests, and sockets on which a close has been sent, have when the gateway stops. */
 const STOP_GRACE_MS = 2_000;
 
-/** A part that runs from start to stop. */
+/** A part of the gateway that is started and stopped. */
 interface Part {
   start(): unknown;
   stop(): unknown;
 }
 
-/** What nearly every part needs. */
+/** What most parts need. */
 interface Basics {
   readonly config: Config;
   readonly graph: LoadedGraph;
@@ -59,13 +59,13 @@ interface Basics {
   readonly log: Log;
 }
 
-/** Where events come from. */
+/** The sources of events. */
 interface Ingest {
   readonly parts: readonly Part[];
   readonly notReady: () => string | undefined;
-  /** Takes an event by hand; undefined in modes whose events come from elsewhere. */
+  /** Accepts an event of `POST /events` or of the simulator; undefined if events come from Kafka or from other pods. */
   readonly accept: LocalSource['accept'] | undefined;
-  /** Ends consuming for good where other pods go on with it; undefined where nobody would. */
+  /** Stops consuming; undefined if no other pod would consume the partitions instead. */
   readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** One pod: the only place where the parts are put together. They start in order and stop in reverse. */
+/** One pod. This file is the only one that wires the parts together. They start in order and stop in reverse. */
 export class Gateway {
   readonly #inside: Inside;
   readonly #running: Part[] = [];
@@ -92,13 +92,13 @@ export class Gateway {
   }
 
   /**
-   * @param worker one of several: another process answers the admin port for all
+   * @param worker true for one worker of several, whose primary answers the admin port
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
   static async create(config: Config, log: Log, { worker = false } = {}): Promise<Gateway> {
     const isBundled = config.GRAPH === BUNDLED_GRAPH;
     const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
-    // Those of the bundled graph are ours to know, not to be stumbled over at the first start.
+    // Warnings of the bundled graph are known, and would only puzzle users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics();
     metrics.collectProcess();
@@ -119,7 +119,7 @@ export class Gateway {
       [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
     const adminServer = await createAdminServer(basics, notReady, inspectable, worker);
     let ports: Ports = { port: 0, adminPort: 0 };
-    // The admin port answers first, so that Kubernetes sees the pod start; events are taken in last.
+    // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [
       {
         start: async () => (ports = { ...ports, adminPort: await adminServer.start() }),
@@ -137,12 +137,12 @@ export class Gateway {
     return new Gateway({ parts, ports: () => ports, drain, registry: metrics.registry, notReady });
   }
 
-  /** What is known of it from outside. */
+  /** The state that a worker reports to its primary. */
   get status(): Pick<Inside, 'registry' | 'notReady'> {
     return this.#inside;
   }
 
-  /** @throws SluiceError BAD_SETTINGS if a port is taken; what had started by then is stopped */
+  /** @throws SluiceError BAD_SETTINGS if a port is not available; the parts that have been started are then stopped */
   async start(): Promise<Ports> {
     try {
       for (const part of this.#inside.parts) {
@@ -156,13 +156,13 @@ export class Gateway {
     return this.#inside.ports();
   }
 
-  /** Gives up its connections gently, then stops. See `Drain`. */
+  /** Closes all connections staggered, then stops. See `Drain`. */
   async drain(how?: { alone: boolean }): Promise<void> {
     await this.#inside.drain.run(how);
     await this.stop();
   }
 
-  /** @throws AggregateError of whatever parts could not be stopped; the others are stopped all the same */
+  /** @throws AggregateError of the errors of parts that could not be stopped; all other parts are stopped */
   async stop(): Promise<void> {
     this.#inside.drain.stopping();
     const errors: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What a graph imports from `sluice`. */
+/** The public API: what graphs import from `sluice`. */
 export { BackendError } from './backends/error.ts';
 export { urlPath } from './backends/path.ts';
 export { primeWith } from './context/primers.ts';

@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
- * Every metric of the gateway itself, once: name, help, labels. A gateway has a registry of its own, so that several
- * can live in one process (tests do that). Counters on the way of an event are raised by a number, once per group or
- * batch, never once per delivery.
+ * All metrics of the gateway itself: name, help, labels. Each gateway has a registry of its own, so that one process
+ * can run several (tests do). Counters on the way of an event are increased once per group or batch, never per
+ * delivery.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -18,20 +18,24 @@ export class Metrics {
     'Channels this pod is subscribed to on the bus, lingering ones included',
   );
   readonly backlog = this.#gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
-  readonly events = this.#counter('events_total', 'Messages consumed, whatever became of them', ['topic']);
+  readonly events = this.#counter(
+    'events_total',
+    'Messages consumed, those that were skipped or could not be decoded included',
+    ['topic'],
+  );
   readonly publishes = this.#counter(
     'publishes_total',
     'Messages published and acknowledged: one for each channel of an event',
   );
   readonly executions = this.#counter('executions_total', 'GraphQL executions of subscription events');
-  readonly deliveries = this.#counter('deliveries_total', 'Results handed to subscribers');
+  readonly deliveries = this.#counter('deliveries_total', 'Results sent to subscribers');
   readonly deadLetters = this.#counter('dead_letters_total', 'Messages that could not be decoded', [
     'topic',
     'reason',
   ]);
   readonly duplicates = this.#counter(
     'duplicates_total',
-    'Messages dropped because they had been seen before',
+    'Messages dropped as repetitions: same topic, partition and offset as an earlier one',
   );
   readonly skippedMessages = this.#counter(
     'skipped_messages_total',
@@ -40,7 +44,7 @@ export class Metrics {
   );
   readonly busOutages = this.#counter(
     'bus_outages_total',
-    'Times that this pod stopped hearing Redis: events that other pods published meanwhile were missed here',
+    'Times that this pod lost its subscriptions to Redis: it missed events that other pods published meanwhile',
   );
   readonly staleEvents = this.#counter(
     'stale_events_total',
@@ -54,13 +58,16 @@ export class Metrics {
   );
   readonly kafkaKeyMismatches = this.#counter(
     'kafka_key_mismatches_total',
-    'Events of keyFrom: KAFKA_KEY whose Kafka key is not what the event holds',
+    'Events of keyFrom: KAFKA_KEY whose Kafka key differs from the value in the event',
     ['topic'],
   );
-  readonly filtered = this.#counter('filtered_total', 'Events that a @filter kept from a group');
+  readonly filtered = this.#counter(
+    'filtered_total',
+    'Events that a @filter rejected for all subscribers of a group',
+  );
   readonly executionTimeouts = this.#counter(
     'execution_timeouts_total',
-    'Executions given up after EXECUTE_TIMEOUT_MS',
+    'Executions aborted after EXECUTE_TIMEOUT_MS',
   );
   readonly unsharedExecutions = this.#counter(
     'unshared_executions_total',
@@ -69,7 +76,7 @@ export class Metrics {
   );
   readonly groupOverflows = this.#counter(
     'group_overflows_total',
-    'Events that a group skipped because too many were under way',
+    'Events that a group skipped because MAX_WAITING_EVENTS were waiting already',
   );
   readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', [
     'code',
@@ -77,48 +84,48 @@ export class Metrics {
   ]);
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
-    'Kafka consumers started anew after a crash',
+    'Kafka consumers restarted after a crash',
   );
-  readonly workers = this.#gauge('workers', 'Worker processes; 0 where one process does everything');
+  readonly workers = this.#gauge('workers', 'Worker processes; 0 in a pod of one process');
   readonly workerRestarts = this.#counter(
     'worker_restarts_total',
     'Worker processes started in place of one that ended by itself',
   );
   readonly backendRequests = this.#counter(
     'backend_requests_total',
-    'Calls to back ends by what they came to, retries not counted apart',
+    'Calls to back ends by outcome; retries are not counted separately',
     ['backend', 'outcome'],
   );
-  readonly backendRetries = this.#counter('backend_retries_total', 'Further tries of calls to back ends', [
+  readonly backendRetries = this.#counter('backend_retries_total', 'Retries of calls to back ends', [
     'backend',
   ]);
   readonly backendInFlight = this.#gauge(
     'backend_in_flight',
-    'Calls to back ends under way, waiting ones included',
+    'Unfinished calls to back ends, waiting ones included',
     ['backend'],
   );
   readonly backendBreakerOpen = this.#gauge(
     'backend_breaker_open',
-    '1 while calls to a back end fail at once, as those before did',
+    '1 while the circuit breaker of a back end is open, so that calls fail at once',
     ['backend'],
   );
   readonly backendDuration = new Histogram({
     name: 'sluice_backend_duration_seconds',
-    help: 'Whole calls to back ends, waiting and retries included',
+    help: 'Duration of calls to back ends, waiting and retries included',
     labelNames: ['backend'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
   });
   readonly eventDelay = new Histogram({
     name: 'sluice_event_delay_seconds',
-    help: 'From consumed to handed to the sockets, once per group and event',
+    help: 'Time from consuming an event to writing it to the sockets, once per group and event',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [this.registry],
   });
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
   readonly heapLimit = heapLimit(this.registry);
 
-  /** Adds what prom-client knows of the process: memory, CPU, loop delay, garbage collection. */
+  /** Adds prom-client's metrics of the process: memory, CPU, event loop delay, garbage collection. */
   collectProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -136,7 +143,7 @@ export class Metrics {
   }
 }
 
-/** Read when somebody asks for metrics. Of several processes the mean: each has an event loop of its own to fill. */
+/** Measured when metrics are collected. Averaged over processes, since each has an event loop of its own. */
 function eventLoopUtilization(registry: Registry, utilization: LoopUtilization): Gauge {
   return new Gauge({
     name: 'sluice_event_loop_utilization',
@@ -150,13 +157,13 @@ function eventLoopUtilization(registry: Registry, utilization: LoopUtilization):
 }
 
 /**
- * What prom-client does not tell: without it nobody can see how near the end `nodejs_heap_size_used_bytes` is. Of several
- * processes each has its own, as of what it uses: a sum would hide the one that is full.
+ * The limit of `nodejs_heap_size_used_bytes`, which prom-client does not report. Not added up over processes: a sum
+ * would hide one process whose heap is full.
  */
 function heapLimit(registry: Registry): Gauge {
   return new Gauge({
     name: 'sluice_heap_limit_bytes',
-    help: 'Bytes that the heap may grow to before the process ends',
+    help: 'Heap size in bytes at which the process crashes',
     aggregator: 'max',
     registers: [registry],
     collect() {

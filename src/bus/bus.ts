@@ -1,28 +1,29 @@
 import type { Publisher } from '../events/publisher.ts';
 
-/** Called once per message, in the order in which the channel carries them. Must not throw. */
+/** Called once per message, in the order of the channel's messages. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;
 
-/** One listener's place on one channel. */
+/** The subscription of one listener to one channel. */
 export interface Subscription {
-  /** Resolves when every message published from now on will reach the listener; rejects if it never will. */
+  /** Resolves once every message published from then on will reach the listener; rejects if subscribing failed. */
   readonly ready: Promise<void>;
-  /** No message reaches the listener after this. Calling it again does nothing. */
+  /** Unsubscribes: no message reaches the listener after this. A second call has no effect. */
   leave(): void;
 }
 
-/** Carries messages from whoever publishes to the pods that are subscribed. At most once, in order per publisher. */
+/** Delivers messages from publishers to the pods that are subscribed: at most once, in order per publisher. */
 export interface Bus extends Publisher {
-  /** Begins to connect. Does not wait: `notReady` tells when the bus has been reached. */
+  /** Begins to connect and returns at once; `notReady` reports when the bus has been reached. */
   start(): void;
   stop(): Promise<void>;
   subscribe(channel: string, listener: Listener): Subscription;
   /**
-   * Asks for no more messages until `resume`. Those that have come already, and whatever comes on a connection made
-   * anew, are handed over all the same; nothing is lost by it, unless the bus gives a listener up that stays away.
+   * Reads no more messages until `resume`. Messages that have been read already, and messages on a new connection,
+   * still reach their listeners. No message is lost, unless Redis closes the connection because its output buffer is
+   * full.
    */
   pause(): void;
   resume(): void;
-  /** Why the bus can't be used yet; undefined once it has been reached, also through later outages. */
+  /** Why the bus can't be used yet; undefined once it has been reached, even during later outages. */
   notReady(): string | undefined;
 }

@@ -2,9 +2,9 @@ import type { Gauge } from 'prom-client';
 import type { Log } from '../log.ts';
 import type { Listener, Subscription } from './bus.ts';
 
-/** The side of a bus that joins and leaves channels, one by one. */
+/** The part of a bus that subscribes to channels, and unsubscribes, one by one. */
 export interface ChannelSource {
-  /** Resolves when the bus has acknowledged; from then on each message is handed to `listener`. */
+  /** Resolves when the bus has acknowledged the subscription; from then on `listener` is called with each message. */
   join(channel: string, listener: Listener): Promise<void>;
   /** Called only for channels whose join has resolved. */
   leave(channel: string): void;
@@ -13,19 +13,19 @@ export interface ChannelSource {
 interface Channel {
   readonly listeners: Set<Listener>;
   readonly joined: Promise<void>;
-  /** Runs while nobody listens. */
+  /** Runs while the channel has no listeners. */
   lingering: NodeJS.Timeout | undefined;
 }
 
 /**
- * The channels that this pod is on: one join each, however many listen.
+ * The channels that this pod is subscribed to: it joins each once, for any number of listeners.
  *
  *     first listener ──► join ──acknowledged──► joined ──last one left──► lingering ──time is up──► leave
  *                                                  ▲                          │
  *                                                  └─────── a new listener ───┘
  *
- * A last listener that leaves before the join is acknowledged waits for it: a bus told to leave earlier would stay
- * on the channel for ever. Lingering spares the bus a leave and a join when somebody reloads a page.
+ * If the last listener leaves before the join is acknowledged, the leave waits for that: with an earlier one, the bus
+ * would stay subscribed for ever. Lingering saves a leave and a join when a user reloads a page.
  */
 export class Channels {
   readonly #source: ChannelSource;
@@ -44,13 +44,13 @@ export class Channels {
   subscribe(name: string, listener: Listener): Subscription {
     const channel = this.#channels.get(name) ?? this.#join(name);
     clearTimeout(channel.lingering);
-    // Each subscription listens for itself, even if the same function is handed in twice.
-    const heard: Listener = (payload) => listener(payload);
-    channel.listeners.add(heard);
-    return { ready: channel.joined, leave: () => this.#leave(name, channel, heard) };
+    // A function of its own for each subscription, so that the same listener can subscribe twice.
+    const own: Listener = (payload) => listener(payload);
+    channel.listeners.add(own);
+    return { ready: channel.joined, leave: () => this.#leave(name, channel, own) };
   }
 
-  /** Forgets everybody, without a word to the bus: it is being stopped. */
+  /** Removes all listeners without unsubscribing from the bus, which is being stopped. */
   clear(): void {
     for (const channel of this.#channels.values()) {
       clearTimeout(channel.lingering);
@@ -62,7 +62,7 @@ export class Channels {
 
   #join(name: string): Channel {
     const listeners = new Set<Listener>();
-    const joined = this.#source.join(name, (payload) => this.#hand(name, listeners, payload));
+    const joined = this.#source.join(name, (payload) => this.#dispatch(name, listeners, payload));
     const channel: Channel = { listeners, joined, lingering: undefined };
     this.#channels.set(name, channel);
     this.#size.set(this.#channels.size);
@@ -70,7 +70,7 @@ export class Channels {
     return channel;
   }
 
-  #hand(name: string, listeners: ReadonlySet<Listener>, payload: Buffer | string): void {
+  #dispatch(name: string, listeners: ReadonlySet<Listener>, payload: Buffer | string): void {
     for (const listener of listeners) {
       try {
         listener(payload);
@@ -84,7 +84,7 @@ export class Channels {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
     void channel.joined.then(
       () => this.#linger(name, channel),
-      () => undefined, // It was never joined, and `#join` has forgotten it.
+      () => undefined, // Joining failed, and `#join` has removed the channel.
     );
   }
 

@@ -11,15 +11,15 @@ interface MemoryBusOptions {
   readonly log: Log;
 }
 
-/** Messages handed over in one turn of the event loop. */
+/** Messages dispatched in one turn of the event loop. */
 const PUBLISHED_AT_ONCE = 32;
 
-/** A bus within one process: the embedded default, and where each process consumes all of Kafka by itself. */
+/** A bus within one process, for modes without Redis: each process has all events that its subscribers need. */
 export class MemoryBus implements Bus {
   readonly #listeners = new Map<string, Listener>();
   readonly #channels: Channels;
   readonly #metrics: Metrics;
-  #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
+  #pause: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
   constructor({ lingerMs, metrics, log }: MemoryBusOptions) {
     this.#metrics = metrics;
@@ -51,8 +51,8 @@ export class MemoryBus implements Bus {
   pause(): void {
     if (this.#pause !== undefined) return;
     let end!: () => void;
-    const over = new Promise<void>((resolve) => (end = resolve));
-    this.#pause = { over, end };
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    this.#pause = { ended, end };
   }
 
   resume(): void {
@@ -64,11 +64,14 @@ export class MemoryBus implements Bus {
     return new Set(channels.filter((channel) => this.#listeners.has(channel)));
   }
 
-  /** Listeners have been called when this resolves. A long batch lets sockets be written to, and read from, between. */
+  /**
+   * Resolves when all listeners have been called. A long batch yields to the event loop, so that sockets make
+   * progress.
+   */
   async publish(batch: readonly Publication[]): Promise<void> {
     for (const [index, { channel, payload }] of batch.entries()) {
       if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
-      while (this.#pause !== undefined) await this.#pause.over;
+      while (this.#pause !== undefined) await this.#pause.ended;
       this.#listeners.get(channel)?.(payload);
     }
     this.#metrics.publishes.inc(batch.length);

@@ -12,26 +12,33 @@ interface RedisBusOptions {
   /** Certificate authority (PEM) for `rediss:` URLs. */
   readonly ca: string | undefined;
   readonly lingerMs: number;
-  /** Redis is asked for subscribers before anything is published; not where each node counts its own only. */
+  /**
+   * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
+   * subscribers; then all channels count as subscribed.
+   */
   readonly countsSubscribers: boolean;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
-/** Channels in one question: as many as one event may have, for each of a thousand events, would be too long a command. */
-const ASKED_AT_ONCE = 10_000;
+/**
+ * Channels in one PUBSUB NUMSUB. All channels of a chunk (a thousand events with many channels each) would be too
+ * many.
+ */
+const CHANNELS_PER_COMMAND = 10_000;
 
-const DEAF = 'this pod does not hear Redis';
+const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
-/** A publisher that has waited this long for any answer gives its connection up. */
-const SILENCE_MS = 10_000;
+/** The publishing connection is closed, and made anew, if Redis has not replied for so long. */
+const REPLY_TIMEOUT_MS = 10_000;
 
 /**
- * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
+ * The bus between pods: Redis pub/sub, one connection to publish and one to subscribe.
  *
- * Publishing fails at once while Redis is away, so that whoever publishes knows and holds back; nothing is queued
- * here. After an outage it also fails until this pod's own channels are joined again: what is published before would
- * not reach its own subscribers. Joining waits for Redis to come back, and channels joined before are joined again by ioredis.
+ * Publishing fails at once while Redis is unreachable, so that the publisher stops and retries; nothing is queued here.
+ * After an outage publishing also fails until this pod has joined its own channels again, as its own subscribers would
+ * miss the messages. Joining waits until Redis is reachable; ioredis joins channels again that were joined before an
+ * outage.
  */
 export class RedisBus implements Bus {
   readonly #publisher: Redis;
@@ -40,10 +47,10 @@ export class RedisBus implements Bus {
   readonly #metrics: Metrics;
   readonly #log: Log;
   #countsSubscribers: boolean;
-  /** Connections that have been of use once. */
+  /** Connections that have been ready at least once. */
   readonly #reached = new Set<Redis>();
-  /** All joined channels are, or have been joined again on the present connection. */
-  #hears = false;
+  /** Whether all joined channels are joined on the present connection. */
+  #isSubscribed = false;
 
   constructor({ url, ca, lingerMs, countsSubscribers, metrics, log }: RedisBusOptions) {
     this.#metrics = metrics;
@@ -59,25 +66,25 @@ export class RedisBus implements Bus {
       autoResendUnfulfilledCommands: false,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: REPLY_TIMEOUT_MS,
     });
     this.#subscriber = new Redis(url, { ...common, maxRetriesPerRequest: null });
     this.#watch(this.#publisher, log.child({ connection: 'publisher' }));
     this.#watch(this.#subscriber, log.child({ connection: 'subscriber' }));
     this.#publisher.on('ready', () => void this.#reached.add(this.#publisher));
-    this.#subscriber.on('ready', () => void this.#hear());
-    this.#subscriber.on('close', () => this.#deafen());
+    this.#subscriber.on('ready', () => void this.#onSubscriberReady());
+    this.#subscriber.on('close', () => this.#onSubscriberClose());
     this.#channels = new Channels(this.#source(log), lingerMs, metrics.channels, log);
   }
 
   start(): void {
-    // A refused first attempt is reported as an `error` event, and ioredis goes on trying.
+    // If the first attempt fails, ioredis emits an `error` event and tries again.
     this.#publisher.connect().catch(() => undefined);
     this.#subscriber.connect().catch(() => undefined);
   }
 
   async stop(): Promise<void> {
-    this.#hears = false;
+    this.#isSubscribed = false;
     this.#channels.clear();
     this.#publisher.disconnect();
     this.#subscriber.disconnect();
@@ -91,33 +98,33 @@ export class RedisBus implements Bus {
     return this.#channels.subscribe(channel, listener);
   }
 
-  /** What Redis has sent stays in the socket, and behind it in Redis, as when this process is too busy to read. */
+  /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
   pause(): void {
-    this.#listening?.pause();
+    this.#subscriberStream?.pause();
   }
 
   resume(): void {
-    this.#listening?.resume();
+    this.#subscriberStream?.resume();
   }
 
   async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
-    if (!this.#hears) throw new Error(DEAF);
+    if (!this.#isSubscribed) throw new Error(NOT_SUBSCRIBED);
     if (!this.#countsSubscribers) return new Set(channels);
-    const questions: Promise<unknown>[] = [];
-    for (let from = 0; from < channels.length; from += ASKED_AT_ONCE) {
-      const some = channels.slice(from, from + ASKED_AT_ONCE);
-      questions.push(this.#publisher.call('PUBSUB', ['NUMSUB', ...some]));
+    const commands: Promise<unknown>[] = [];
+    for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
+      const some = channels.slice(from, from + CHANNELS_PER_COMMAND);
+      commands.push(this.#publisher.call('PUBSUB', ['NUMSUB', ...some]));
     }
     try {
-      // Name and count by turns.
-      const replies = (await Promise.all(questions)).flat();
+      // A reply is a list of channel, count, channel, count …
+      const replies = (await Promise.all(commands)).flat();
       return new Set(channels.filter((_, index) => Number(replies[2 * index + 1]) > 0));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // It will not say later either. Nothing is lost by publishing all.
+      if (!isCommandRefused(error)) throw error;
+      // Redis would refuse it at the next time, too. Publishing to channels without subscribers only costs time.
       this.#log.warn(
         { reason: messageOf(error) },
-        'Redis does not count subscribers; every event is published',
+        'Redis refuses PUBSUB NUMSUB; events are published to channels without subscribers, too',
       );
       this.#countsSubscribers = false;
       return new Set(channels);
@@ -125,7 +132,7 @@ export class RedisBus implements Bus {
   }
 
   async publish(batch: readonly Publication[]): Promise<void> {
-    if (!this.#hears) throw new PublishError(0, batch.length, new Error(DEAF));
+    if (!this.#isSubscribed) throw new PublishError(0, batch.length, new Error(NOT_SUBSCRIBED));
     const pipeline = this.#publisher.pipeline();
     for (const { channel, payload } of batch) pipeline.publish(channel, payload);
     const replies = (await pipeline.exec()) ?? [];
@@ -135,8 +142,8 @@ export class RedisBus implements Bus {
     if (acknowledged < batch.length) throw new PublishError(acknowledged, batch.length, replies[failed]?.[0]);
   }
 
-  /** There is none before the first connection. */
-  get #listening(): Redis['stream'] | undefined {
+  /** Undefined before the first connection. */
+  get #subscriberStream(): Redis['stream'] | undefined {
     return this.#subscriber.stream;
   }
 
@@ -160,48 +167,50 @@ export class RedisBus implements Bus {
     };
   }
 
-  /** What other pods publish until the channels are joined again does not reach this one's subscribers. */
-  #deafen(): void {
-    if (!this.#hears) return;
-    this.#hears = false;
+  /** Messages that other pods publish until the channels are joined again do not reach this pod's subscribers. */
+  #onSubscriberClose(): void {
+    if (!this.#isSubscribed) return;
+    this.#isSubscribed = false;
     this.#metrics.busOutages.inc();
-    this.#log.warn('Redis is not heard any more; what other pods publish meanwhile is missed here');
+    this.#log.warn(
+      'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
+    );
   }
 
-  /** ioredis has just sent the SUBSCRIBEs of an earlier connection again; Redis answers in order. */
-  async #hear(): Promise<void> {
+  /** ioredis has just sent SUBSCRIBE for all channels again; Redis replies in order, so the PONG comes after those. */
+  async #onSubscriberReady(): Promise<void> {
     try {
       await this.#subscriber.ping();
-      this.#hears = true;
+      this.#isSubscribed = true;
       this.#reached.add(this.#subscriber);
     } catch {
-      // The connection is gone again; the next one will be ready in its turn.
+      // The connection has been closed again; ioredis makes the next one.
     }
   }
 
   #watch(redis: Redis, log: Log): void {
-    let said: string | undefined;
+    let logged: string | undefined;
     redis.on('ready', () => {
-      said = undefined;
+      logged = undefined;
       log.info('connected to Redis');
     });
-    // One line an outage, not one an attempt.
+    // One line for each outage, not for each attempt to connect.
     redis.on('error', (error: Error) => {
-      if (error.message !== said) log.warn({ reason: error.message }, 'Redis is out of reach');
-      said = error.message;
+      if (error.message !== logged) log.warn({ reason: error.message }, 'Redis is out of reach');
+      logged = error.message;
     });
   }
 }
 
-/** Redis is there, and the command is not for us: a matter of permissions, or of a proxy in between. */
-function isRefusal(error: unknown): boolean {
+/** Whether Redis, or a proxy in front of it, does not permit or does not have the command. */
+function isCommandRefused(error: unknown): boolean {
   return error instanceof ReplyError && /^(NOPERM|ERR unknown)/i.test(messageOf(error));
 }
 
 /**
- * The listening connection as RedisPubSub sees it. RedisPubSub leaves rejections unhandled, both of a SUBSCRIBE that
- * Redis refuses and of an UNSUBSCRIBE while Redis is away, and either would end the process. So the channel has
- * already been joined when RedisPubSub asks for it, and leaving never rejects.
+ * The subscribing connection as RedisPubSub gets it. RedisPubSub does not handle the rejection of a SUBSCRIBE that
+ * Redis refuses, nor of an UNSUBSCRIBE while Redis is unreachable, and either would end the process. So the channel
+ * has already been joined when RedisPubSub subscribes, and unsubscribing never rejects.
  */
 function dispatchOnly(redis: Redis, log: Log): Redis {
   const connection = {
@@ -210,7 +219,7 @@ function dispatchOnly(redis: Redis, log: Log): Redis {
     unsubscribe: (channel: string) =>
       redis
         .unsubscribe(channel)
-        .catch((error: Error) => log.debug({ channel, reason: error.message }, 'not left')),
+        .catch((error: Error) => log.debug({ channel, reason: error.message }, 'UNSUBSCRIBE failed')),
     punsubscribe: () => undefined,
   };
   return connection as unknown as Redis;

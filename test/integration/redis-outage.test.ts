@@ -59,7 +59,7 @@ test(
     assert.equal(await committed(), before);
     assert.equal(received.results.length, 100);
     await gateway.untilMetric('sluice_bus_outages_total', 1);
-    await gateway.untilLog(/Redis is not heard any more/);
+    await gateway.untilLog(/the subscribing connection to Redis is lost/);
     assert.equal((await fetch(`${gateway.adminUrl}/readyz`)).status, 200);
 
     await redis.start();

@@ -119,7 +119,7 @@ test('processes are counted, or left to be as many as there are processors', () 
   }
 });
 
-test('several processes that would not hear of each other are refused', () => {
+test('several processes that would not get events of each other are refused', () => {
   for (const given of ['2', 'auto']) {
     assert.match(faultsOf({ WORKERS: given }).join(), /WORKERS: expected 1, as neither KAFKA_BROKERS nor/);
   }
