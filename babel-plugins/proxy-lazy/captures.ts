@@ -5,14 +5,13 @@ type Literal = NodePath<types.ObjectExpression>;
 type Binding = NonNullable<ReturnType<NodePath['scope']['getBinding']>>;
 
 /**
- * Refuses what would be different once the values of a literal are built: later, and outside of the function that the
- * literal stands in. What a function within a value does is done when it is called, here as anywhere, so functions are
- * left alone.
+ * Refuses code in values that would behave differently when it runs later, and outside of the function that contains
+ * the literal. Functions within a value are not checked: they run when they are called, as in any literal.
  */
 export function checkCaptures(literal: Literal): void {
   literal.traverse({
     Function(path) {
-      // A computed name of a method, and decorators, run where they stand.
+      // Only a method's computed name and its decorators run when the value is built.
       path.skipKey('params');
       path.skipKey('body');
     },
@@ -65,15 +64,15 @@ function checkRead(read: NodePath<types.Identifier | types.JSXIdentifier>, liter
   );
 }
 
-/** Computed keys of the literal itself are evaluated at once. */
+/** Whether it is in a computed key of the literal itself, which is evaluated at once. */
 function isInOwnKey(path: NodePath, literal: Literal): boolean {
   return path.find(({ parentPath }) => parentPath?.parentPath === literal)?.key === 'key';
 }
 
 /**
- * Has an assignment happened for the last time when the literal is evaluated? Surely if it stands before the literal, in
- * the same call of the same function, and no loop goes back to it. A loop that makes the variable anew in each round
- * doesn't go back to it.
+ * Whether an assignment can't happen any more when the literal is evaluated: it stands before the literal, in the same
+ * call of the same function, and no loop leads back to it. A loop that has a new variable in each round does not
+ * count.
  */
 function isOver(assignment: NodePath, binding: Binding, literal: Literal): boolean {
   const { end } = assignment.node;
@@ -86,7 +85,10 @@ function isOver(assignment: NodePath, binding: Binding, literal: Literal): boole
   );
 }
 
-/** What runs as a whole: a function, the file, or a part of a class that runs apart from the code around it. */
+/**
+ * The code that runs as a unit: a function, the file, or a part of a class that runs separately from the code around
+ * it.
+ */
 function codeOwner(inside: NodePath): NodePath | null {
   return inside.find(
     (path) =>

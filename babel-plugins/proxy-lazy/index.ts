@@ -4,17 +4,21 @@ import { LiteralCompiler } from './literal-compiler.ts';
 import { RuntimeImport } from './runtime-import.ts';
 import { findUses, type Use } from './uses.ts';
 
-/** What Babel hands to a plugin; written out, as its own types name only the configuration's part. */
+/** The argument that Babel passes to a plugin. Declared here, as Babel's own type lacks `types`. */
 type Babel = ConfigAPI & { readonly types: typeof types };
 
 export interface ProxyLazyOptions {
-  /** Module that lazy objects come from at run time; `sluice/lazy` if not set. */
+  /**
+   * Module that the compiled code imports `lazyObject`, `LATER` and `propertyKey` from.
+   *
+   * @default 'sluice/lazy'
+   */
   readonly import?: string;
 }
 
 /**
- * Gives `Proxy.lazy({ key: expression })` its meaning: an object on which every key is there, and each value is built
- * when it is first read. README.md says what it does with every kind of property.
+ * Compiles `Proxy.lazy({ key: expression })` to an object that has every key, and builds each value when it is first
+ * read. README.md describes every kind of property.
  */
 export default function proxyLazy(babel: Babel, options: ProxyLazyOptions): PluginObj<PluginPass> {
   babel.assertVersion('^7.22.0 || ^8.0.0');
@@ -22,7 +26,7 @@ export default function proxyLazy(babel: Babel, options: ProxyLazyOptions): Plug
   return {
     name: 'proxy-lazy',
     visitor: {
-      // All at once, on entering the file: other plugins have not yet moved what the checks look at.
+      // All uses on entering the file, before other plugins move the nodes that are checked.
       Program(program) {
         const uses = findUses(program);
         if (uses.length === 0) return;
@@ -35,13 +39,13 @@ export default function proxyLazy(babel: Babel, options: ProxyLazyOptions): Plug
 
 function compile(t: typeof types, program: NodePath<types.Program>, uses: Use[], module: string): void {
   const runtime = new RuntimeImport(t, program, module);
-  // From the last to the first, so that one within another is compiled before it.
+  // From the last to the first, so that a nested use is compiled before the one that contains it.
   for (const { call, literal } of uses.toReversed()) {
     const compiled = new LiteralCompiler(t, literal, runtime).compile();
     compiled.loc = call.node.loc ?? null;
     call.replaceWith(compiled);
   }
   runtime.insert();
-  // Expressions have moved into functions: whoever comes next needs to know which variables those capture.
+  // Expressions have moved into functions: plugins that run later need the scopes to be up to date.
   program.scope.crawl();
 }

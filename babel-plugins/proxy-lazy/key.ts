@@ -1,14 +1,14 @@
 import type { types } from '@babel/core';
 
-/** A key of a literal, as the nodes that stand for it. */
+/** A key of a literal, and the nodes that are generated for it. */
 export interface Key {
-  /** Equal for keys that are known to be equal. */
+  /** Equal for keys that are known at compile time to be equal. */
   readonly id: string;
   /** Whether `node` has to stand in brackets in a literal. */
   readonly computed: boolean;
-  /** A new node each time. */
+  /** Makes a new node of the key. */
   readonly node: () => types.Expression;
-  /** What a case compares with. */
+  /** Makes a new node that the key's `case` compares with. */
   readonly test: () => types.Expression;
 }
 
@@ -22,7 +22,7 @@ export function constantKey({
   return key.type === 'Identifier' && computed !== true ? key.name : undefined;
 }
 
-/** @param text as `constantKey` says */
+/** @param text what `constantKey` returned */
 export function keyOf(
   t: typeof types,
   { key, computed }: types.ObjectProperty | types.ObjectMethod,

@@ -7,7 +7,7 @@ import { unwrap } from './wrappers.ts';
 type Member = types.ObjectProperty | types.ObjectMethod;
 
 /**
- * Makes of `{ a: f(), [k()]: g() }`
+ * Compiles `{ a: f(), [k()]: g() }` to
  *
  *     (_k => lazyObject({ a: LATER, [_k]: LATER }, _key => {
  *       switch (_key) {
@@ -16,16 +16,16 @@ type Member = types.ObjectProperty | types.ObjectMethod;
  *       }
  *     }, 2))(propertyKey(k()))
  *
- * Arrow functions, so that `this`, `arguments`, `super` and `new.target` in values are those around the literal.
+ * With arrow functions, so that `this`, `arguments`, `super` and `new.target` in values are those around the literal.
  */
 export class LiteralCompiler {
   readonly #t: typeof types;
   readonly #literal: NodePath<types.ObjectExpression>;
   readonly #runtime: RuntimeImport;
   readonly #members: Member[] = [];
-  /** By the key's text; of several computed keys nobody knows whether they are equal. */
+  /** By the key's `id`. Whether computed keys are equal to other keys is not known before run time. */
   readonly #cases = new Map<string, types.SwitchCase>();
-  /** Names for the values of computed keys, and the expressions of these. */
+  /** Parameters that hold the values of computed keys, and the expressions of those keys. */
   readonly #parameters: types.Identifier[] = [];
   readonly #arguments: types.Expression[] = [];
 
@@ -43,14 +43,14 @@ export class LiteralCompiler {
       else {
         throw fault(
           property,
-          'expected keys that are known at once, got a spread, which reads all of its object',
+          'expected keys that are known without reading an object, got a spread',
           'name the keys: { a: other.a }, or spread into a plain object',
         );
       }
     }
     const key = this.#literal.scope.generateUidIdentifier('key');
     const cases = [...this.#cases.values()];
-    // Computed keys may turn out to be equal to others. The last one counts, so it is compared first.
+    // A computed key may be equal to another key at run time. The last one takes precedence, so it is compared first.
     if (this.#parameters.length > 0) cases.reverse();
     const object = t.callExpression(this.#runtime.local('lazyObject'), [
       t.objectExpression(this.#members),
@@ -84,7 +84,8 @@ export class LiteralCompiler {
     const { node } = method;
     const key = this.#key(node);
     const rebuilt: types.ObjectMethod = { ...node, key: key.node(), computed: key.computed };
-    // What is an accessor stays one; and `super` is the prototype of the object that a method is written in.
+    // Accessors stay accessors. A method that uses `super` stays too, as `super` depends on the object that contains
+    // it.
     if (node.kind !== 'method' || usesSuper(method)) {
       this.#members.push(rebuilt);
       return;
@@ -96,12 +97,12 @@ export class LiteralCompiler {
     const t = this.#t;
     const property = t.objectProperty(key.node(), this.#runtime.local('LATER'), key.computed);
     this.#members.push(t.inherits(property, node));
-    // Deleted first, as equal keys have to come in the order of the last ones.
+    // Deleted first, so that of equal keys the last one determines the order.
     this.#cases.delete(key.id);
     this.#cases.set(key.id, t.switchCase(key.test(), [t.returnStatement(value)]));
   }
 
-  /** A function or class without a name gets that of its key, as in any literal. */
+  /** An anonymous function or class gets the name of its key, as in any literal. */
   #named(key: Key, value: types.Expression): types.Expression {
     return this.#take(key, this.#t.objectProperty(key.node(), value, key.computed));
   }
@@ -140,7 +141,7 @@ function usesSuper(method: NodePath<types.ObjectMethod>): boolean {
       found = true;
       path.stop();
     },
-    // These have a `super` of their own.
+    // Classes and nested methods have a `super` of their own.
     Class: (path) => path.skip(),
     ObjectMethod: (path) => path.skip(),
   });

@@ -2,7 +2,7 @@ import type { NodePath, types } from '@babel/core';
 
 type Name = 'LATER' | 'lazyObject' | 'propertyKey';
 
-/** The import of what compiled literals need at run time: one a file, of the names that are used in it. */
+/** The import of the runtime functions that compiled literals call: one for each file, with the names used there. */
 export class RuntimeImport {
   readonly #t: typeof types;
   readonly #program: NodePath<types.Program>;
@@ -15,7 +15,7 @@ export class RuntimeImport {
     this.#module = module;
   }
 
-  /** @returns what `name` is called in the file; a new node each time */
+  /** @returns a new node of the local name for `name` */
   local(name: Name): types.Identifier {
     let local = this.#locals.get(name);
     if (local === undefined) {
@@ -36,7 +36,7 @@ export class RuntimeImport {
     return t.importDeclaration(specifiers, t.stringLiteral(this.#module));
   }
 
-  /** In a script, which has no imports. */
+  /** For scripts, which have no imports. */
   #require(): types.Statement {
     const t = this.#t;
     const names = [...this.#locals].map(([name, local]) => t.objectProperty(t.identifier(name), local));

@@ -2,7 +2,7 @@ import type { NodePath, types } from '@babel/core';
 import { fault } from './fault.ts';
 import { unwrap, wrapped } from './wrappers.ts';
 
-/** A call of `Proxy.lazy`, and the object literal that it is given. */
+/** A call of `Proxy.lazy`, and its object literal. */
 export interface Use {
   readonly call: NodePath<types.CallExpression>;
   readonly literal: NodePath<types.ObjectExpression>;
@@ -12,7 +12,11 @@ type Member = NodePath<types.MemberExpression | types.OptionalMemberExpression>;
 
 const CALL_IT = 'call it with an object literal: Proxy.lazy({ key: expression })';
 
-/** Every use in a file, outer ones before those that they contain. Throws on what can't be compiled. */
+/**
+ * Finds all uses in a file, each before those that it contains.
+ *
+ * @throws for a use that can't be compiled
+ */
 export function findUses(program: NodePath<types.Program>): Use[] {
   const uses: Use[] = [];
   program.traverse({
@@ -28,10 +32,14 @@ function useOf(member: Member): Use {
   const callee = wrapped(member);
   const call = callee.key === 'callee' ? callee.parentPath : null;
   if (member.isOptionalMemberExpression() || call?.isOptionalCallExpression()) {
-    throw fault(member, 'expected a plain call, got an optional one', `it is always there; ${CALL_IT}`);
+    throw fault(
+      member,
+      'expected a plain call, got an optional one',
+      `Proxy.lazy is always defined; ${CALL_IT}`,
+    );
   }
   if (!call?.isCallExpression()) {
-    throw fault(member, 'expected a call, got a reference: as a value it does not exist', CALL_IT);
+    throw fault(member, 'expected a call, got a reference: Proxy.lazy is no value at run time', CALL_IT);
   }
   const given = call.get('arguments');
   const [first] = given;
@@ -42,12 +50,12 @@ function useOf(member: Member): Use {
   if (literal.isObjectExpression()) return { call, literal };
   throw fault(
     first,
-    'expected an object literal, got an object that is there already, with its values built',
+    'expected an object literal, got another expression, whose values would already be built',
     "write the literal here, or use lazy({ key: () => value }) from 'sluice'",
   );
 }
 
-/** `Proxy`, unless something local has that name; `globalThis.Proxy` gets past a local one. */
+/** Whether it is the global `Proxy`, not a local variable of that name; or `globalThis.Proxy`. */
 function isGlobalProxy(object: NodePath): boolean {
   const path = unwrap(object);
   if (isGlobal(path, 'Proxy')) return true;

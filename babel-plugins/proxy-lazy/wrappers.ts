@@ -1,6 +1,6 @@
 import type { NodePath } from '@babel/core';
 
-/** Nodes around an expression that leave its value as it is. TypeScript's are there until its preset has run. */
+/** Nodes around an expression that do not change its value. Those of TypeScript exist until its preset has run. */
 const WRAPPERS = new Set([
   'ParenthesizedExpression',
   'TSAsExpression',
@@ -10,7 +10,7 @@ const WRAPPERS = new Set([
   'TSTypeAssertion',
 ]);
 
-/** The expression within all wrappers. */
+/** The expression inside all wrappers. */
 export function unwrap(path: NodePath): NodePath {
   if (!WRAPPERS.has(path.node.type)) return path;
   const inner = path.get('expression');

@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AGENT_CONTACTS, BIDDER_PROFILES } from './people.ts';
 
-/** The house's back ends while they run. */
+/** The running back ends of the auction house. */
 export interface AuctionBackends {
   readonly url: string;
-  /** How many requests there have been. */
+  /** Number of requests so far. */
   readonly requests: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves what the graph joins to events, on the loopback address only. The process may end while it runs.
+ * Serves the data that the graph adds to events, on the loopback address only. It does not keep the process alive.
  *
  * | request                       | answer                                        |
  * |-------------------------------|-----------------------------------------------|
  * | GET /agents/:id               | how to reach an agent; 404                    |
- * | POST /bidders/batch { ids }   | the profiles of those that exist, in no order |
+ * | POST /bidders/batch { ids }   | the profiles of those that exist, unsorted      |
  *
- * @param port 0: any that is free
+ * @param port 0: any free port
  */
 export async function startBackends(port = 0): Promise<AuctionBackends> {
   let requests = 0;

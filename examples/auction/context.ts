@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import { primeWith, urlPath, type Backend, type GraphContext, type SharedContext } from 'sluice';
 
-/** Who watches: somebody who may bid, or anybody. */
+/** The user of a connection: a registered bidder, or a guest. */
 export type Viewer = { readonly role: 'guest' } | { readonly role: 'bidder'; readonly id: string };
 
-/** As the back end answers, keys in snake_case. */
+/** The back end's response, keys in snake_case. */
 type BidderProfile = {
   readonly bidder_id: string;
   readonly display_name: string;
@@ -20,7 +20,7 @@ type AgentContact = {
   readonly office_hours: string;
 };
 
-/** Null: the back end doesn't know them. */
+/** Null: the back end has no such bidder or agent. */
 type AuctionLoaders = {
   readonly bidder: DataLoader<string, BidderProfile | null>;
   readonly agent: DataLoader<string, AgentContact | null>;
@@ -31,30 +31,30 @@ interface Shared extends SharedContext {
   readonly loaders: AuctionLoaders;
 }
 
-/** `ctx` of the resolvers, with this graph's own names in it. */
+/** `ctx` of the resolvers, with the types of this graph's viewer, back ends and loaders. */
 export interface Context extends GraphContext {
   readonly viewer: Partial<Readonly<Record<'role' | 'id', string>>>;
   readonly backends: Shared['backends'];
   readonly loaders: AuctionLoaders;
 }
 
-/** What the back end takes in one request. */
+/** Ids that the back end accepts in one request. */
 const MAX_BATCH = 100;
 
-/** One set an event, each made when a resolver first reads it: whatever is fetched is fetched once for all viewers. */
+/** One set for each event, so that an object is fetched once for all viewers. Each is made when a resolver reads it. */
 export const loaders = (ctx: Shared): AuctionLoaders =>
   Proxy.lazy({
     bidder: new DataLoader<string, BidderProfile | null>((ids) => biddersOf(ctx.backends.house, ids), {
       maxBatchSize: MAX_BATCH,
     }),
-    // A request for each: there is nothing to wait for, and one that fails is nobody else's fault.
+    // One request for each id: it starts without waiting for other ids, and its failure affects no other agent.
     agent: new DataLoader<string, AgentContact | null>(
       (ids) => Promise.all(ids.map((id) => agentOf(ctx.backends.house, id))),
       { batch: false },
     ),
   });
 
-/** Some producers send along what others leave to be fetched. */
+/** Some producers include these objects in their events, so that they need not be fetched. */
 export const primers = (ctx: Shared) =>
   Proxy.lazy({
     bidder: primeWith(ctx.loaders.bidder, 'bidder_profile', 'bidder_id'),
@@ -62,7 +62,7 @@ export const primers = (ctx: Shared) =>
   });
 
 async function biddersOf(house: Backend, ids: readonly string[]): Promise<(BidderProfile | null)[]> {
-  // It only reads, though it is a POST, so that it may be tried again.
+  // This POST only reads, so the gateway may retry it.
   const found = await house.post<readonly BidderProfile[]>('/bidders/batch', { ids }, { idempotent: true });
   const byId = new Map(found.map((bidder) => [bidder.bidder_id, bidder]));
   return ids.map((id) => byId.get(id) ?? null);

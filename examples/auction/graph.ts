@@ -7,10 +7,10 @@ type Price = { value: number; currency: string };
 type Bid = { bidder: { bidder_id: string } };
 type PropertyUpdate = { agent?: { agent_id: string } | null };
 
-/** Without a house to ask, the example brings its own, so that it runs alone. */
+/** Without AUCTION_BACKEND_URL the example starts back ends of its own, so that it runs alone. */
 const houseUrl = process.env['AUCTION_BACKEND_URL'] ?? (await startBackends()).url;
 
-/** Formats are costly to make and few. */
+/** Formats by currency: few, and expensive to make. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 export default defineGraph({
@@ -25,8 +25,8 @@ export default defineGraph({
     },
     Bid: {
       bidder_profile: ({ bidder }: Bid, _, ctx: Context) => ctx.loaders.bidder.load(bidder.bidder_id),
-      // Whoever asks for it gets an execution of their own, as nobody has the id of somebody else; guests, who have
-      // none, share one.
+      // Reads the viewer's id, so each bidder that selects it needs an execution of its own; guests, who have no id,
+      // share one.
       is_mine: ({ bidder }: Bid, _, ctx: Context) => ctx.viewer.id === bidder.bidder_id,
     },
     Price: {
@@ -40,8 +40,8 @@ export default defineGraph({
 });
 
 /**
- * Takes everybody's word for who they are, which will do for an example. A real graph gets a token here, verifies its
- * signature, audience and expiry, and takes the viewer from its claims.
+ * Trusts the id that the client sends, which is enough for an example. A real graph expects a token, verifies its
+ * signature, audience and expiry, and makes the viewer of its claims.
  */
 function authenticate({ bidderId }: Readonly<Record<string, unknown>>): Viewer | null {
   if (bidderId === undefined) return { role: 'guest' };
@@ -52,7 +52,7 @@ function formatOf(currency: string): Intl.NumberFormat {
   let format = formats.get(currency);
   if (format === undefined) {
     format = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 });
-    // Currencies come from events: should those go wild, this must not grow with them.
+    // Currencies come from events, so the number of formats kept is bounded.
     if (formats.size < 200) formats.set(currency, format);
   }
   return format;

@@ -1,4 +1,4 @@
-/** An agent as the agents' service answers. */
+/** An agent in the response of the agents' service. */
 interface AgentContact {
   readonly agentId: string;
   readonly email: string;
@@ -6,7 +6,7 @@ interface AgentContact {
   readonly officeHours: string;
 }
 
-/** A bidder as the bidders' service answers. */
+/** A bidder in the response of the bidders' service. */
 interface BidderProfile {
   readonly bidderId: string;
   readonly displayName: string;

@@ -1,6 +1,6 @@
 /**
- * Stands in for the house's own systems: `node producer.js` makes its topics on `KAFKA_BROKERS` and sends made-up
- * events there until it is stopped.
+ * Stands in for the auction house's producers: `node producer.js` makes the topics on `KAFKA_BROKERS` and sends
+ * simulated events to them until it is stopped.
  */
 import { once } from 'node:events';
 import { setInterval } from 'node:timers/promises';
@@ -13,7 +13,7 @@ const INTERVAL_MS = 300;
 
 const brokers = process.env['KAFKA_BROKERS'];
 if (!brokers) throw new Error('Expected KAFKA_BROKERS, host:port separated by commas, got nothing.');
-// Brokers that start beside it may take a while.
+// Brokers that are started at the same time need a while until they accept connections.
 const kafka = new Kafka({
   brokers: brokers.split(','),
   logLevel: logLevel.ERROR,

@@ -1,4 +1,4 @@
-/** A property as its producer knows it, in camelCase. */
+/** A property as its producer sends it, in camelCase. */
 export interface Property {
   readonly propertyId: string;
   readonly headline: string;

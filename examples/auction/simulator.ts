@@ -13,7 +13,7 @@ interface Bidder {
   readonly displayName: string;
 }
 
-/** One property under the hammer. */
+/** The auction of one property. */
 interface Auction {
   readonly auctionId: string;
   readonly property: Property;
@@ -37,10 +37,10 @@ const AUCTION_MS = 120_000;
 const FEWEST_BIDS = 4;
 
 /**
- * An auction house at work, without end: properties change, bids rise, auctions open, close and are sold, and the next
- * one begins.
+ * Simulates an auction house, without end: properties change, bids rise, auctions open, close and are sold, and the
+ * next one begins.
  *
- * @param random from 0 up to 1, as Math.random; the same numbers make the same auction
+ * @param random like Math.random; the same numbers make the same events
  * @param now milliseconds since 1970
  */
 export function* simulate(random: () => number, now: () => number): Generator<SimulatedMessage, never> {
@@ -86,7 +86,7 @@ export function* simulate(random: () => number, now: () => number): Generator<Si
       auction.bidCount++;
       yield bidOf(auction, `bid-${++bids}`, before, isProxyBid, now());
       if (auction.state === 'CLOSING') {
-        // A late bid puts the end off.
+        // A late bid postpones the end.
         auction.state = 'OPEN';
         auction.closesAt = now() + AUCTION_MS / 4;
         yield statusOf(auction, now());
