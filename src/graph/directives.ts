@@ -19,9 +19,9 @@ const GATEWAY_SDL = /* GraphQL */ `
   ) on FIELD_DEFINITION
 
   """
-  Sends subscribers only the events that fulfil the conditions. "$name" stands for the value of an argument; the condition
-  is dropped if the argument is absent or null. "$viewer.path" stands for a value of the viewer; without that value the
-  filter rejects all events.
+  Sends subscribers only the events that fulfil the conditions. "$name" stands for the value of an argument; the
+  condition is dropped if the argument is absent or null. "$viewer.path" stands for a value of the viewer; without that
+  value the filter rejects all events.
   """
   directive @filter(where: EventFilter!) on FIELD_DEFINITION
 
