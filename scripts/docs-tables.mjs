@@ -10,7 +10,7 @@ import { ensureAll, root } from './ensure.mjs';
 
 await ensureAll();
 const { configMarkdown } = await import('../dist/src/config.js');
-const { withGatewaySchema } = await import('../dist/src/graph/directives.js');
+const { withGatewaySchema } = await import('../dist/src/graph/directives/definitions.js');
 const { Metrics } = await import('../dist/src/metrics.js');
 
 /** By page in docs/reference, which is also the name of its block. */

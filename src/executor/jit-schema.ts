@@ -23,7 +23,7 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
 } from 'graphql';
-import { eventItself } from '../graph/event-field.ts';
+import { eventItself } from '../graph/directives/event-field.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
 

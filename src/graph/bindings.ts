@@ -5,7 +5,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { GraphDefinition } from './api/define-graph.ts';
-import type { EventField } from './event-field.ts';
+import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
 import type { Binding, Topic } from './graph.ts';

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { BackendError } from '../../src/backends/error.ts';
 import { backendSettings } from '../../src/backends/settings.ts';
 import { DEFINITION_PROPERTIES } from '../../src/graph/api/define-graph.ts';
-import { withGatewaySchema } from '../../src/graph/directives.ts';
+import { withGatewaySchema } from '../../src/graph/directives/definitions.ts';
 import { OPERATORS } from '../../src/graph/filter/syntax.ts';
 import * as sluice from '../../src/index.ts';
 import { closeLabel } from '../../src/transports/websocket/disconnect.ts';

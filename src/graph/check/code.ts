@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, type Findings } from '../diagnostic.ts';
-import type { EventField } from '../event-field.ts';
+import type { EventField } from '../directives/event-field.ts';
 import type { GraphCode } from '../loader/graph-code.ts';
 
 /** Compares the definition with the schema: a property that the gateway would ignore is an error. */

@@ -15,7 +15,7 @@ import { FilterCheck } from './filter.ts';
 import { checkKafkaKeys } from './kafka-keys.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
-import type { EventField } from '../event-field.ts';
+import type { EventField } from '../directives/event-field.ts';
 import { eventTypeOf, fieldOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
 
 /** Compares `@event` and `@filter` of all subscription fields with the types of the schema and with each other. */

@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
-import type { EventField } from '../event-field.ts';
+import type { EventField } from '../directives/event-field.ts';
 import { fieldOf, fieldsOf } from '../event-type.ts';
 import { OPERATORS, shown, type Comparison, type Condition, type Operand } from '../filter/syntax.ts';
 

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
-import type { EventField } from '../event-field.ts';
+import type { EventField } from '../directives/event-field.ts';
 import { eventTypeOf, fieldOf, isList } from '../event-type.ts';
 
 /**

@@ -5,7 +5,7 @@ import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { Findings, formatDiagnostic, type Diagnostic } from '../diagnostic.ts';
-import { eventItself } from '../event-field.ts';
+import { eventItself } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
 import { readGraph, type GraphParts } from './read-graph.ts';
 

@@ -4,7 +4,7 @@ import { checkCode } from '../check/code.ts';
 import { checkEventFields } from '../check/event-fields.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
-import { readEventFields, type EventField } from '../event-field.ts';
+import { readEventFields, type EventField } from '../directives/event-field.ts';
 import { loadCode } from './graph-code.ts';
 import { readSchema } from './schema-file.ts';
 

@@ -3,7 +3,7 @@ import { validateSDL } from 'graphql/validation/validate.js';
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { placeOfError, startOf, type Findings } from '../diagnostic.ts';
-import { withGatewaySchema } from '../directives.ts';
+import { withGatewaySchema } from '../directives/definitions.ts';
 
 /**
  * Reads a GraphQL schema and adds the gateway's directives to it.

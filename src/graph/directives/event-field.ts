@@ -8,9 +8,9 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
-import { placeOf, placeOfError, type Findings, type Place } from './diagnostic.ts';
-import { readFilter, type Condition } from './filter/syntax.ts';
-import type { KeyStyle } from '../events/event.ts';
+import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
+import { readFilter, type Condition } from '../filter/syntax.ts';
+import type { KeyStyle } from '../../events/event.ts';
 
 /** Where ingest reads the value of the key: in the event, or in the Kafka key of the message. */
 type KeySource = 'EVENT' | 'KAFKA_KEY';
