@@ -103,6 +103,6 @@ test('a promise that code of the graph forgets is logged, and the gateway goes o
     assert.deepEqual(await response.json(), { data: { forget: 1 } });
   }
   await eventually(() =>
-    assert.equal(gateway.lines.filter(({ msg }) => msg.startsWith('a promise was rejected')).length, 2),
+    assert.equal(gateway.lines.filter(({ msg }) => msg === 'unhandled promise rejection').length, 2),
   );
 });

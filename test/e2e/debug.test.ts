@@ -88,7 +88,7 @@ test(
 
     assert.match(name, /\.heapsnapshot$/);
     const objects = objectsIn(text);
-    assert.equal(objects.get('WebSocketSubscriber'), SUBSCRIBERS);
+    assert.equal(objects.get('WebSocketSubscription'), SUBSCRIBERS);
     assert.equal(objects.get('Group'), 1);
     await gateway.untilLog(/the event loop was blocked while a heap snapshot was taken/);
     await assertAllArrived(gateway, sockets, sent + 1);
@@ -121,7 +121,7 @@ test(
     const downloading = download(t, `${gateway.adminUrl}/debug/heap-snapshot`);
     const sent = before + (await meanwhile(downloading, (from) => send(before + from)));
 
-    assert.equal(objectsIn((await downloading).text).get('WebSocketSubscriber'), sockets.length);
+    assert.equal(objectsIn((await downloading).text).get('WebSocketSubscription'), sockets.length);
     await assertAllArrived(gateway, sockets, sent);
   },
 );

@@ -77,7 +77,7 @@ test(
     assert.deepEqual(each.toSorted(), [1, 2]);
 
     const page = await fetch(`${gateway.adminUrl}/debug/`);
-    assert.match(await page.text(), /debug-page\.js/);
+    assert.match(await page.text(), /src="page\.js"/);
     const profile = await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1&worker=2`);
     assert.ok('nodes' in ((await profile.json()) as object));
 
