@@ -38,7 +38,7 @@ export class Audience {
   }
 
   /** How many sockets each channel has. @param reading without those that stop reading */
-  static subscribersByChannel(load: Load, { reading }: { reading: boolean }): number[] {
+  static subscribersByChannel(load: Load, { reading } = { reading: false }): number[] {
     const counts = Array.from({ length: Math.max(1, load.channels) }, () => 0);
     const stalls = countingRanges(load).map((range) => range.first + range.sockets - range.stalled);
     for (const [part, { first, sockets }] of [

@@ -68,7 +68,7 @@ async function runUnder(target: Target, load: Load, wiring: Wiring, signal: Abor
 
 async function putUnderLoad(server: Server, load: Load, wiring: Wiring, signal: AbortSignal): Promise<void> {
   const producer = new Producer(wiring.brokers, wiring.topic);
-  const traffic = new Traffic(producer, load, Audience.subscribersByChannel(load, { reading: false }));
+  const traffic = new Traffic(producer, load, Audience.subscribersByChannel(load));
   const audience = new Audience(load, [server.port]);
   try {
     await audience.connect();

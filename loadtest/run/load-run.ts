@@ -1,19 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Audience } from '../clients/audience.ts';
-import { flood, reachAll } from './flood.ts';
+import type { Load, Memory, Phase, PhaseName, Run, Sample } from '../report/report.ts';
 import { percentiles } from '../statistics.ts';
-import { Producer } from './producer.ts';
-import type { Load, Memory, Phase, PhaseName, Run, Sample, TrafficFigures } from '../report/report.ts';
-import { Sampler } from './sampler.ts';
-import { Server } from '../targets/server-process.ts';
+import { Pods } from '../targets/pods.ts';
+import type { Server } from '../targets/server-process.ts';
 import type { Target, Wiring } from '../targets/target.ts';
+import { flood, reachAll } from './flood.ts';
+import { Producer } from './producer.ts';
+import { Sampler } from './sampler.ts';
 import { Traffic } from './traffic.ts';
+import { TrafficMeter } from './traffic-meter.ts';
 
 /** How long the servers rest before their memory is measured: without clients, and with all clients idle. */
 const STILL_MS = 3_000;
-
-/** Without any delivery for so long, those that are missing are taken for lost. */
-const LOST_AFTER_MS = 20_000;
 
 /** Events whose promises are counted. */
 const COUNTED_EVENTS = 10;
@@ -46,20 +45,21 @@ export async function runLoad(
   observer: RunObserver,
 ): Promise<Run> {
   const { signal } = observer;
-  const servers: Server[] = [];
+  const pods = new Pods();
   let abort = (): void => undefined;
   try {
     signal.throwIfAborted();
-    for (let pod = 0; pod < load.pods; pod += 1) servers.push(await Server.start(target, wiring));
+    await pods.start(target, wiring, load.pods);
+    signal.throwIfAborted();
     const givenUp = new Promise<never>((_resolve, reject) => {
       abort = () => reject(signal.reason as Error);
     });
     signal.addEventListener('abort', abort);
-    const run = new LoadRun(target, load, wiring, observer, servers);
-    return await Promise.race([run.run(), givenUp, ...servers.map((server) => server.ended)]);
+    const run = new LoadRun(target, load, wiring, observer, pods);
+    return await Promise.race([run.run(), givenUp, pods.ended]);
   } finally {
     signal.removeEventListener('abort', abort);
-    await Promise.all(servers.map((server) => server.stop()));
+    await pods.stop();
   }
 }
 
@@ -67,28 +67,25 @@ class LoadRun {
   readonly #target: Target;
   readonly #load: Load;
   readonly #observer: RunObserver;
-  readonly #servers: readonly Server[];
+  readonly #pods: Pods;
   readonly #producer: Producer;
   readonly #traffic: Traffic;
   readonly #sampler: Sampler;
   readonly #phases: Phase[] = [];
-  readonly #faults: string[] = [];
   #audience: Audience | undefined;
   #phase: PhaseName = 'nothing';
 
-  constructor(target: Target, load: Load, wiring: Wiring, observer: RunObserver, servers: readonly Server[]) {
+  constructor(target: Target, load: Load, wiring: Wiring, observer: RunObserver, pods: Pods) {
     this.#target = target;
     this.#load = load;
     this.#observer = observer;
-    this.#servers = servers;
+    this.#pods = pods;
     this.#producer = new Producer(wiring.brokers, wiring.topic);
-    this.#traffic = new Traffic(
-      this.#producer,
-      load,
-      Audience.subscribersByChannel(load, { reading: false }),
-    );
+    this.#traffic = new Traffic(this.#producer, load, Audience.subscribersByChannel(load));
     this.#sampler = new Sampler(
-      { servers, audience: () => this.#audience, traffic: () => this.#traffic },
+      pods,
+      this.#traffic,
+      () => this.#audience,
       (sample) => observer.sample?.(target.name, this.#phase, sample),
     );
   }
@@ -96,32 +93,32 @@ class LoadRun {
   async run(): Promise<Run> {
     try {
       const nothing = await this.#inPhase('nothing', () => this.#still('nothing'));
-      const audience = (this.#audience = new Audience(
-        this.#load,
-        this.#servers.map(({ port }) => port),
-      ));
+      const ports = this.#pods.servers.map(({ port }) => port);
+      const audience = (this.#audience = new Audience(this.#load, ports));
+      const meter = new TrafficMeter(this.#traffic, audience, this.#pods, this.#sampler);
       const idle = await this.#inPhase('idle', async () => {
         await audience.connect();
-        await this.#warmUp(audience);
+        await reachAll(this.#traffic, audience);
+        await meter.oneByOne(WARM_UP_EVENTS);
+        // Of the warm-up, nothing is reported.
+        await audience.report();
         return this.#still('idle');
       });
-      const executions = await this.#executions();
-      const single = await this.#inPhase('single', () => this.#singles(audience));
-      const executed = (await this.#executions()) - executions;
-      const promisesPerDelivery = await this.#countPromises(audience);
-      const flooded = await this.#inPhase('flood', () => this.#flood(audience));
-      await this.#observer.moment?.('flood', this.#servers);
+      const single = await this.#inPhase('single', () => this.#singles(meter));
+      const promisesPerDelivery = await this.#promisesPerDelivery(meter);
+      await audience.report();
+      const flooded = await this.#inPhase('flood', () => this.#flood(meter, audience));
+      await this.#observer.moment?.('flood', this.#pods.servers);
       return {
         target: this.#target.name,
         phases: this.#phases,
         samples: this.#sampler.samples,
         nothing,
         idle,
-        single,
+        ...single,
         promisesPerDelivery,
-        executionsPerEvent: Number.isNaN(executed) || single.events === 0 ? null : executed / single.events,
         ...flooded,
-        faults: this.#faults,
+        faults: meter.faults,
       };
     } finally {
       this.#sampler.stop();
@@ -141,136 +138,55 @@ class LoadRun {
 
   async #still(moment: 'nothing' | 'idle'): Promise<Memory> {
     await delay(STILL_MS);
-    const collected = await Promise.all(this.#servers.map((server) => server.ask('collect')));
     const memory = {
-      heapBytes: collected.reduce((sum, { heapBytes }) => sum + heapBytes, 0),
-      residentBytes: this.#usage().residentBytes,
+      heapBytes: await this.#pods.collect(),
+      residentBytes: this.#pods.usage.residentBytes,
       sockets: this.#audience?.open ?? 0,
     };
-    await this.#observer.moment?.(moment, this.#servers);
+    await this.#observer.moment?.(moment, this.#pods.servers);
     return memory;
   }
 
-  async #warmUp(audience: Audience): Promise<void> {
-    await reachAll(this.#traffic, audience);
-    for (let event = 0; event < WARM_UP_EVENTS; event += 1) {
-      await this.#traffic.send(1);
-      await this.#drained(audience);
-    }
-    await audience.report();
+  async #singles(meter: TrafficMeter): Promise<Pick<Run, 'single' | 'executionsPerEvent'>> {
+    const before = await this.#pods.executions();
+    const { figures } = await meter.measure(() => meter.oneByOne(this.#load.singles));
+    const executed = (await this.#pods.executions()) - before;
+    const counted = !Number.isNaN(executed) && figures.events > 0;
+    return { single: figures, executionsPerEvent: counted ? executed / figures.events : null };
   }
 
-  async #singles(audience: Audience): Promise<TrafficFigures> {
-    return this.#measured(audience, async () => {
-      for (let event = 0; event < this.#load.singles; event += 1) {
-        await this.#traffic.send(1);
-        await this.#drained(audience);
-      }
-    });
-  }
-
-  async #countPromises(audience: Audience): Promise<number> {
+  async #promisesPerDelivery(meter: TrafficMeter): Promise<number> {
     const before = this.#traffic.expected;
-    await Promise.all(this.#servers.map((server) => server.ask('count-promises')));
-    for (let event = 0; event < COUNTED_EVENTS; event += 1) {
-      await this.#traffic.send(1);
-      await this.#drained(audience);
-    }
-    const counted = await Promise.all(this.#servers.map((server) => server.ask('promises-counted')));
-    await audience.report();
-    return counted.reduce((sum, { promises }) => sum + promises, 0) / (this.#traffic.expected - before);
+    const promises = await this.#pods.promisesOf(() => meter.oneByOne(COUNTED_EVENTS));
+    return promises / (this.#traffic.expected - before);
   }
 
-  async #flood(audience: Audience): Promise<Pick<Run, 'flood' | 'handshake' | 'stalled'>> {
+  async #flood(
+    meter: TrafficMeter,
+    audience: Audience,
+  ): Promise<Pick<Run, 'flood' | 'handshake' | 'stalled'>> {
     const stalls = this.#load.stalled > 0;
     if (stalls) {
       audience.stall();
       this.#traffic.reduceTo(Audience.subscribersByChannel(this.#load, { reading: true }));
     }
     audience.visit(VISIT_EVERY_MS);
-    let handshakes: readonly number[] = [];
-    const figures = await this.#measured(
-      audience,
-      async () => {
-        await flood(this.#load, this.#traffic, audience, this.#observer.signal);
-        audience.stopVisiting();
-        await this.#drained(audience);
-      },
-      (report) => (handshakes = report.handshakes),
-    );
+    const { figures, report } = await meter.measure(async () => {
+      await flood(this.#load, this.#traffic, audience, this.#observer.signal);
+      audience.stopVisiting();
+      await meter.drained();
+    });
     if (stalls) audience.release();
     await delay(stalls ? STILL_MS : 0);
-    const { endings, faults } = await audience.report();
-    this.#faults.push(...faults);
-    const wanted = Audience.subscribersByChannel(this.#load, { reading: false }).reduce(
-      (sum, count) => sum + count,
-      0,
-    );
-    const reading = Audience.subscribersByChannel(this.#load, { reading: true }).reduce(
-      (sum, count) => sum + count,
-      0,
-    );
-    const stalled = wanted - reading;
-    const open = stalled - Object.values(endings).reduce((sum, count) => sum + count, 0);
+    const { endings } = await meter.report();
+    const sockets = this.#load.sockets - sum(Audience.subscribersByChannel(this.#load, { reading: true }));
+    const open = sockets - sum(Object.values(endings));
     return {
       flood: figures,
-      handshake: percentiles(handshakes),
-      stalled: { sockets: stalled, endings: { ...endings, ...(open > 0 && { open }) } },
+      handshake: percentiles(report.handshakes),
+      stalled: { sockets, endings: { ...endings, ...(open > 0 && { open }) } },
     };
-  }
-
-  async #measured(
-    audience: Audience,
-    work: () => Promise<void>,
-    reported: (report: Awaited<ReturnType<Audience['report']>>) => void = () => undefined,
-  ): Promise<TrafficFigures> {
-    const before = { ...this.#usage(), events: this.#traffic.events, deliveries: audience.deliveries };
-    const from = this.#sampler.now;
-    const samplesBefore = this.#sampler.samples.length;
-    await work();
-    const seconds = (this.#sampler.now - from) / 1000;
-    const after = this.#usage();
-    const report = await audience.report();
-    this.#faults.push(...report.faults);
-    reported(report);
-    const resident = this.#sampler.samples.slice(samplesBefore).map(({ residentBytes }) => residentBytes);
-    return {
-      events: this.#traffic.events - before.events,
-      deliveries: audience.deliveries - before.deliveries,
-      seconds,
-      cpuSeconds: after.cpuSeconds - before.cpuSeconds,
-      residentBytes: Math.max(after.residentBytes, ...resident),
-      delay: percentiles(report.delays),
-    };
-  }
-
-  /** Resolves when everything has arrived, or nothing does any more: what is missing then is a fault. */
-  async #drained(audience: Audience): Promise<void> {
-    let last = audience.deliveries;
-    let since = this.#sampler.now;
-    while (last < this.#traffic.expected && this.#sampler.now - since < LOST_AFTER_MS) {
-      await Promise.race([audience.changed(), delay(LOST_AFTER_MS, undefined, { ref: false })]);
-      if (audience.deliveries > last) since = this.#sampler.now;
-      last = audience.deliveries;
-    }
-    const { deliveries } = audience;
-    if (deliveries !== this.#traffic.expected) {
-      this.#faults.push(`expected ${this.#traffic.expected} deliveries in all, got ${deliveries}`);
-      this.#traffic.settle(deliveries);
-    }
-  }
-
-  async #executions(): Promise<number> {
-    const counts = await Promise.all(this.#servers.map((server) => server.metric('sluice_executions_total')));
-    return counts.reduce<number>((sum, count) => sum + (count ?? Number.NaN), 0);
-  }
-
-  #usage(): { cpuSeconds: number; residentBytes: number } {
-    return this.#servers
-      .map(({ usage }) => usage)
-      .reduce((sum, usage) => ({
-        cpuSeconds: sum.cpuSeconds + usage.cpuSeconds,
-        residentBytes: sum.residentBytes + usage.residentBytes,
-      }));
   }
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -1,27 +1,31 @@
 import type { Audience } from '../clients/audience.ts';
 import type { Sample } from '../report/report.ts';
-import type { Server } from '../targets/server-process.ts';
+import type { Pods } from '../targets/pods.ts';
 import type { Traffic } from './traffic.ts';
 
 const EVERY_MS = 250;
 
-interface Sources {
-  readonly servers: readonly Server[];
-  readonly audience: () => Audience | undefined;
-  readonly traffic: () => Traffic | undefined;
-}
-
 /** Looks at the servers and clients of a run a few times a second. */
 export class Sampler {
   readonly samples: Sample[] = [];
-  readonly #sources: Sources;
+  readonly #pods: Pods;
+  readonly #traffic: Traffic;
+  readonly #audience: () => Audience | undefined;
   readonly #seen: (sample: Sample) => void;
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
   #looking = false;
 
-  constructor(sources: Sources, seen: (sample: Sample) => void) {
-    this.#sources = sources;
+  /** @param audience there is none before clients connect */
+  constructor(
+    pods: Pods,
+    traffic: Traffic,
+    audience: () => Audience | undefined,
+    seen: (sample: Sample) => void,
+  ) {
+    this.#pods = pods;
+    this.#traffic = traffic;
+    this.#audience = audience;
     this.#seen = seen;
     this.#timer = setInterval(() => void this.#look(), EVERY_MS);
   }
@@ -40,20 +44,20 @@ export class Sampler {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const { servers, audience, traffic } = this.#sources;
-      const states = await Promise.all(servers.map((server) => server.ask('state')));
-      const usages = servers.map(({ usage }) => usage);
+      const states = await this.#pods.states();
+      const { residentBytes, cpuSeconds } = this.#pods.usage;
+      const audience = this.#audience();
       const sample: Sample = {
         at: this.now,
-        residentBytes: sum(usages.map(({ residentBytes }) => residentBytes)),
+        residentBytes,
         heapBytes: sum(states.map(({ heapBytes }) => heapBytes)),
         externalBytes: sum(states.map(({ externalBytes }) => externalBytes)),
-        cpuSeconds: sum(usages.map(({ cpuSeconds }) => cpuSeconds)),
+        cpuSeconds,
         loopUtilisation: Math.max(...states.map(({ loopUtilisation }) => loopUtilisation)),
         loopDelayMs: Math.max(...states.map(({ loopDelayMs }) => loopDelayMs)),
-        sockets: audience()?.open ?? 0,
-        eventsSent: traffic()?.events ?? 0,
-        deliveries: audience()?.deliveries ?? 0,
+        sockets: audience?.open ?? 0,
+        eventsSent: this.#traffic.events,
+        deliveries: audience?.deliveries ?? 0,
       };
       this.samples.push(sample);
       this.#seen(sample);

@@ -14,12 +14,16 @@ export interface Usage {
 
 /** @throws if there is no such process, or the system is not Linux */
 export function usageOf(pid: number): Usage {
-  return treeOf(pid)
-    .map((each) => ({ cpuSeconds: cpuSeconds(each), residentBytes: residentBytes(each) }))
-    .reduce((sum, usage) => ({
-      cpuSeconds: sum.cpuSeconds + usage.cpuSeconds,
-      residentBytes: sum.residentBytes + usage.residentBytes,
-    }));
+  return sumOf(
+    treeOf(pid).map((each) => ({ cpuSeconds: cpuSeconds(each), residentBytes: residentBytes(each) })),
+  );
+}
+
+export function sumOf(usages: readonly Usage[]): Usage {
+  return usages.reduce((sum, usage) => ({
+    cpuSeconds: sum.cpuSeconds + usage.cpuSeconds,
+    residentBytes: sum.residentBytes + usage.residentBytes,
+  }));
 }
 
 /** The child of its child, and so on; the process itself if it has none. */

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Audience } from '../clients/audience.ts';
+import type { ClientReport } from '../clients/client-messages.ts';
+import type { TrafficFigures } from '../report/report.ts';
+import { percentiles } from '../statistics.ts';
+import type { Pods } from '../targets/pods.ts';
+import type { Sampler } from './sampler.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Without any delivery for so long, those that are missing are taken for lost. */
+const LOST_AFTER_MS = 20_000;
+
+/** Sends events, waits for their deliveries, and measures what both cost the server. */
+export class TrafficMeter {
+  /** What was wrong with what arrived. */
+  readonly faults: string[] = [];
+  readonly #traffic: Traffic;
+  readonly #audience: Audience;
+  readonly #pods: Pods;
+  readonly #sampler: Sampler;
+
+  constructor(traffic: Traffic, audience: Audience, pods: Pods, sampler: Sampler) {
+    this.#traffic = traffic;
+    this.#audience = audience;
+    this.#pods = pods;
+    this.#sampler = sampler;
+  }
+
+  /** Sends so many events, each when the one before has arrived everywhere. */
+  async oneByOne(events: number): Promise<void> {
+    for (let event = 0; event < events; event += 1) {
+      await this.#traffic.send(1);
+      await this.drained();
+    }
+  }
+
+  /** Resolves when all deliveries have come, or no more come: those that are missing then are a fault. */
+  async drained(): Promise<void> {
+    const audience = this.#audience;
+    let last = audience.deliveries;
+    let since = this.#sampler.now;
+    while (last < this.#traffic.expected && this.#sampler.now - since < LOST_AFTER_MS) {
+      await Promise.race([audience.changed(), delay(LOST_AFTER_MS, undefined, { ref: false })]);
+      if (audience.deliveries > last) since = this.#sampler.now;
+      last = audience.deliveries;
+    }
+    const { deliveries } = audience;
+    if (deliveries !== this.#traffic.expected) {
+      this.faults.push(`expected ${this.#traffic.expected} deliveries in all, got ${deliveries}`);
+      this.#traffic.settle(deliveries);
+    }
+  }
+
+  /** What the clients have to report since the last report; their faults are among `faults`. */
+  async report(): Promise<ClientReport> {
+    const report = await this.#audience.report();
+    this.faults.push(...report.faults);
+    return report;
+  }
+
+  /** @param work sends events and waits for their deliveries */
+  async measure(
+    work: () => Promise<void>,
+  ): Promise<{ readonly figures: TrafficFigures; readonly report: ClientReport }> {
+    const sampler = this.#sampler;
+    const before = { ...this.#pods.usage, events: this.#traffic.events };
+    const deliveriesBefore = this.#audience.deliveries;
+    const from = sampler.now;
+    const samplesBefore = sampler.samples.length;
+    await work();
+    const seconds = (sampler.now - from) / 1000;
+    const after = this.#pods.usage;
+    const report = await this.report();
+    const resident = sampler.samples.slice(samplesBefore).map(({ residentBytes }) => residentBytes);
+    const figures = {
+      events: this.#traffic.events - before.events,
+      deliveries: this.#audience.deliveries - deliveriesBefore,
+      seconds,
+      cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+      residentBytes: Math.max(after.residentBytes, ...resident),
+      delay: percentiles(report.delays),
+    };
+    return { figures, report };
+  }
+}
