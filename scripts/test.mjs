@@ -4,7 +4,7 @@
  * With CI=true a skipped test is a failure.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
@@ -14,12 +14,26 @@ import { jars, kafka } from './lib/kafka.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
 import { needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
+import { plan } from './lib/test-plan.mjs';
 
-/** Of a test file, its services not included. A hang is a failure. */
-const FILE_TIMEOUT_MS = 240_000;
+/** Of a process with tests. It catches what hangs, and nothing else: a machine may be many times slower than another. */
+const PROCESS_TIMEOUT_MS = 1_200_000;
+
+/** Of all tests, should many of them hang. */
+const RUN_TIMEOUT_MS = 3_600_000;
+
+/** Many tests wait most of the time, for a broker or for a browser. */
+const FEWEST_PROCESSES = 4;
+const MOST_PROCESSES = 8;
 
 /** Long enough for tests to run their cleanup after an interruption. */
 const GRACE_MS = 5_000;
+
+/** Of Node's test runner, which takes them as options where it is called. */
+const NAME_PATTERN = '--test-name-pattern=';
+const ONLY = '--test-only';
+
+const RUNNER = path.join(import.meta.dirname, 'lib/test-runner.mjs');
 
 const PROGRAMS = ['kcat', 'chromium', 'redis-server', 'curl'];
 
@@ -93,24 +107,23 @@ const unavailable = (name) => `${name.toUpperCase().replaceAll('-', '_')}_UNAVAI
 
 async function runTests(files, flags, env) {
   const work = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
-  const skippedFile = path.join(work, 'skipped');
+  const [orderFile, skippedFile] = [path.join(work, 'order.json'), path.join(work, 'skipped')];
+  const processors = availableParallelism();
+  const order = {
+    modules: plan(files, { processes: Math.min(processors, MOST_PROCESSES), folder: work }),
+    concurrency: Math.min(Math.max(processors, FEWEST_PROCESSES), MOST_PROCESSES),
+    timeoutMs: PROCESS_TIMEOUT_MS,
+    namePatterns: flags
+      .filter((flag) => flag.startsWith(NAME_PATTERN))
+      .map((flag) => flag.slice(NAME_PATTERN.length)),
+    only: flags.includes(ONLY),
+    skippedFile,
+  };
+  writeFileSync(orderFile, JSON.stringify(order));
   try {
-    const code = await runNode(
-      [
-        '--enable-source-maps',
-        '--expose-gc',
-        '--test',
-        `--test-concurrency=${Math.min(4, Math.max(2, availableParallelism()))}`,
-        `--test-timeout=${FILE_TIMEOUT_MS}`,
-        '--test-reporter=spec',
-        '--test-reporter-destination=stdout',
-        `--test-reporter=${path.join(root, 'scripts/lib/skipped-reporter.mjs')}`,
-        `--test-reporter-destination=${skippedFile}`,
-        ...flags,
-        ...files,
-      ],
-      env,
-    );
+    // Node hands the flags on to the tests' processes.
+    const others = flags.filter((flag) => !flag.startsWith(NAME_PATTERN) && flag !== ONLY);
+    const code = await runNode(['--enable-source-maps', '--expose-gc', ...others, RUNNER, orderFile], env);
     const skipped = readFileSync(skippedFile, 'utf8');
     if (code !== 0 || skipped === '' || process.env.CI !== 'true') return code;
     console.error(`\nFailed, since CI=true and these were skipped:\n${skipped}`);
@@ -133,8 +146,13 @@ function runNode(args, env) {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    const tooLong = setTimeout(() => {
+      console.error(`The tests have not ended within ${RUN_TIMEOUT_MS / 60_000} minutes.`);
+      killGroup('SIGKILL');
+    }, RUN_TIMEOUT_MS);
     runner.once('error', reject);
     runner.once('exit', (code) => {
+      clearTimeout(tooLong);
       killGroup('SIGKILL');
       resolve(code ?? 1);
     });

@@ -43,12 +43,27 @@ export function testFiles(selection) {
 
 /** @param {string[]} files as from `testFiles` */
 export function needServices(files) {
-  return files.some((file) => !WITHOUT_SERVICES.has(path.relative(folder, file).split(path.sep)[0]));
+  return files.some((file) => !WITHOUT_SERVICES.has(suiteOf(file)));
 }
 
 /** @param {string[]} files as from `testFiles` */
 export function needDeployTools(files) {
-  return files.some((file) => WITH_DEPLOY_TOOLS.has(path.relative(folder, file).split(path.sep)[0]));
+  return files.some((file) => WITH_DEPLOY_TOOLS.has(suiteOf(file)));
+}
+
+/**
+ * @param {string | undefined} file absolute, built or source
+ * @returns {string | undefined} such as `unit/hub/hub`; undefined: it is no test file
+ */
+export function nameOf(file) {
+  if (file === undefined || !path.isAbsolute(file)) return undefined;
+  const [, name] = /^(?:dist\/)?test\/(.+)\.test\.[jt]s$/.exec(path.relative(root, file)) ?? [];
+  return name;
+}
+
+/** @param {string} file as from `testFiles` */
+export function suiteOf(file) {
+  return path.relative(folder, file).split(path.sep)[0];
 }
 
 function filesOf(suite) {

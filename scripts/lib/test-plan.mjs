@@ -1,0 +1,87 @@
+/**
+ * In which processes the test files run, and in which order: what takes long goes first, so that nothing is left to
+ * wait for at the end. How long each took is remembered from one run to the next.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from '../ensure.mjs';
+import { nameOf, suiteOf } from './test-files.mjs';
+
+/** Their files are many, short, and without effect on each other: they share processes, whose start costs more. */
+const SHARING = new Set(['unit', 'babel']);
+
+/** Takes heap snapshots of its process, which are the slower the more that process has loaded. */
+const ALONE = new Set(['unit/server/debug/routes']);
+
+/** What a run of all suites would wait for if it came last. In seconds, until a run of this clone has measured it. */
+const SLOW = {
+  'deploy/image': 45,
+  'deploy/rolling-update': 45,
+  'e2e/workers': 45,
+  'memory/idle-subscriber': 40,
+  'loadtest/micro': 25,
+  'integration/ingest': 20,
+  'integration/ladder': 17,
+  'e2e/drain': 15,
+  'e2e/debug': 13,
+  'e2e/debug-page': 13,
+  'integration/modes': 12,
+  'integration/two-pods': 12,
+  'integration/kafka-tls': 10,
+  'integration/redis-outage': 10,
+  'unit/executor/parity': 6,
+};
+
+const ORDINARY = 1;
+
+const memory = path.join(root, 'node_modules/.test-seconds.json');
+
+/**
+ * @param {string[]} files as from `testFiles`
+ * @param {object} options
+ * @param {number} options.processes among which files that share one are divided
+ * @param {string} options.folder for what has to be written
+ * @returns {string[]} modules, each to be run in a process of its own, in this order
+ */
+export function plan(files, { processes, folder }) {
+  const measured = readSeconds();
+  const secondsOf = (file) => measured[nameOf(file)] ?? SLOW[nameOf(file)] ?? ORDINARY;
+  const modules = files.map((file) => ({ files: [file], seconds: secondsOf(file) })).toSorted(slowestFirst);
+  const isShared = ({ files: [file] }) => SHARING.has(suiteOf(file)) && !ALONE.has(nameOf(file));
+  const shared = Array.from({ length: processes }, () => ({ files: [], seconds: 0 }));
+  for (const {
+    files: [file],
+    seconds,
+  } of modules.filter(isShared)) {
+    const [lightest] = shared.toSorted((a, b) => a.seconds - b.seconds);
+    lightest.files.push(file);
+    lightest.seconds += seconds;
+  }
+  return [...modules.filter((one) => !isShared(one)), ...shared.filter((one) => one.files.length > 0)]
+    .toSorted(slowestFirst)
+    .map(({ files: [first, ...others] }, index) =>
+      others.length === 0 ? first : together([first, ...others], path.join(folder, `shared-${index}.mjs`)),
+    );
+}
+
+/** @param {Record<string, number>} seconds of the files that were run, by name */
+export function rememberSeconds(seconds) {
+  mkdirSync(path.dirname(memory), { recursive: true });
+  writeFileSync(memory, JSON.stringify({ ...readSeconds(), ...seconds }));
+}
+
+function readSeconds() {
+  try {
+    return JSON.parse(readFileSync(memory, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+const slowestFirst = (a, b) => b.seconds - a.seconds;
+
+function together(files, module) {
+  writeFileSync(module, files.map((file) => `import '${pathToFileURL(file)}';\n`).join(''));
+  return module;
+}
