@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import type { Scope } from '../helpers/scope.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const TEXT = 'subscription { said { n text } }';
 const TOO_SLOW = 'sluice_closes_total{code="1013",reason="too_slow"}';
@@ -12,10 +14,12 @@ const SCHEMA = `
   type Said { n: Int text: String }
 `;
 
-async function start(t: TestContext, bufferBytes: number): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  return startGateway(t, { GRAPH: folder, SOCKET_BUFFER_BYTES: String(bufferBytes) });
+async function start(scope: Scope, bufferBytes: number): Promise<GatewayProcess> {
+  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA });
+  return startGateway(scope, { GRAPH: folder, SOCKET_BUFFER_BYTES: String(bufferBytes) });
 }
+
+const small = sharedGateway((scope) => start(scope, 16_384));
 
 async function say(gateway: GatewayProcess, n: number, size: number): Promise<void> {
   const response = await fetch(`${gateway.httpUrl}/events/items`, {
@@ -34,7 +38,7 @@ const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 test('a socket that stops reading ends as too slow; the others get every event, in order', async (t) => {
-  const gateway = await start(t, 16_384);
+  const gateway = await small();
   const readers = [
     await connectAndInit(t, gateway.graphqlUrl),
     await connectAndInit(t, gateway.graphqlUrl),
@@ -91,7 +95,7 @@ test('a socket that reads on in time has missed nothing, and what the protocol s
 });
 
 test('a ping of WebSocket is answered with its own bytes', async (t) => {
-  const gateway = await start(t, 16_384);
+  const gateway = await small();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const pong = once(socket.webSocket, 'pong');
   socket.webSocket.ping('are you there?');
@@ -100,7 +104,7 @@ test('a ping of WebSocket is answered with its own bytes', async (t) => {
 });
 
 test('a socket that pings and does not read ends as too slow', async (t) => {
-  const gateway = await start(t, 16_384);
+  const gateway = await small();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.webSocket.pause();
   const data = Buffer.alloc(125);

@@ -6,13 +6,17 @@ import { WebSocket } from 'ws';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
+import type { Scope } from '../helpers/scope.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const ITEM = 'subscription { item { id n } }';
 
-async function startEmbedded(t: TestContext, settings: Record<string, string> = {}): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  return startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+async function startEmbedded(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
+  const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
+  return startGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
 }
+
+const embedded = sharedGateway(startEmbedded);
 
 async function sendEvent(gateway: GatewayProcess, event: unknown): Promise<void> {
   const response = await fetch(`${gateway.httpUrl}/events/items`, {
@@ -62,7 +66,7 @@ const CLOSES: [string, number, (socket: RawSocket) => void][] = [
 ];
 
 test('a bad message closes its own connection with the right code, and nobody else notices', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const checkBystander = await bystander(t, gateway);
   for (const [what, code, send] of CLOSES) {
     const socket = await connectAndInit(t, gateway.graphqlUrl);
@@ -84,7 +88,7 @@ test('a client that does not introduce itself is closed with 4408, one that subs
 });
 
 test('another subprotocol is not accepted', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-ws');
   t.after(() => webSocket.terminate());
   const [error] = (await once(webSocket, 'error')) as [Error];
@@ -101,7 +105,7 @@ async function refused(url: string, origin?: string): Promise<number> {
 }
 
 test('pages of other hosts are refused, and so are upgrades anywhere but at /graphql', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   assert.equal(await refused(gateway.graphqlUrl, 'https://evil.example'), 403);
   assert.equal(await refused(gateway.graphqlUrl.replace('/graphql', '/')), 404);
   const own = await connect(t, gateway.graphqlUrl, { origin: gateway.httpUrl });
@@ -127,7 +131,7 @@ const THROWING = [
 ];
 
 test('whatever a document makes throw is an error for its id, and the other subscriptions go on', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('good', ITEM);
   await gateway.untilMetric('sluice_subscribers', 1);
@@ -143,7 +147,7 @@ test('whatever a document makes throw is an error for its id, and the other subs
 });
 
 test('an id used again before its last subscription has settled is refused, and nothing leaks', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('1', ITEM);
   await gateway.untilMetric('sluice_subscribers', 1);
@@ -156,7 +160,7 @@ test('an id used again before its last subscription has settled is refused, and 
 });
 
 test('an id may be used again once its last subscription is over', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let round = 1; round <= 3; round += 1) {
     socket.subscribe('1', ITEM);
@@ -173,7 +177,7 @@ test('an id may be used again once its last subscription is over', async (t) => 
 });
 
 test('subscribe and complete in one segment leave nobody behind', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let index = 0; index < 50; index += 1) {
     socket.sendTogether(subscribeMessage(`s${index}`, ITEM), { type: 'complete', id: `s${index}` });
@@ -189,7 +193,7 @@ test('subscribe and complete in one segment leave nobody behind', async (t) => {
 });
 
 test('sockets that vanish in any state leave nothing behind', async (t) => {
-  const gateway = await startEmbedded(t);
+  const gateway = await embedded();
   for (let index = 0; index < 20; index += 1) {
     const socket = await (index % 2 === 0 ? connect : connectAndInit)(t, gateway.graphqlUrl);
     for (let id = 0; id < index % 5; id += 1) socket.subscribe(String(id), ITEM);

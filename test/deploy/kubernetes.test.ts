@@ -7,10 +7,13 @@ import { loadConfig } from '../../src/config.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { Overlay, schemaFaults } from './kubernetes.ts';
 import { monitoringFaults } from './monitoring.ts';
 
 const DEPLOY = path.join(import.meta.dirname, '../../../deploy');
+const anyGateway = sharedGateway((scope) => startGateway(scope, {}));
+
 const LABELS = { 'app.kubernetes.io/name': 'sluice' };
 
 for (const name of ['dev', 'production']) {
@@ -43,8 +46,8 @@ for (const name of ['dev', 'production']) {
       assert.ok(config.KAFKA_BROKERS.length > 0 && config.REDIS_URL !== undefined);
     });
 
-    it('probes paths that a gateway answers, on the ports where it does', async (t) => {
-      const gateway = await startGateway(t, {});
+    it('probes paths that a gateway answers, on the ports where it does', async () => {
+      const gateway = await anyGateway();
       const { startupProbe, livenessProbe, readinessProbe } = overlay.container;
       for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
         assert.equal(overlay.portOf(httpGet.port), config.ADMIN_PORT);
@@ -136,12 +139,12 @@ for (const name of ['dev', 'production']) {
       assert.equal(metadata.annotations['nginx.org/websocket-services'], service.metadata.name);
     });
 
-    it('lets Prometheus find the metrics', async (t) => {
+    it('lets Prometheus find the metrics', async () => {
       const monitor = overlay.find('ServiceMonitor');
       if (name === 'dev') return assert.equal(monitor, undefined, 'none in dev');
       assert.ok(monitor);
       assert.equal(monitor.spec.endpoints.length, 1);
-      const gateway = await startGateway(t, {});
+      const gateway = await anyGateway();
       const service = overlay.get('Service');
       for (const { port, path: route } of monitor.spec.endpoints) {
         const target = service.spec.ports.find((one: { name: string }) => one.name === port);

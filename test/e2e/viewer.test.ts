@@ -8,6 +8,8 @@ import { WebSocket } from 'ws';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { Received } from '../helpers/graphql-client.ts';
+import type { Scope } from '../helpers/scope.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
   type Query { me: String, seller(id: ID!): Seller }
@@ -60,7 +62,7 @@ interface Sellers {
 const seller = (id: string): object => ({ id, fullName: `Seller ${id}` });
 
 /** A back end that notes what it is asked, and by whom. */
-async function startSellers(t: TestContext): Promise<Sellers> {
+async function startSellers(scope: Scope): Promise<Sellers> {
   const requests: string[] = [];
   const server: Server = createServer((request, response) => {
     let body = '';
@@ -77,17 +79,25 @@ async function startSellers(t: TestContext): Promise<Sellers> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => {
+  scope.after(() => {
     server.closeAllConnections();
     server.close();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-async function start(t: TestContext): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
-  const sellers = await startSellers(t);
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
-  const gateway = await startGateway(t, { GRAPH: folder, SELLERS_URL: sellers.url });
+let sellers: Sellers;
+
+const ready = sharedGateway(async (scope) => {
+  sellers = await startSellers(scope);
+  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
+  return startGateway(scope, { GRAPH: folder, SELLERS_URL: sellers.url });
+});
+
+/** The gateway and the back end of all tests, as if nobody had asked either of them for anything. */
+async function start(): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
+  const gateway = await ready();
+  sellers.requests.length = 0;
   return { gateway, sellers };
 }
 
@@ -112,7 +122,7 @@ async function send(gateway: GatewayProcess, event: object): Promise<void> {
 }
 
 test('each viewer sees what is its own, and those who see the same share one execution', async (t) => {
-  const { gateway } = await start(t);
+  const { gateway } = await start();
   const roles = ['a', 'b', 'c'];
   const subscribers = Array.from({ length: 12 }, (_, id) => {
     const client = connectAs(t, gateway, { id: String(id), role: roles[id % 3] });
@@ -135,7 +145,7 @@ test('each viewer sees what is its own, and those who see the same share one exe
 });
 
 test('a filter on the viewer lets an event through to those whom it names, in one execution', async (t) => {
-  const { gateway } = await start(t);
+  const { gateway } = await start();
   const subscribers = Array.from(
     { length: 6 },
     (_, id) =>
@@ -158,7 +168,7 @@ test('a filter on the viewer lets an event through to those whom it names, in on
 });
 
 test('a join over a back end is one request per event, keys in snake_case, and none where the event carries it', async (t) => {
-  const { gateway, sellers } = await start(t);
+  const { gateway, sellers } = await start();
   const query = 'subscription { bid { n is_mine seller { id full_name } } }';
   const subscribers = Array.from(
     { length: 20 },
@@ -180,7 +190,7 @@ test('a join over a back end is one request per event, keys in snake_case, and n
 });
 
 test('a back end that forwards a token is asked for each who has another one', async (t) => {
-  const { gateway, sellers } = await start(t);
+  const { gateway, sellers } = await start();
   const subscribers = ['1', '2'].map(
     (id) =>
       new Received(connectAs(t, gateway, { id }), 'subscription { bid { token_seller { full_name } } }'),
@@ -195,7 +205,7 @@ test('a back end that forwards a token is asked for each who has another one', a
 });
 
 test('whoever authenticate refuses, or gives no plain JSON for, is closed with 4403', async (t) => {
-  const { gateway } = await start(t);
+  const { gateway } = await start();
   for (const params of [{ role: 'banned' }, { broken: true }]) {
     const end = await new Received(connectAs(t, gateway, params), 'subscription { bid { n } }').untilEnd();
     assert.equal((end as { code?: number }).code, 4403);
@@ -204,7 +214,7 @@ test('whoever authenticate refuses, or gives no plain JSON for, is closed with 4
 });
 
 test('queries have a viewer and back ends too, over WebSocket and by POST', async (t) => {
-  const { gateway } = await start(t);
+  const { gateway } = await start();
   const received = new Received(connectAs(t, gateway, { id: '9' }), '{ me seller(id: "a/b") { full_name } }');
   await received.until(1);
   assert.deepEqual(received.results[0], { data: { me: '9', seller: { full_name: 'Seller a%2Fb' } } });
@@ -217,7 +227,7 @@ test('queries have a viewer and back ends too, over WebSocket and by POST', asyn
 });
 
 test('sharing: NEVER executes for each', async (t) => {
-  const { gateway } = await start(t);
+  const { gateway } = await start();
   const subscribers = ['1', '2', '3'].map(
     (id) => new Received(connectAs(t, gateway, { id }), 'subscription { alone { n } }'),
   );

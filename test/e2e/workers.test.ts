@@ -3,20 +3,22 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { runCli, spawnCli, startGateway, type GatewayProcess, type LogLine } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import type { Scope } from '../helpers/scope.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const WORKERS = 2;
 
 /** Serves what others consume: workers without a consumer group to wait for. */
-async function startEdge(t: TestContext, settings: Record<string, string> = {}): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(t, {
+async function startEdge(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
+  const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(scope, {
     GRAPH: folder,
     REDIS_URL: redisUrl(),
     WORKERS: String(WORKERS),
@@ -25,6 +27,8 @@ async function startEdge(t: TestContext, settings: Record<string, string> = {}):
   await gateway.untilReady();
   return gateway;
 }
+
+const edge = sharedGateway(startEdge);
 
 const linesOf = (gateway: GatewayProcess, msg: string): LogLine[] =>
   gateway.lines.filter((line) => line.msg === msg);
@@ -49,7 +53,7 @@ test(
   'sockets are spread evenly over the workers, and one port shows all of them',
   needs('redis'),
   async (t) => {
-    const gateway = await startEdge(t);
+    const gateway = await edge();
     const sockets: RawSocket[] = [];
     // One by one: of those that come together, a worker that is busy gets fewer.
     while (sockets.length < 20) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
@@ -63,7 +67,7 @@ test(
   'the port that is known shows the inside of each worker, to this machine only',
   needs('redis'),
   async (t) => {
-    const gateway = await startEdge(t);
+    const gateway = await edge();
     const sockets = [1, 2, 3].map(() => connectAndInit(t, gateway.graphqlUrl));
     for (const socket of await Promise.all(sockets)) socket.subscribe('1', 'subscription { item { n } }');
     await gateway.untilMetric('sluice_subscribers', sockets.length);
@@ -97,8 +101,8 @@ test(
   },
 );
 
-test('a recording in a worker ends when the client leaves', needs('redis'), async (t) => {
-  const gateway = await startEdge(t);
+test('a recording in a worker ends when the client leaves', needs('redis'), async () => {
+  const gateway = await edge();
   const leaving = new AbortController();
   const profile = (seconds: number, signal: AbortSignal | null = null): Promise<Response> =>
     fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=${seconds}`, { signal });
@@ -110,8 +114,8 @@ test('a recording in a worker ends when the client leaves', needs('redis'), asyn
   await eventually(async () => assert.equal((await profile(1)).status, 200));
 });
 
-test('a client that leaves in the middle of a snapshot hurts nobody', needs('redis'), async (t) => {
-  const gateway = await startEdge(t);
+test('a client that leaves in the middle of a snapshot hurts nobody', needs('redis'), async () => {
+  const gateway = await edge();
   const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
   assert.equal(snapshot.status, 200);
   await snapshot.body?.cancel();

@@ -4,11 +4,11 @@ import {
   type SpawnOptionsWithoutStdio,
 } from 'node:child_process';
 import { once } from 'node:events';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 
-/** Starts a process that ends with the test at the latest, by `killSignal` or else by SIGKILL. */
+/** Starts a process that ends with its scope at the latest, by `killSignal` or else by SIGKILL. */
 export function spawnFor(
-  t: TestContext,
+  scope: Scope,
   command: string,
   args: readonly string[],
   options: SpawnOptionsWithoutStdio & { readonly killSignal?: NodeJS.Signals } = {},
@@ -21,7 +21,7 @@ export function spawnFor(
   // The hook does not run if the test process exits by itself.
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
-  t.after(() => ended(child, killSignal));
+  scope.after(() => ended(child, killSignal));
   return child;
 }
 

@@ -3,14 +3,17 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
+import type { Scope } from './scope.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 
 /** Variables of the machine that a gateway under test needs; settings of the runner's own stay away. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
+
+/** Metrics that only grow. */
+const COUNTERS = /^\w+_total\b/;
 
 /** Joining a Kafka group takes seconds, more on a busy machine. */
 const PATIENCE_MS = 45_000;
@@ -28,6 +31,7 @@ export class GatewayProcess {
   port = 0;
   adminPort = 0;
   stderr = '';
+  #metricsBefore = '';
 
   constructor(child: ChildProcessWithoutNullStreams) {
     this.child = child;
@@ -46,10 +50,16 @@ export class GatewayProcess {
     return `http://127.0.0.1:${this.adminPort}`;
   }
 
-  /** A metric's value, all its labels added up unless they are named. */
+  /** A metric's value, all its labels added up unless they are named; of a counter, what has been added. */
   async metric(name: string): Promise<number> {
-    const response = await fetch(`${this.adminUrl}/metrics`);
-    return metricIn(await response.text(), name);
+    const before = COUNTERS.test(name) ? metricIn(this.#metricsBefore, name) : 0;
+    return metricIn(await this.#metrics(), name) - before;
+  }
+
+  /** For a test after others: resolves once none of their connections is left. Counters count from then on. */
+  async beginAnew(): Promise<void> {
+    for (const name of ['connections', 'subscribers', 'groups']) await this.untilMetric(`sluice_${name}`, 0);
+    this.#metricsBefore = await this.#metrics();
   }
 
   /** Waits until a metric is as wanted. */
@@ -93,6 +103,10 @@ export class GatewayProcess {
     await ended(this.child, signal);
     return this.child.exitCode;
   }
+
+  async #metrics(): Promise<string> {
+    return (await fetch(`${this.adminUrl}/metrics`)).text();
+  }
 }
 
 function metricIn(text: string, name: string): number {
@@ -106,12 +120,12 @@ function metricIn(text: string, name: string): number {
 /** Ports that are free, and no waiting at the end for load balancers and clients that are not there. */
 const DEFAULTS = { PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
 
-/** Starts a gateway on free ports and waits until it listens. It is stopped when the test ends. */
+/** Starts a gateway on free ports and waits until it listens. It is stopped with its scope. */
 export async function startGateway(
-  t: TestContext,
+  scope: Scope,
   settings: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  return untilListening(spawnCli(t, ['serve'], { ...DEFAULTS, ...settings }));
+  return untilListening(spawnCli(scope, ['serve'], { ...DEFAULTS, ...settings }));
 }
 
 /** The gateway that a process becomes, however it was started. */
@@ -135,11 +149,11 @@ export async function untilListening(child: ChildProcessWithoutNullStreams): Pro
 
 /** Runs the command line to its end. */
 export async function runCli(
-  t: TestContext,
+  scope: Scope,
   args: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawnCli(t, args, settings);
+  const child = spawnCli(scope, args, settings);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -149,7 +163,7 @@ export async function runCli(
 }
 
 export function spawnCli(
-  t: TestContext,
+  scope: Scope,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
 ): ChildProcessWithoutNullStreams {
@@ -158,5 +172,5 @@ export function spawnCli(
     const value = process.env[name];
     if (value !== undefined) env[name] ??= value;
   }
-  return spawnFor(t, process.execPath, ['--enable-source-maps', CLI, ...args], { env });
+  return spawnFor(scope, process.execPath, [CLI, ...args], { env });
 }

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A graph's folder outside the repository, with these files in it. It is removed when the test ends. */
-export async function graphFolder(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryFolder(t);
+/** A graph's folder outside the repository, with these files in it. It is removed with its scope. */
+export async function graphFolder(scope: Scope, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder(scope);
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   return folder;
 }
