@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Page } from 'playwright-core';
-import { chromium } from '../helpers/chromium.ts';
+import { openPage } from '../helpers/chromium.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
@@ -40,8 +40,7 @@ test(
   async (t) => {
     const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
     const gateway = await startGateway(t, { GRAPH: folder });
-    const browser = await chromium(t);
-    const page = await browser.newPage();
+    const page = await openPage(t);
     const hosts = new Set<string>();
     const complaints: string[] = [];
     page.on('request', (request) => {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { spawnFor } from '../helpers/child-process.ts';
-import { chromium } from '../helpers/chromium.ts';
+import { openPage } from '../helpers/chromium.ts';
 import { needs } from '../helpers/services.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
@@ -32,8 +32,7 @@ test(
   needs('chromium'),
   async (t) => {
     const host = await startGateway(t);
-    const browser = await chromium(t);
-    const page = await browser.newPage();
+    const page = await openPage(t);
     const hosts = new Set<string>();
     const complaints: string[] = [];
     page.on('request', (request) => {

@@ -1,11 +1,30 @@
 import type { TestContext } from 'node:test';
-import { chromium as launcher, type Browser } from 'playwright-core';
+import { chromium as launcher, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS } from '../../loadtest/report/chromium.ts';
+import { fileScope } from './scope.ts';
 
-/** A browser that is closed with the test. Needs 'chromium'. */
-export async function chromium(t: TestContext): Promise<Browser> {
+/** For what would never come: a busy machine may take many times as long as a quiet one. */
+const PATIENCE_MS = 120_000;
+
+const file = fileScope();
+let launching: Promise<Browser> | undefined;
+
+/**
+ * A page that is closed with the test, without the cookies and the cache of others. The browser, which takes a second to
+ * start, is the same for all tests of a file. Needs 'chromium'.
+ */
+export async function openPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
+  const browser = await (launching ??= launch());
+  const page = await browser.newPage(options);
+  t.after(() => page.close());
+  page.setDefaultTimeout(PATIENCE_MS);
+  return page;
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium';
-  const browser = await launcher.launch({ executablePath, args: [...CHROMIUM_FLAGS] });
-  t.after(() => browser.close());
+  const args = [...CHROMIUM_FLAGS];
+  const browser = await launcher.launch({ executablePath, args, timeout: PATIENCE_MS });
+  file.after(() => browser.close());
   return browser;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chromium } from '../helpers/chromium.ts';
+import { openPage } from '../helpers/chromium.ts';
 import { needs } from '../helpers/services.ts';
 
 test('A browser runs the scripts of a page', needs('chromium'), async (t) => {
-  const page = await (await chromium(t)).newPage();
+  const page = await openPage(t);
   await page.setContent('<p>before</p><script>document.querySelector("p").textContent = "after"</script>');
   assert.equal(await page.textContent('p'), 'after');
 });

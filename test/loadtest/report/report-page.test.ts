@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { page as pageOf } from '../../../loadtest/report/report-page.ts';
 import type { Report } from '../../../loadtest/report/report.ts';
 import { PLOTS } from '../../../loadtest/report/plot-series.ts';
-import { chromium } from '../../helpers/chromium.ts';
+import { openPage } from '../../helpers/chromium.ts';
 import { loadReport } from '../../helpers/load-report.ts';
 import { needs } from '../../helpers/services.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -26,7 +26,7 @@ interface Opened {
 async function open(t: TestContext, report: Report, options: BrowserContextOptions = {}): Promise<Opened> {
   const file = path.join(await temporaryFolder(t), 'report.html');
   await writeFile(file, pageOf(report));
-  const page = await (await chromium(t)).newPage(options);
+  const page = await openPage(t, options);
   const requests: string[] = [];
   const complaints: string[] = [];
   const url = pathToFileURL(file).href;
