@@ -86,19 +86,19 @@ async function startSellers(scope: Scope): Promise<Sellers> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-let sellers: Sellers;
+let backEnd: Sellers;
 
 const ready = sharedGateway(async (scope) => {
-  sellers = await startSellers(scope);
+  backEnd = await startSellers(scope);
   const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
-  return startGateway(scope, { GRAPH: folder, SELLERS_URL: sellers.url });
+  return startGateway(scope, { GRAPH: folder, SELLERS_URL: backEnd.url });
 });
 
 /** The gateway and the back end of all tests, as if nobody had asked either of them for anything. */
 async function start(): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
   const gateway = await ready();
-  sellers.requests.length = 0;
-  return { gateway, sellers };
+  backEnd.requests.length = 0;
+  return { gateway, sellers: backEnd };
 }
 
 function connectAs(t: TestContext, gateway: GatewayProcess, connectionParams: Record<string, unknown>) {

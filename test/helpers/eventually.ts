@@ -2,13 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const INTERVAL_MS = 25;
 
+/** It only ends what would never come: a busy machine may take many times as long as a quiet one. */
+const PATIENCE_MS = 120_000;
+
 /**
  * Calls `check` until it no longer throws. Only for state outside of the process that sends no event when it changes,
  * such as metrics.
  *
  * @returns what `check` returned
  */
-export async function eventually<T>(check: () => T | Promise<T>, { withinMs = 10_000 } = {}): Promise<T> {
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { withinMs = PATIENCE_MS } = {},
+): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     try {

@@ -68,7 +68,7 @@ export async function startSecureKafka(
     retry: { retries: 0 },
   });
   const admin = kafka.admin();
-  await eventually(() => admin.connect(), { withinMs: 45_000 });
+  await eventually(() => admin.connect());
   t.after(() => admin.disconnect());
   return { brokers: `localhost:${secure}`, open: kafka };
 }

@@ -25,13 +25,10 @@ export async function startTarget(t: TestContext, target: Target, wiring: Wiring
     });
   });
   if (adminPort !== undefined) {
-    await eventually(
-      async () => {
-        const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
-        if (!response.ok) throw new Error(await response.text());
-      },
-      { withinMs: 45_000 },
-    );
+    await eventually(async () => {
+      const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+      if (!response.ok) throw new Error(await response.text());
+    });
   }
   return {
     url: `ws://127.0.0.1:${port}/graphql`,
