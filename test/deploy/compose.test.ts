@@ -10,7 +10,8 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { startGateway } from '../helpers/gateway.ts';
-import { Received } from '../helpers/graphql-client.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startNginx } from '../helpers/nginx.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
 
@@ -93,7 +94,7 @@ test(
     await once(house.stdout, 'data');
     await Promise.all(gateways.map((gateway) => gateway.untilReady()));
 
-    const address = await startNginx(
+    const { address } = await startNginx(
       t,
       gateways.map(({ port }) => port),
     );
@@ -127,15 +128,17 @@ test(
 );
 
 test('nginx hands a connection to another gateway when one refuses it', needs('nginx'), async (t) => {
-  const [gone, gateway] = await Promise.all([startGateway(t, {}), startGateway(t, {})]);
-  const address = await startNginx(t, [gone.port, gateway.port]);
+  const GRAPH = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const [gone, gateway] = await Promise.all([startGateway(t, { GRAPH }), startGateway(t, { GRAPH })]);
+  const { address } = await startNginx(t, [gone.port, gateway.port]);
   await gone.stop('SIGKILL');
-  const query = 'subscription { property_update { headline } }';
-  for (let round = 0; round < 4; round += 1) {
-    const url = `ws://${address}/graphql`;
-    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
-    t.after(() => client.dispose());
-    await new Received(client, query).until(1);
+  for (let round = 1; round <= 4; round += 1) {
+    const client = graphqlClient(t, `ws://${address}/graphql`);
+    const received = new Received(client, 'subscription { item { n } }');
+    await gateway.untilMetric('sluice_subscribers', round);
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${gateway.httpUrl}/events/items`, { method: 'POST', headers, body: '{"id":1,"n":1}' });
+    await received.until(1);
   }
   assert.equal(await gateway.metric('sluice_connections'), 4);
 });

@@ -1,39 +1,52 @@
-import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { ended, spawnFor } from './child-process.ts';
+import { spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { deployTool } from './services.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const TEMPLATE = path.join(import.meta.dirname, '../../../deploy/nginx/nginx.conf.template');
 
-/**
- * nginx as deploy/nginx configures it, in front of gateways on these ports of this machine. Needs 'nginx'.
- *
- * @returns `host:port`
- */
-export async function startNginx(t: TestContext, ports: readonly number[]): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-nginx-'));
+/** nginx in front of gateways that come and go. */
+export interface Nginx {
+  /** `host:port` */
+  readonly address: string;
+  /**
+   * From soon on, only gateways on these ports get connections. Open ones stay: their old nginx process goes on with
+   * them.
+   */
+  use(ports: readonly number[]): Promise<void>;
+}
+
+/** nginx as deploy/nginx configures it, in front of gateways on these ports of this machine. Needs 'nginx'. */
+export async function startNginx(t: TestContext, ports: readonly number[]): Promise<Nginx> {
+  const folder = await temporaryFolder(t);
   const address = `127.0.0.1:${await freePort()}`;
-  const servers = ports.map((port) => `server 127.0.0.1:${port};`).join(' ');
   const template = await readFile(TEMPLATE, 'utf8');
   const config = path.join(folder, 'nginx.conf');
-  await writeFile(config, template.replaceAll('${LISTEN}', address).replaceAll('${SERVERS}', servers));
-  let output = '';
-  // Before the process is there, so that this is done first: killed, it would leave its workers behind.
-  t.after(async () => {
-    await ended(child, 'SIGTERM');
-    await rm(folder, { recursive: true, force: true });
-  });
+  const configure = async (upstreams: readonly number[]): Promise<void> => {
+    const servers = upstreams.map((port) => `server 127.0.0.1:${port};`).join(' ');
+    await writeFile(config, template.replaceAll('${LISTEN}', address).replaceAll('${SERVERS}', servers));
+  };
+  await configure(ports);
   const args = ['-p', folder, '-c', config, '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`];
-  const child = spawnFor(t, deployTool('nginx'), args);
+  // SIGKILL would leave its own processes behind.
+  const child = spawnFor(t, deployTool('nginx'), args, { killSignal: 'SIGTERM' });
+  let output = '';
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await eventually(async () => {
-    assert.equal(child.exitCode, null, output);
-    await fetch(`http://${address}/`);
+  const exit = once(child, 'exit').then(([code]) => {
+    throw new Error(`Expected nginx to listen on ${address}, but it ended with ${String(code)}: ${output}`);
   });
-  return address;
+  exit.catch(() => undefined);
+  await Promise.race([eventually(() => fetch(`http://${address}/`)), exit]);
+  return {
+    address,
+    async use(next) {
+      await configure(next);
+      child.kill('SIGHUP');
+    },
+  };
 }

@@ -3,22 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Kafka, logLevel, type Producer } from 'kafkajs';
 import { kafkaBrokers } from './services.ts';
 
-/** The rate, some 20 events a second. */
-const INTERVAL_MS = 50;
-
-/** Numbered events, one partition after the other, until it is stopped. Needs 'kafka'. */
+/** Numbered events, one partition after the other, some 20 a second until it is stopped. Needs 'kafka'. */
 export class Stream {
   /** Event `n` is in partition `n` modulo their number. */
   sent = 0;
   readonly #topic: string;
   readonly #partitions: number;
+  readonly #intervalMs: number;
   readonly #producer: Producer;
   #running = true;
   #done: Promise<void> = Promise.resolve();
 
-  constructor(topic: string, partitions: number) {
+  /** @param intervalMs the rate; nothing is waited for */
+  constructor(topic: string, partitions: number, intervalMs = 50) {
     this.#topic = topic;
     this.#partitions = partitions;
+    this.#intervalMs = intervalMs;
     const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
     this.#producer = kafka.producer();
   }
@@ -44,7 +44,7 @@ export class Stream {
       const message = { partition: n % this.#partitions, value: JSON.stringify({ id: n, n }) };
       await this.#producer.send({ topic: this.#topic, messages: [message] });
       this.sent += 1;
-      await delay(INTERVAL_MS);
+      await delay(this.#intervalMs);
     }
   }
 }
