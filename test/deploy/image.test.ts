@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/prom
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { untilListening, type GatewayProcess } from '../helpers/gateway.ts';
+import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { needs } from '../helpers/services.ts';
@@ -13,7 +13,8 @@ import { BuiltImages } from './built-image.ts';
 import { stagesOf } from './dockerfile.ts';
 import { contentOf, type Image } from './image.ts';
 
-const BUILD_TIMEOUT_MS = 200_000;
+/** It installs twice: minutes, where the network or the machine is slow. */
+const BUILD_TIMEOUT_MS = 900_000;
 const MIB = 1024 * 1024;
 
 describe('the container image', { skip: needs('image-node').skip }, () => {
@@ -34,9 +35,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     settings: Readonly<Record<string, string>> = {},
     of = image,
   ): Promise<GatewayProcess> =>
-    untilListening(
-      images.spawn(t, of, [...of.entrypoint, ...of.cmd], { PORT: '0', ADMIN_PORT: '0', ...settings }),
-    );
+    untilListening(images.spawn(t, of, [...of.entrypoint, ...of.cmd], { ...GATEWAY_DEFAULTS, ...settings }));
 
   /** MB, of the old generation and the young. */
   const heapLimit = async (t: TestContext, settings: Record<string, string>): Promise<number> =>
