@@ -9,9 +9,9 @@ import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helper
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { needs } from '../helpers/services.ts';
-import { BuiltImages } from './built-image.ts';
-import { stagesOf } from './dockerfile.ts';
-import { contentOf, type Image } from './image.ts';
+import { BuiltImages } from '../helpers/deploy/built-image.ts';
+import { stagesOf } from '../helpers/deploy/dockerfile.ts';
+import { contentOf, type Image } from '../helpers/deploy/image.ts';
 
 /** It installs twice: minutes, where the network or the machine is slow. */
 const BUILD_TIMEOUT_MS = 900_000;

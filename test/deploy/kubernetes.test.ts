@@ -8,8 +8,8 @@ import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
-import { Overlay, schemaFaults } from './kubernetes.ts';
-import { monitoringFaults } from './monitoring.ts';
+import { Overlay, schemaFaults } from '../helpers/deploy/kubernetes.ts';
+import { monitoringFaults } from '../helpers/deploy/monitoring.ts';
 
 const DEPLOY = path.join(import.meta.dirname, '../../../deploy');
 const anyGateway = sharedGateway((scope) => startGateway(scope, {}));

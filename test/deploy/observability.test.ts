@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { needs } from '../helpers/services.ts';
-import { metricsOfBusyGateway } from './busy-gateway.ts';
-import { Exposition } from './exposition.ts';
-import { checkQuery } from './promql.ts';
+import { metricsOfBusyGateway } from '../helpers/deploy/busy-gateway.ts';
+import { Exposition } from '../helpers/deploy/exposition.ts';
+import { checkQuery } from '../helpers/deploy/promql.ts';
 
 const DEPLOY = path.join(import.meta.dirname, '../../../deploy');
 const SAMPLE = new Exposition('up 1\na_total{topic="x"} 1\nb{topic="x"} 1\nh_bucket{le="1"} 1\n');

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
-import type { Client } from 'graphql-ws';
+import { Crowd } from '../helpers/crowd.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startNginx } from '../helpers/nginx.ts';
 import { needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { Stream } from '../helpers/stream.ts';
@@ -20,46 +19,6 @@ const DRAIN = { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '8' };
 
 /** As Kubernetes has one before it kills a pod; here for a pod that would not end at all. */
 const GRACE_MS = 120_000;
-
-/** The clients of one page, and how many of them are without a connection. */
-class Crowd {
-  readonly received: Received<{ item: { n: number } }>[];
-  readonly #away = new Set<Client>();
-  #mostAway = 0;
-
-  constructor(t: TestContext, url: string) {
-    this.received = Array.from({ length: CLIENTS }, () => {
-      const client = graphqlClient(t, url, { retryAttempts: 20 });
-      client.on('connected', () => this.#away.delete(client));
-      client.on('closed', () => this.#left(client));
-      return new Received(client, 'subscription { item { n } }');
-    });
-  }
-
-  #left(client: Client): void {
-    this.#away.add(client);
-    this.#mostAway = Math.max(this.#mostAway, this.#away.size);
-  }
-
-  /** @returns how many were away at once, at most, since the last time */
-  takeMostAway(): number {
-    const most = this.#mostAway;
-    this.#mostAway = this.#away.size;
-    return most;
-  }
-
-  get away(): number {
-    return this.#away.size;
-  }
-
-  /** Waits until each of them has got an event as young as this one. */
-  async untilAllReceive(n: number): Promise<void> {
-    await eventually(() => {
-      const behind = this.received.filter(({ results }) => (results.at(-1)?.data?.item.n ?? -1) < n);
-      assert.equal(behind.length, 0, `${behind.length} clients have not got event ${n}`);
-    });
-  }
-}
 
 /** Which events have been published on the topic's channel: `n` of each. */
 async function watchChannel(t: TestContext, channel: string): Promise<Set<number>> {
@@ -102,7 +61,7 @@ test(
       t,
       pods.map(({ port }) => port),
     );
-    const crowd = new Crowd(t, `ws://${nginx.address}/graphql`);
+    const crowd = new Crowd(t, CLIENTS, `ws://${nginx.address}/graphql`);
     const subscribers = async (): Promise<number> => {
       const counts = await Promise.all(pods.map((pod) => pod.metric('sluice_subscribers')));
       return counts.reduce((sum, count) => sum + count, 0);

@@ -3,12 +3,12 @@ import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { spawnFor } from '../helpers/child-process.ts';
-import { deployTool } from '../helpers/services.ts';
+import { spawnFor } from '../child-process.ts';
+import { deployTool } from '../services.ts';
 import { includedBy, stagesOf } from './dockerfile.ts';
 import { buildStages, type Image } from './image.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
+const ROOT = path.join(import.meta.dirname, '../../../..');
 
 /** The images that the Dockerfiles describe, made without an engine, and processes in them. */
 export class BuiltImages {

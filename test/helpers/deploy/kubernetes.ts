@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { deployTool } from '../helpers/services.ts';
+import { deployTool } from '../services.ts';
 
 /** A Kubernetes object, as loose as YAML is. */
 export interface Manifest {
