@@ -21,14 +21,8 @@ async function start(scope: Scope, bufferBytes: number): Promise<GatewayProcess>
 
 const small = sharedGateway((scope) => start(scope, 16_384));
 
-async function say(gateway: GatewayProcess, n: number, size: number): Promise<void> {
-  const response = await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ n, text: 'x'.repeat(size) }),
-  });
-  assert.equal(response.status, 202, await response.text());
-}
+const say = (gateway: GatewayProcess, n: number, size: number): Promise<void> =>
+  gateway.postEvent('items', { n, text: 'x'.repeat(size) });
 
 const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
   messages

@@ -18,15 +18,6 @@ async function startEmbedded(scope: Scope, settings: Record<string, string> = {}
 
 const embedded = sharedGateway(startEmbedded);
 
-async function sendEvent(gateway: GatewayProcess, event: unknown): Promise<void> {
-  const response = await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(event),
-  });
-  assert.equal(response.status, 202, await response.text());
-}
-
 /** A subscriber that must not notice what others do. */
 async function bystander(t: TestContext, gateway: GatewayProcess) {
   const socket = await connectAndInit(t, gateway.graphqlUrl);
@@ -34,7 +25,7 @@ async function bystander(t: TestContext, gateway: GatewayProcess) {
   await gateway.untilMetric('sluice_subscribers', 1);
   return async () => {
     const n = Math.floor(Math.random() * 1e9);
-    await sendEvent(gateway, { id: 1, n });
+    await gateway.postEvent('items', { id: 1, n });
     await socket.until(({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === n);
   };
 }
@@ -141,7 +132,7 @@ test('whatever a document makes throw is an error for its id, and the other subs
     assert.equal(answer.type, 'error', query.slice(0, 80));
     assert.equal(typeof (answer.payload as { message: unknown }[])[0]?.message, 'string');
   }
-  await sendEvent(gateway, { id: 1, n: 5 });
+  await gateway.postEvent('items', { id: 1, n: 5 });
   const next = await socket.until(({ type }) => type === 'next');
   assert.deepEqual(next, { id: 'good', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
 });
@@ -165,7 +156,7 @@ test('an id may be used again once its last subscription is over', async (t) => 
   for (let round = 1; round <= 3; round += 1) {
     socket.subscribe('1', ITEM);
     await gateway.untilMetric('sluice_subscribers', 1);
-    await sendEvent(gateway, { id: 1, n: round });
+    await gateway.postEvent('items', { id: 1, n: round });
     await socket.until(
       ({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === round,
     );
@@ -184,7 +175,7 @@ test('subscribe and complete in one segment leave nobody behind', async (t) => {
   }
   await socket.roundTrip();
   await gateway.untilMetric('sluice_groups', 0);
-  await sendEvent(gateway, { id: 1 });
+  await gateway.postEvent('items', { id: 1 });
   await socket.roundTrip();
   assert.deepEqual(
     socket.messages.filter(({ type }) => type === 'next'),

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { before, describe, it } from 'node:test';
-import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
@@ -107,12 +106,7 @@ test(
           super(url, protocols, { origin });
         }
       }
-      const client = createClient({
-        url: `ws://${address}/graphql`,
-        webSocketImpl: Browser,
-        retryAttempts: 0,
-      });
-      t.after(() => client.dispose());
+      const client = graphqlClient(t, `ws://${address}/graphql`, { webSocketImpl: Browser });
       return new Received(client, 'subscription { property_update { headline } }');
     };
     const viewers = [connect(`http://${address}`), connect(`http://${address}`)];
@@ -136,8 +130,7 @@ test('nginx hands a connection to another gateway when one refuses it', needs('n
     const client = graphqlClient(t, `ws://${address}/graphql`);
     const received = new Received(client, 'subscription { item { n } }');
     await gateway.untilMetric('sluice_subscribers', round);
-    const headers = { 'content-type': 'application/json' };
-    await fetch(`${gateway.httpUrl}/events/items`, { method: 'POST', headers, body: '{"id":1,"n":1}' });
+    await gateway.postEvent('items', { id: 1, n: round });
     await received.until(1);
   }
   assert.equal(await gateway.metric('sluice_connections'), 4);

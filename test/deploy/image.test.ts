@@ -123,9 +123,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     const subscription = 'subscription { bid_placed(auction_id: "a") { amount { formatted } } }';
     const received = new Received(graphqlClient(t, gateway.graphqlUrl), subscription);
     await gateway.untilMetric('sluice_subscribers', 1);
-    const body = '{"auctionId":"a","amount":{"value":5,"currency":"EUR"}}';
-    const headers = { 'content-type': 'application/json' };
-    await fetch(`${gateway.httpUrl}/events/bids`, { method: 'POST', headers, body });
+    await gateway.postEvent('bids', { auctionId: 'a', amount: { value: 5, currency: 'EUR' } });
     await received.until(1);
     assert.deepEqual(received.results[0], { data: { bid_placed: { amount: { formatted: '€5' } } } });
   });
@@ -138,11 +136,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     const gateway = await start(t, { GRAPH: folder });
     const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { tick { n } }');
     await gateway.untilMetric('sluice_subscribers', 1);
-    await fetch(`${gateway.httpUrl}/events/ticks`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"n":1}',
-    });
+    await gateway.postEvent('ticks', { n: 1 });
     await received.until(1);
     assert.deepEqual(received.data, [{ tick: { n: 1 } }]);
   });

@@ -32,12 +32,7 @@ async function connectAs(t: TestContext, gateway: GatewayProcess, bidderId: stri
 async function placeBid(gateway: GatewayProcess, bidId: string, more: object = {}): Promise<void> {
   const bidder = { bidderId: 'bidder-1', paddleNumber: 104, displayName: 'A. Okafor' };
   const amount = { value: 900_000, currency: 'EUR' };
-  const response = await fetch(`${gateway.httpUrl}/events/bids`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ bidId, auctionId: 'auction-1', amount, bidder, ...more }),
-  });
-  assert.equal(response.status, 202);
+  await gateway.postEvent('bids', { bidId, auctionId: 'auction-1', amount, bidder, ...more });
 }
 
 const bids = (selection: string): string =>

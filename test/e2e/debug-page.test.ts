@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { needs } from '../helpers/services.ts';
@@ -15,14 +15,6 @@ const PANELS = [
   'Event loop, busy',
   'Memory',
 ];
-
-async function post(gateway: GatewayProcess): Promise<void> {
-  await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"id":1}',
-  });
-}
 
 /** The value that a panel shows for one of its lines. */
 function value(page: Page, panel: string, line: string) {
@@ -67,7 +59,7 @@ test(
     await value(page, 'Connections', 'connections').filter({ hasText: /^2$/ }).waitFor();
     await value(page, 'Connections', 'subscribers').filter({ hasText: /^2$/ }).waitFor();
 
-    const posting = setInterval(() => void post(gateway), 50);
+    const posting = setInterval(() => void gateway.postEvent('items', { id: 1 }), 50);
     t.after(() => clearInterval(posting));
     for (const [panel, line] of [
       ['Events', 'consumed'],

@@ -33,14 +33,8 @@ async function subscribed(t: TestContext, gateway: GatewayProcess, count: number
   return sockets;
 }
 
-async function post(gateway: GatewayProcess, event: object): Promise<void> {
-  const response = await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 7, ...event }),
-  });
-  assert.equal(response.status, 202);
-}
+const post = (gateway: GatewayProcess, event: object): Promise<void> =>
+  gateway.postEvent('items', { id: 7, ...event });
 
 /** Checks that each socket has been sent 0, 1, 2 … up to so many, in this order and nothing else. */
 async function assertAllArrived(

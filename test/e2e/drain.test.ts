@@ -35,15 +35,6 @@ async function subscribe(t: TestContext, gateway: GatewayProcess, count: number)
   return sockets;
 }
 
-async function post(gateway: GatewayProcess, event: object): Promise<void> {
-  const response = await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(event),
-  });
-  assert.equal(response.status, 202);
-}
-
 /** The answer to an upgrade that is refused. */
 async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
   const outgoing = request(`${gateway.httpUrl}/graphql`, {
@@ -76,7 +67,7 @@ test('while it waits for load balancers to notice, a pod is not ready, alive, an
   const late = await connectAndInit(t, gateway.graphqlUrl);
   late.subscribe('1', 'subscription { item { n tags } }');
   await gateway.untilMetric('sluice_subscribers', 2);
-  await post(gateway, { id: 1, n: 7 });
+  await gateway.postEvent('items', { id: 1, n: 7 });
   for (const socket of [before, late]) await socket?.until(({ type }) => type === 'next');
 });
 
@@ -89,7 +80,7 @@ test('then it refuses new sockets, and those that are still open get what happen
   assert.equal(statusCode, 503);
   assert.equal(headers['retry-after'], '1');
   const last = sockets.at(-1);
-  await post(gateway, { id: 1, n: 7 });
+  await gateway.postEvent('items', { id: 1, n: 7 });
   await last?.until(({ type }) => type === 'next');
   assert.equal(last?.webSocket.readyState, WebSocket.OPEN);
 });
@@ -126,7 +117,7 @@ test('what waits for a socket goes out before it is closed', async (t) => {
   assert.ok(socket);
   socket.webSocket.pause();
   const tags = ['x'.repeat(400_000)];
-  for (let n = 0; n < 40; n += 1) await post(gateway, { id: 1, n, tags });
+  for (let n = 0; n < 40; n += 1) await gateway.postEvent('items', { id: 1, n, tags });
   const exit = once(gateway.child, 'exit');
   gateway.child.kill('SIGTERM');
   socket.webSocket.resume();
@@ -149,7 +140,7 @@ test('a socket that has grown old is closed with 1012, and a client comes back b
   await eventually(() => assert.ok(connections >= 2));
   // What comes while it is away is not for it, and it is soon away again.
   await eventually(async () => {
-    await post(gateway, { id: 1, n: 7 });
+    await gateway.postEvent('items', { id: 1, n: 7 });
     assert.notEqual(received.results.length, 0);
   });
   assert.equal(received.end, undefined);

@@ -20,12 +20,7 @@ test('one event for 4,000 identical subscribers is one execution and 4,000 deliv
   await gateway.untilMetric('sluice_subscribers', SUBSCRIBERS);
   assert.equal(await gateway.metric('sluice_connections'), SUBSCRIBERS);
 
-  const response = await fetch(`${gateway.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 1, n: 2, sellerName: 'Ann' }),
-  });
-  assert.equal(response.status, 202);
+  await gateway.postEvent('items', { id: 1, n: 2, sellerName: 'Ann' });
 
   for (const socket of sockets) {
     const next = await socket.until(({ type }) => type === 'next');

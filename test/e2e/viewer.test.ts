@@ -3,11 +3,9 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { createClient } from 'graphql-ws';
-import { WebSocket } from 'ws';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { Received } from '../helpers/graphql-client.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 
@@ -102,23 +100,7 @@ async function start(): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
 }
 
 function connectAs(t: TestContext, gateway: GatewayProcess, connectionParams: Record<string, unknown>) {
-  const client = createClient({
-    url: gateway.graphqlUrl,
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-    connectionParams,
-  });
-  t.after(() => client.dispose());
-  return client;
-}
-
-async function send(gateway: GatewayProcess, event: object): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify(event);
-  assert.equal(
-    (await fetch(`${gateway.httpUrl}/events/bids`, { method: 'POST', headers, body })).status,
-    202,
-  );
+  return graphqlClient(t, gateway.graphqlUrl, { connectionParams });
 }
 
 test('each viewer sees what is its own, and those who see the same share one execution', async (t) => {
@@ -133,7 +115,7 @@ test('each viewer sees what is its own, and those who see the same share one exe
     'subscription { bid { is_mine } }',
   );
   await gateway.untilMetric('sluice_subscribers', 13);
-  await send(gateway, { n: 1, bidderId: '5' });
+  await gateway.postEvent('bids', { n: 1, bidderId: '5' });
   for (const [id, received] of subscribers.entries()) {
     await received.until(1);
     assert.equal(received.data[0]?.bid.role, roles[id % 3]);
@@ -155,9 +137,9 @@ test('a filter on the viewer lets an event through to those whom it names, in on
       ),
   );
   await gateway.untilMetric('sluice_subscribers', 6);
-  await send(gateway, { n: 1, watchers: [0, 1, 2] });
-  await send(gateway, { n: 2, watchers: ['3'] });
-  await send(gateway, { n: 3, watchers: [0, 1, 2, 3, 4] });
+  await gateway.postEvent('bids', { n: 1, watchers: [0, 1, 2] });
+  await gateway.postEvent('bids', { n: 2, watchers: ['3'] });
+  await gateway.postEvent('bids', { n: 3, watchers: [0, 1, 2, 3, 4] });
   const expected = [[1, 3], [1, 3], [1, 3], [2, 3], [3], []];
   await Promise.all(subscribers.map((received, id) => received.until(expected[id]?.length ?? 0)));
   assert.deepEqual(
@@ -176,14 +158,14 @@ test('a join over a back end is one request per event, keys in snake_case, and n
       new Received<{ bid: { n: number; seller: object } }>(connectAs(t, gateway, { id: String(id) }), query),
   );
   await gateway.untilMetric('sluice_subscribers', 20);
-  await send(gateway, { n: 1, sellerId: '7', bidderId: '3' });
+  await gateway.postEvent('bids', { n: 1, sellerId: '7', bidderId: '3' });
   await Promise.all(subscribers.map((received) => received.until(1)));
   assert.deepEqual(sellers.requests, ['POST /batch  {"ids":["7"]}']);
   assert.deepEqual(
     subscribers.map((received) => received.data[0]?.bid),
     subscribers.map((_, id) => ({ n: 1, is_mine: id === 3, seller: { id: '7', full_name: 'Seller 7' } })),
   );
-  await send(gateway, { n: 2, sellerId: '8', seller: { id: '8', fullName: 'From the event' } });
+  await gateway.postEvent('bids', { n: 2, sellerId: '8', seller: { id: '8', fullName: 'From the event' } });
   await Promise.all(subscribers.map((received) => received.until(2)));
   assert.deepEqual(subscribers[0]?.data[1]?.bid.seller, { id: '8', full_name: 'From the event' });
   assert.equal(sellers.requests.length, 1);
@@ -196,7 +178,7 @@ test('a back end that forwards a token is asked for each who has another one', a
       new Received(connectAs(t, gateway, { id }), 'subscription { bid { token_seller { full_name } } }'),
   );
   await gateway.untilMetric('sluice_subscribers', 2);
-  await send(gateway, { sellerId: '7' });
+  await gateway.postEvent('bids', { sellerId: '7' });
   await Promise.all(subscribers.map((received) => received.until(1)));
   assert.deepEqual(sellers.requests.toSorted(), [
     'GET /one/7 Bearer token-of-1',
@@ -232,7 +214,7 @@ test('sharing: NEVER executes for each', async (t) => {
     (id) => new Received(connectAs(t, gateway, { id }), 'subscription { alone { n } }'),
   );
   await gateway.untilMetric('sluice_subscribers', 3);
-  await send(gateway, { n: 1 });
+  await gateway.postEvent('bids', { n: 1 });
   await Promise.all(subscribers.map((received) => received.until(1)));
   assert.equal(await gateway.metric('sluice_executions_total'), 3);
 });

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Certificate {
   /** Of the files, for others that go with them. */
@@ -16,8 +15,7 @@ export interface Certificate {
 
 /** A certificate for `localhost`. */
 export async function selfSigned(t: TestContext): Promise<Certificate> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-tls-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const output = ['-keyout', keyFile, '-out', certificateFile];

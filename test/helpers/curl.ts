@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { spawnFor } from './child-process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Download {
   /** As the gateway wants it to be called. */
@@ -13,8 +13,7 @@ export interface Download {
 
 /** Fetches a file as people do: with curl, into a folder, under the name that the server gives. Needs 'curl'. */
 export async function download(t: TestContext, url: string): Promise<Download> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-download-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const written = ['--write-out', '%{filename_effective}'];
   const args = ['--silent', '--show-error', '--fail-with-body', '--remote-name', '--remote-header-name'];
   const child = spawnFor(t, 'curl', [...args, ...written, url], { cwd: folder });

@@ -53,6 +53,16 @@ export class GatewayProcess {
     return metricIn(await this.#metrics(), name) - before;
   }
 
+  /** Hands the gateway an event, which it must accept. For a gateway without Kafka. */
+  async postEvent(topic: string, event: unknown): Promise<void> {
+    const response = await fetch(`${this.httpUrl}/events/${topic}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(event),
+    });
+    assert.equal(response.status, 202, await response.text());
+  }
+
   /** For a test after others: resolves once none of their connections is left. Counters count from then on. */
   async beginAnew(): Promise<void> {
     for (const name of ['connections', 'subscribers', 'groups']) await this.untilMetric(`sluice_${name}`, 0);

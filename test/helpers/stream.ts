@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kafka, logLevel, type Producer } from 'kafkajs';
-import { kafkaBrokers } from './services.ts';
+import type { Producer } from 'kafkajs';
+import { kafkaClient } from './kafka-client.ts';
 
 /** Numbered events, one partition after the other, some 20 a second until it is stopped. Needs 'kafka'. */
 export class Stream {
@@ -19,8 +19,7 @@ export class Stream {
     this.#topic = topic;
     this.#partitions = partitions;
     this.#intervalMs = intervalMs;
-    const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
-    this.#producer = kafka.producer();
+    this.#producer = kafkaClient().producer();
   }
 
   /** It is stopped when the test ends, at the latest. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { Kafka, logLevel } from 'kafkajs';
-import { kafkaBrokers } from './services.ts';
+import { kafkaClient } from './kafka-client.ts';
 
 const LONGEST_NAME = 60;
 
@@ -14,8 +13,7 @@ const LONGEST_NAME = 60;
 export async function createTopic(t: TestContext, { partitions = 1 } = {}): Promise<string> {
   const slug = t.name.replaceAll(/\W+/g, '-').slice(0, LONGEST_NAME);
   const topic = `${slug}-${randomUUID().slice(0, 8)}`;
-  const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
-  const admin = kafka.admin();
+  const admin = kafkaClient().admin();
   await admin.connect();
   try {
     await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });

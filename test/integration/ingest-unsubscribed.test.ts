@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
-import { Kafka, logLevel } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat, type Line } from '../helpers/kcat.ts';
-import { kafkaBrokers, needs, podSettings, redisUrl } from '../helpers/services.ts';
+import { kafkaClient } from '../helpers/kafka-client.ts';
+import { needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 interface ItemData {
@@ -33,7 +33,7 @@ async function startPods(t: TestContext, topic: string, count: number, schema = 
 
 /** How far a group has committed a topic, all partitions added up. */
 async function committedOf(t: TestContext, topic: string): Promise<() => Promise<number>> {
-  const admin = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING }).admin();
+  const admin = kafkaClient().admin();
   await admin.connect();
   t.after(() => admin.disconnect());
   return async () => {

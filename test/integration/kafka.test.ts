@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Kafka, logLevel, Partitioners, type EachMessagePayload } from 'kafkajs';
+import { Partitioners, type EachMessagePayload } from 'kafkajs';
 import { kcat } from '../helpers/kcat.ts';
-import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { kafkaClient } from '../helpers/kafka-client.ts';
+import { needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const PARTITIONS = 3;
@@ -46,17 +47,15 @@ interface Received extends KeyValue {
   readonly partition: number;
 }
 
-const client = (): Kafka => new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
-
 async function produce(topic: string, messages: KeyValue[]): Promise<void> {
-  const producer = client().producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  const producer = kafkaClient().producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   await producer.send({ topic, messages });
   await producer.disconnect();
 }
 
 async function consume(t: TestContext, topic: string, count: number): Promise<Received[]> {
-  const consumer = client().consumer({ groupId: topic });
+  const consumer = kafkaClient().consumer({ groupId: topic });
   t.after(() => consumer.disconnect());
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Kafka, logLevel } from 'kafkajs';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { kafkaClient } from '../helpers/kafka-client.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const POISON: Record<string, Buffer | string | null> = {
@@ -40,8 +40,7 @@ test(
     );
     await gateway.untilMetric('sluice_subscribers', 1);
 
-    const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING });
-    const producer = kafka.producer();
+    const producer = kafkaClient().producer();
     await producer.connect();
     t.after(() => producer.disconnect());
     let n = 100;

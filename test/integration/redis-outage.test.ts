@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
-import { Kafka, logLevel } from 'kafkajs';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { startRedis } from '../helpers/redis.ts';
+import { kafkaClient } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -32,7 +32,7 @@ test(
     );
     await gateway.untilMetric('sluice_subscribers', 1);
 
-    const admin = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    const admin = kafkaClient().admin();
     await admin.connect();
     t.after(() => admin.disconnect());
     const committed = async (): Promise<number> => {

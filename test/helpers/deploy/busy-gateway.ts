@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
-import { Kafka, logLevel, type Message } from 'kafkajs';
-import { createClient } from 'graphql-ws';
-import { WebSocket } from 'ws';
+import type { Message } from 'kafkajs';
 import { eventually } from '../eventually.ts';
 import { startGateway, type GatewayProcess } from '../gateway.ts';
 import { graphFolder } from '../graph-folder.ts';
-import { Received } from '../graphql-client.ts';
+import { graphqlClient, Received } from '../graphql-client.ts';
 import { connectAndInit } from '../raw-socket.ts';
-import { kafkaBrokers, podSettings, redisUrl } from '../services.ts';
+import { kafkaClient } from '../kafka-client.ts';
+import { podSettings, redisUrl } from '../services.ts';
 import { createTopic } from '../topic.ts';
 
 const QUERY = 'subscription { item { id mine supplier } }';
@@ -48,13 +47,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   });
   await gateway.untilReady();
   const subscribe = (id: string, query: string): Received => {
-    const client = createClient({
-      url: gateway.graphqlUrl,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-      connectionParams: { id },
-    });
-    t.after(() => client.dispose());
+    const client = graphqlClient(t, gateway.graphqlUrl, { connectionParams: { id } });
     return new Received(client, query);
   };
   const viewers = [subscribe('1', QUERY), subscribe('2', QUERY)];
@@ -107,8 +100,7 @@ async function publishOfAnotherVersion(channel: string): Promise<void> {
 }
 
 async function produce(topic: string, messages: Message[]): Promise<void> {
-  const kafka = new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.ERROR });
-  const producer = kafka.producer();
+  const producer = kafkaClient().producer();
   await producer.connect();
   await producer.send({ topic, messages });
   await producer.disconnect();
