@@ -1,46 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  GraphQLError,
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  type GraphQLSchema,
-} from 'graphql';
-import { handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import { handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
-import type { Contexts } from '../../context/event-scope.ts';
-import type { Executor } from '../../executor/executor.ts';
-import type { Operation } from '../../executor/operation.ts';
-import type { Flusher } from './flusher.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
-import type { Clock } from '../../support/clock.ts';
-import type { Hub } from '../../hub/hub.ts';
-import { largest } from '../../support/largest.ts';
-import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { ConnectionMaxAge } from './max-age.ts';
-import { DISCONNECTS } from './disconnect.ts';
+import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
-import { closeStaggered } from './staggered-close.ts';
+import { largest } from '../../support/largest.ts';
 import { Connection, type ConnectionServices } from './connection.ts';
-import { WebSocketSubscription } from './subscription.ts';
+import { DISCONNECTS } from './disconnect.ts';
+import type { Flusher } from './flusher.ts';
+import type { ConnectionMaxAge } from './max-age.ts';
+import { Operations, type OperationOptions } from './operations.ts';
+import { closeStaggered } from './staggered-close.ts';
+import type { WebSocketSubscription } from './subscription.ts';
 
-interface WebSocketOptions {
-  readonly schema: GraphQLSchema;
-  readonly executor: Pick<Executor, 'prepare' | 'execute'>;
-  readonly hub: Pick<Hub, 'join' | 'leave'>;
+interface WebSocketOptions extends OperationOptions {
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
-  readonly contexts: Pick<Contexts, 'queryContext'>;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
-  readonly log: Log;
   readonly maxPayloadBytes: number;
   readonly bufferBytes: number;
   readonly initTimeoutMs: number;
-  /** Of one connection, at the same time. */
-  readonly maxOperations: number;
   /** 0: never. */
   readonly pingSeconds: number;
   readonly maxAge: ConnectionMaxAge;
@@ -51,12 +33,6 @@ export interface SocketsInspection {
   readonly count: number;
   readonly waitingBytes: number;
   readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
-}
-
-/** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
-interface QueryArgs extends ExecutionArgs {
-  readonly operation: Operation;
-  readonly document: DocumentNode;
 }
 
 const AGE_CHECK_MS = 1_000;
@@ -88,6 +64,7 @@ export class WebSocketTransport {
       maxPayload: options.maxPayloadBytes,
       perMessageDeflate: false,
     });
+    const operations = new Operations(options);
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
       // Its timers would be held by each connection: there is one for all instead.
       connectionInitWaitTimeout: 0,
@@ -98,9 +75,9 @@ export class WebSocketTransport {
         delete (ctx as { connectionParams?: unknown }).connectionParams;
         return extra.authenticate(connectionParams);
       },
-      onSubscribe: (ctx, id, payload) => this.#onSubscribe(ctx.extra, id, payload),
+      onSubscribe: (ctx, id, payload) => operations.start(ctx.extra, id, payload),
       subscribe: (args) => args as unknown as WebSocketSubscription,
-      execute: (args) => this.#execute(args as QueryArgs),
+      execute: (args) => operations.execute(args),
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
@@ -114,9 +91,7 @@ export class WebSocketTransport {
       log,
       bufferBytes,
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
-      leave: (subscription) => {
-        if (subscription.group !== undefined) options.hub.leave(subscription.group, subscription);
-      },
+      leave: (subscription) => operations.leave(subscription),
       forget: (connection) => this.#forget(connection),
     };
   }
@@ -218,62 +193,6 @@ export class WebSocketTransport {
     this.#connections.delete(connection);
     this.#options.metrics.connections.dec();
     if (this.#connections.size === 0) this.#whenEmpty?.();
-  }
-
-  /** Never throws: any fault of one operation is an `error` for its id. */
-  #onSubscribe(
-    connection: Connection,
-    id: string,
-    payload: SubscribePayload,
-  ): ExecutionArgs | readonly GraphQLError[] {
-    try {
-      return this.#startOperation(connection, id, payload);
-    } catch (error) {
-      this.#options.log.error({ err: error }, 'an operation failed before it began');
-      return [new GraphQLError('Internal server error')];
-    }
-  }
-
-  #startOperation(
-    connection: Connection,
-    id: string,
-    payload: SubscribePayload,
-  ): ExecutionArgs | readonly GraphQLError[] {
-    const { executor, hub, contexts, schema, maxOperations } = this.#options;
-    if (connection.operations > maxOperations) {
-      const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
-      return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
-    }
-    const operation = executor.prepare(payload.query, payload.operationName);
-    if (!('document' in operation)) return operation;
-    const variables = payload.variables ?? {};
-    if (operation.kind !== 'subscription') {
-      const { document, name } = operation;
-      const args: QueryArgs = {
-        operation,
-        schema,
-        document,
-        operationName: name,
-        variableValues: variables,
-        contextValue: contexts.queryContext(connection.viewer),
-      };
-      return args;
-    }
-    const subscription = new WebSocketSubscription(id, operation, connection);
-    const group = hub.join(operation, variables, subscription);
-    if (!('plan' in group)) return group;
-    subscription.joined(group);
-    // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
-    Object.assign(payload, { query: operation.query, variables: group.plan.variables });
-    return subscription;
-  }
-
-  #execute({
-    operation,
-    contextValue,
-    variableValues,
-  }: QueryArgs): ExecutionResult | Promise<ExecutionResult> {
-    return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
   }
 }
 

@@ -1,0 +1,103 @@
+import {
+  GraphQLError,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
+import type { SubscribePayload } from 'graphql-ws';
+import type { Contexts } from '../../context/event-scope.ts';
+import type { Executor } from '../../executor/executor.ts';
+import type { Operation } from '../../executor/operation.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { Log } from '../../log.ts';
+import type { Connection } from './connection.ts';
+import { WebSocketSubscription } from './subscription.ts';
+
+export interface OperationOptions {
+  readonly schema: GraphQLSchema;
+  readonly executor: Pick<Executor, 'prepare' | 'execute'>;
+  readonly hub: Pick<Hub, 'join' | 'leave'>;
+  readonly contexts: Pick<Contexts, 'queryContext'>;
+  readonly log: Log;
+  /** Of one connection, at the same time. */
+  readonly maxOperations: number;
+}
+
+/** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
+interface QueryArgs extends ExecutionArgs {
+  readonly operation: Operation;
+  readonly document: DocumentNode;
+}
+
+/** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
+export class Operations {
+  readonly #options: OperationOptions;
+
+  constructor(options: OperationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The hook `onSubscribe`. Never throws: any fault of one operation is an `error` for its id.
+   *
+   * @returns a WebSocketSubscription that has joined its group, the arguments of a query, or at least one error
+   */
+  start(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    try {
+      return this.#start(connection, id, payload);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'an operation failed before it began');
+      return [new GraphQLError('Internal server error')];
+    }
+  }
+
+  /** The hook `execute`, for queries and mutations. */
+  execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
+    const { operation, contextValue, variableValues } = args as QueryArgs;
+    return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
+  }
+
+  /** Removes a subscription that has ended from its group. */
+  leave(subscription: WebSocketSubscription): void {
+    if (subscription.group !== undefined) this.#options.hub.leave(subscription.group, subscription);
+  }
+
+  #start(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    const { executor, hub, contexts, schema, maxOperations } = this.#options;
+    if (connection.operations > maxOperations) {
+      const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
+      return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
+    }
+    const operation = executor.prepare(payload.query, payload.operationName);
+    if (!('document' in operation)) return operation;
+    const variables = payload.variables ?? {};
+    if (operation.kind !== 'subscription') {
+      const { document, name } = operation;
+      const args: QueryArgs = {
+        operation,
+        schema,
+        document,
+        operationName: name,
+        variableValues: variables,
+        contextValue: contexts.queryContext(connection.viewer),
+      };
+      return args;
+    }
+    const subscription = new WebSocketSubscription(id, operation, connection);
+    const group = hub.join(operation, variables, subscription);
+    if (!('plan' in group)) return group;
+    subscription.joined(group);
+    // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
+    Object.assign(payload, { query: operation.query, variables: group.plan.variables });
+    return subscription;
+  }
+}
