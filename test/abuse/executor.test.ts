@@ -135,7 +135,7 @@ describe('an executor under abuse', () => {
     });
   }
 
-  it('answers variables that are no object with errors', async () => {
+  it('answers variables that are not an object with errors', async () => {
     const operation = executor.prepare('subscription ($id: ID) { event(id: $id) { id } }');
     assert.ok(operation instanceof Operation);
     for (const variables of [null, 'text', 7, []] as unknown as Record<string, unknown>[]) {

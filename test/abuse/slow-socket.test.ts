@@ -31,7 +31,7 @@ const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-test('a socket that stops reading ends as too slow; the others get every event, in order', async (t) => {
+test('a socket whose client stops reading is closed as too slow; the others get every event, in order', async (t) => {
   const gateway = await small();
   const readers = [
     await connectAndInit(t, gateway.graphqlUrl),
@@ -62,7 +62,7 @@ test('a socket that stops reading ends as too slow; the others get every event, 
   assert.ok(code === 1013 || code === 1006, `${code}`);
 });
 
-test('a socket that reads on in time has missed nothing, and what the protocol says comes behind', async (t) => {
+test('a client that reads on in time misses no event, and messages of the protocol come after the events', async (t) => {
   const gateway = await start(t, 64 * 1024 * 1024);
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('1', TEXT);
@@ -88,7 +88,7 @@ test('a socket that reads on in time has missed nothing, and what the protocol s
   assert.equal(await gateway.metric('sluice_closes_total'), 0);
 });
 
-test('a ping of WebSocket is answered with its own bytes', async (t) => {
+test('the gateway answers a WebSocket ping with the bytes of the ping', async (t) => {
   const gateway = await small();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const pong = once(socket.webSocket, 'pong');
@@ -97,7 +97,7 @@ test('a ping of WebSocket is answered with its own bytes', async (t) => {
   assert.equal(data.toString(), 'are you there?');
 });
 
-test('a socket that pings and does not read ends as too slow', async (t) => {
+test('a socket whose client pings and does not read is closed as too slow', async (t) => {
   const gateway = await small();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.webSocket.pause();

@@ -18,7 +18,7 @@ async function startEmbedded(scope: Scope, settings: Record<string, string> = {}
 
 const embedded = sharedGateway(startEmbedded);
 
-/** A subscriber that must not notice what others do. */
+/** A subscriber that must not notice what other clients do. */
 async function bystander(t: TestContext, gateway: GatewayProcess) {
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('by', ITEM);
@@ -34,7 +34,7 @@ const CLOSES: [string, number, (socket: RawSocket) => void][] = [
   ['text that is not JSON', 4400, (socket) => socket.send('{')],
   ['JSON that is no object', 4400, (socket) => socket.send('"ping"')],
   ['a binary frame', 4400, (socket) => socket.webSocket.send(Buffer.from('{"type":"ping"}'))],
-  ['a type nobody knows', 4400, (socket) => socket.send({ type: 'hello' })],
+  ['a type that the protocol does not have', 4400, (socket) => socket.send({ type: 'hello' })],
   ['a type that only servers send', 4400, (socket) => socket.send({ type: 'next', id: '1', payload: {} })],
   ['a subscribe without a query', 4400, (socket) => socket.send({ type: 'subscribe', id: '1', payload: {} })],
   [
@@ -56,7 +56,7 @@ const CLOSES: [string, number, (socket: RawSocket) => void][] = [
   ['more bytes than one message may have', 1009, (socket) => socket.subscribe('1', `#${'x'.repeat(70_000)}`)],
 ];
 
-test('a bad message closes its own connection with the right code, and nobody else notices', async (t) => {
+test('a bad message closes the connection that sent it with the right code, and no other connection', async (t) => {
   const gateway = await embedded();
   const checkBystander = await bystander(t, gateway);
   for (const [what, code, send] of CLOSES) {
@@ -69,7 +69,7 @@ test('a bad message closes its own connection with the right code, and nobody el
   await gateway.untilMetric('sluice_subscribers', 1);
 });
 
-test('a client that does not introduce itself is closed with 4408, one that subscribes first with 4401', async (t) => {
+test('a client that sends no connection_init is closed with 4408, one that subscribes before it with 4401', async (t) => {
   const gateway = await startEmbedded(t, { INIT_TIMEOUT_MS: '50' });
   const silent = await connect(t, gateway.graphqlUrl);
   assert.equal((await silent.closed).code, 4408);
@@ -78,7 +78,7 @@ test('a client that does not introduce itself is closed with 4408, one that subs
   assert.equal((await hasty.closed).code, 4401);
 });
 
-test('another subprotocol is not accepted', async (t) => {
+test('the gateway does not accept another subprotocol', async (t) => {
   const gateway = await embedded();
   const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-ws');
   t.after(() => webSocket.terminate());
@@ -95,7 +95,7 @@ async function refused(url: string, origin?: string): Promise<number> {
   return response.statusCode;
 }
 
-test('pages of other hosts are refused, and so are upgrades anywhere but at /graphql', async (t) => {
+test('the gateway refuses upgrades from pages of other hosts, and upgrades anywhere but at /graphql', async (t) => {
   const gateway = await embedded();
   assert.equal(await refused(gateway.graphqlUrl, 'https://evil.example'), 403);
   assert.equal(await refused(gateway.graphqlUrl.replace('/graphql', '/')), 404);
@@ -121,7 +121,7 @@ const THROWING = [
   `subscription { item { ${'... on Item { '.repeat(3_000)} id ${'}'.repeat(3_000)} } }`,
 ];
 
-test('whatever a document makes throw is an error for its id, and the other subscriptions go on', async (t) => {
+test('a document that makes the gateway throw is an error for its id, and the other subscriptions go on', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('good', ITEM);
@@ -137,7 +137,7 @@ test('whatever a document makes throw is an error for its id, and the other subs
   assert.deepEqual(next, { id: 'good', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
 });
 
-test('an id used again before its last subscription has settled is refused, and nothing leaks', async (t) => {
+test('a client that uses an id again before its last subscription has settled is closed, and nothing leaks', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('1', ITEM);
@@ -150,7 +150,7 @@ test('an id used again before its last subscription has settled is refused, and 
   await gateway.untilMetric('sluice_channels', 0);
 });
 
-test('an id may be used again once its last subscription is over', async (t) => {
+test('a client may use an id again once its last subscription is over', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let round = 1; round <= 3; round += 1) {
@@ -167,7 +167,7 @@ test('an id may be used again once its last subscription is over', async (t) => 
   assert.equal(socket.messages.filter(({ type }) => type === 'complete').length, 0);
 });
 
-test('subscribe and complete in one segment leave nobody behind', async (t) => {
+test('subscribe and complete in one TCP segment leave no subscriber behind', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let index = 0; index < 50; index += 1) {
@@ -201,7 +201,7 @@ test('sockets that vanish in any state leave nothing behind', async (t) => {
   await socket.roundTrip();
 });
 
-test('a peer that stops answering pings is terminated, one that answers stays', async (t) => {
+test('a client that stops answering pings is disconnected, one that answers stays connected', async (t) => {
   const gateway = await startEmbedded(t, { PING_SECONDS: '1' });
   const deaf = await connect(t, gateway.graphqlUrl, { autoPong: false });
   deaf.send({ type: 'connection_init' });
@@ -211,7 +211,7 @@ test('a peer that stops answering pings is terminated, one that answers stays', 
   await lively.roundTrip();
 });
 
-test('a peer that asks and does not read is closed, and its answers do not pile up', async (t) => {
+test('a client that sends queries and does not read is closed, and its answers do not pile up', async (t) => {
   const gateway = await startEmbedded(t, { SOCKET_BUFFER_BYTES: '65536', MAX_OPERATIONS: '100000' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.webSocket.pause();
@@ -221,7 +221,7 @@ test('a peer that asks and does not read is closed, and its answers do not pile 
   assert.equal(await gateway.metric('sluice_closes_total{code="1013",reason="too_slow"}'), 1);
 });
 
-test('operations of one connection are bounded; one more is an error for its id', async (t) => {
+test('the operations of one connection are bounded; one more is an error for its id', async (t) => {
   const gateway = await startEmbedded(t, { MAX_OPERATIONS: '3' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (const id of ['1', '2', '3', '4']) socket.subscribe(id, ITEM);
@@ -235,7 +235,7 @@ test('operations of one connection are bounded; one more is an error for its id'
   await gateway.untilMetric('sluice_subscribers', 3);
 });
 
-test('one answer larger than the bound is no slowness, as long as it is read', async (t) => {
+test('a client that reads an answer larger than the bound is not closed as too slow', async (t) => {
   const gateway = await startEmbedded(t, { SOCKET_BUFFER_BYTES: '16384' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const aliases = Array.from(

@@ -7,7 +7,7 @@ import test from 'node:test';
 import proxyLazy, { type ProxyLazyOptions } from '../../babel-plugins/proxy-lazy/index.ts';
 import * as runtime from '../../src/lazy/lazy.ts';
 
-/** `UPDATE=1` writes what comes out as what is expected, here, where the sources are. */
+/** `UPDATE=1` writes the output as the expected output, into the fixtures of the sources. */
 const sources = path.join(import.meta.dirname.replace(/\bdist\b/, '.'), 'fixtures');
 
 function compile(
@@ -46,13 +46,13 @@ function assertIsExpected(actual: string, kind: string, name: string): void {
 }
 
 for (const name of inputs('output')) {
-  test(`compiles ${name} to what stands beside it`, () => {
+  test(`the plugin compiles ${name} to the output file beside it`, () => {
     assertIsExpected(`${compile(name, read('output', name)).code}\n`, 'output', name);
   });
 }
 
 for (const name of inputs('throws')) {
-  test(`refuses ${name} with the code frame and hint that stand beside it`, () => {
+  test(`the plugin refuses ${name} with the code frame and hint in the file beside it`, () => {
     assert.throws(
       () => compile(name, read('throws', name)),
       (error: SyntaxError & { loc?: { line: number } }) => {
@@ -71,7 +71,7 @@ const requireRuntime = (name: string): unknown => (name === 'sluice/lazy' ? runt
 
 /** Runs a script, or a module made one. */
 function run(code: string): void {
-  // oxlint-disable-next-line no-new-func -- what has just been compiled
+  // oxlint-disable-next-line no-new-func -- the code that was just compiled
   const script = new Function('assert', 'require', 'exports', code);
   Reflect.apply(script, {}, [assert, requireRuntime, {}]);
 }
@@ -80,16 +80,16 @@ const MODULE_AS_SCRIPT = { plugins: [proxyLazy, '@babel/plugin-transform-modules
 
 for (const name of inputs('exec')) {
   const isScript = name.endsWith('.cjs');
-  test(`${name} runs as it says`, () => {
+  test(`the compiled ${name} does what the fixture says`, () => {
     run(compile(name, read('exec', name), {}, isScript ? {} : MODULE_AS_SCRIPT).code);
   });
-  test(`${name} runs as it says, compiled for old engines as well`, () => {
+  test(`${name} compiled for old engines does what the fixture says, too`, () => {
     const presets = [['@babel/preset-env', { targets: 'ie 11', modules: isScript ? false : 'commonjs' }]];
     run(compile(name, read('exec', name), {}, { presets }).code);
   });
 }
 
-test('the run time comes from the module that the option names, once a file, and only where it is used', () => {
+test('the plugin imports the run time from the module that the option names, once a file, and only where it is used', () => {
   const source = 'Proxy.lazy({ a: 1 }); Proxy.lazy({ b: Proxy.lazy({ c: 2 }) });';
   const { code } = compile('a.ts', source, { import: './my-lazy.js' });
   assert.equal(code.match(/from "\.\/my-lazy\.js"/g)?.length, 1);
@@ -103,7 +103,7 @@ test('imports that only values use are kept by a TypeScript preset that drops un
   assert.match(code, /from "sluice\/lazy"/);
 });
 
-test('plugins that come later see that values are read inside a function', () => {
+test('later plugins see that values are read inside a function', () => {
   let isInFunction: boolean | undefined;
   const later: PluginObj = {
     visitor: {

@@ -35,7 +35,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(500), sent);
   });
 
-  check('messages of other channels stay away', async (_t, { bus }) => {
+  check('a listener gets no message of another channel', async (_t, { bus }) => {
     const [mine, other] = [freshChannel(), freshChannel()];
     const inbox = new Inbox();
     await bus.subscribe(mine, inbox.take).ready;
@@ -43,7 +43,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(1), ['yes']);
   });
 
-  check('several listeners of a channel are one join, and each gets each message once', async (_t, under) => {
+  check('several listeners of a channel join it once, and each gets each message once', async (_t, under) => {
     const channel = freshChannel();
     const inboxes = [new Inbox(), new Inbox(), new Inbox()];
     await Promise.all(inboxes.map((inbox) => under.bus.subscribe(channel, inbox.take).ready));
@@ -53,7 +53,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.equal(await channels(under.metrics), 1);
   });
 
-  check('a bus that is paused and goes on has lost nothing', async (_t, { bus }) => {
+  check('a bus that is paused and resumed loses no message', async (_t, { bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
     await bus.subscribe(channel, inbox.take).ready;
@@ -71,7 +71,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(501), [...sent, 'more']);
   });
 
-  check('who has left gets nothing more, and the others go on', async (_t, { bus }) => {
+  check('a listener that has left gets no more messages, and the others do', async (_t, { bus }) => {
     const channel = freshChannel();
     const [stays, leaves] = [new Inbox(), new Inbox()];
     await bus.subscribe(channel, stays.take).ready;
@@ -84,7 +84,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(leaves.messages, []);
   });
 
-  check('a listener that throws keeps nobody else from the message', async (_t, { bus }) => {
+  check('when a listener throws, the other listeners still get the message', async (_t, { bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
     bus.subscribe(channel, () => {
@@ -95,21 +95,24 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
-  check('after the last has left, the channel is kept for the time to linger', async (_t, under) => {
-    const channel = freshChannel();
-    const first = under.bus.subscribe(channel, () => undefined);
-    await first.ready;
-    first.leave();
-    await first.ready;
-    assert.equal(await channels(under.metrics), 1);
-    const inbox = new Inbox();
-    await under.bus.subscribe(channel, inbox.take).ready;
-    await under.bus.publish([on(channel, 'a')]);
-    assert.deepEqual(await inbox.until(1), ['a']);
-  });
+  check(
+    'after the last listener has left, the bus stays on the channel for the linger time',
+    async (_t, under) => {
+      const channel = freshChannel();
+      const first = under.bus.subscribe(channel, () => undefined);
+      await first.ready;
+      first.leave();
+      await first.ready;
+      assert.equal(await channels(under.metrics), 1);
+      const inbox = new Inbox();
+      await under.bus.subscribe(channel, inbox.take).ready;
+      await under.bus.publish([on(channel, 'a')]);
+      assert.deepEqual(await inbox.until(1), ['a']);
+    },
+  );
 
   check(
-    'when that time is up the bus is left, even by somebody who left before the join was acknowledged',
+    'after the linger time the bus leaves the channel, even if the listener left before the join was acknowledged',
     async (_t, under) => {
       const channel = freshChannel();
       const hasty = under.bus.subscribe(channel, () => undefined);
@@ -134,7 +137,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
       const lingering = bus.subscribe(left, inbox.take);
       await lingering.ready;
       lingering.leave();
-      // A channel that is only left after a while still has the pod on it.
+      // The bus leaves a channel only after the linger time: until then the pod counts as a subscriber.
       assert.deepEqual(await bus.subscribed([other, left, joined]), new Set([left, joined]));
       assert.deepEqual(await bus.subscribed([other]), new Set());
       assert.deepEqual(await bus.subscribed([]), new Set());
@@ -142,7 +145,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   );
 
   check(
-    'who is named as soon as the join is acknowledged gets what is published then',
+    'a channel is named as soon as its join is acknowledged, and its listener gets the messages published from then on',
     async (_t, { bus }) => {
       const channel = freshChannel();
       const inbox = new Inbox();
@@ -153,7 +156,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   );
 
   check(
-    'a channel that has been left has no subscriber any more',
+    'a channel that the bus has left has no subscriber any more',
     async (_t, { bus }) => {
       const channel = freshChannel();
       const subscription = bus.subscribe(channel, () => undefined);
@@ -164,14 +167,17 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     1,
   );
 
-  check('a question may be about more channels than fit in one command', async (_t, { bus }) => {
-    const many = Array.from({ length: 25_000 }, () => freshChannel());
-    const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
-    await Promise.all(joined.map((channel) => bus.subscribe(channel, () => undefined).ready));
-    assert.deepEqual([...(await bus.subscribed(many))], joined);
-  });
+  check(
+    'one call may ask for the subscribers of more channels than fit in one command',
+    async (_t, { bus }) => {
+      const many = Array.from({ length: 25_000 }, () => freshChannel());
+      const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
+      await Promise.all(joined.map((channel) => bus.subscribe(channel, () => undefined).ready));
+      assert.deepEqual([...(await bus.subscribed(many))], joined);
+    },
+  );
 
-  check('publishing nothing is fine', async (_t, { bus }) => {
+  check('publishing an empty batch succeeds', async (_t, { bus }) => {
     await bus.publish([]);
   });
 }
@@ -182,7 +188,7 @@ async function channels(metrics: Metrics): Promise<number | undefined> {
   return (await metrics.channels.get()).values[0]?.value;
 }
 
-/** Asks again each turn of the loop: what is waited for has no event of its own. The runner's timeout bounds it. */
+/** Checks again each turn of the event loop, since this state has no event. The runner's timeout bounds it. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -22,21 +22,25 @@ async function startBus(
   return bus;
 }
 
-test('redis: asked by one pod, it names the channels that another one is on', needs('redis'), async (t) => {
-  const options = { url: redisUrl(), countsSubscribers: true };
-  const [asking, other] = [await startBus(t, options), await startBus(t, options)];
-  const channel = `bus-pods-${process.pid}-${Date.now()}`;
-  await other.subscribe(channel, () => undefined).ready;
-  assert.deepEqual(await asking.subscribed([channel, `${channel}-2`]), new Set([channel]));
-});
+test(
+  'redis: the bus of one pod names the channels that another pod is subscribed to',
+  needs('redis'),
+  async (t) => {
+    const options = { url: redisUrl(), countsSubscribers: true };
+    const [asking, other] = [await startBus(t, options), await startBus(t, options)];
+    const channel = `bus-pods-${process.pid}-${Date.now()}`;
+    await other.subscribe(channel, () => undefined).ready;
+    assert.deepEqual(await asking.subscribed([channel, `${channel}-2`]), new Set([channel]));
+  },
+);
 
-test('redis: where it is not to be asked, all channels may have subscribers', needs('redis'), async (t) => {
+test('redis: a bus that is set not to ask Redis names all channels', needs('redis'), async (t) => {
   const bus = await startBus(t, { url: redisUrl(), countsSubscribers: false });
   assert.deepEqual(await bus.subscribed(['a', 'b']), new Set(['a', 'b']));
 });
 
 test(
-  'redis: where it refuses to tell, all channels may have subscribers',
+  'redis: when Redis refuses the command, the bus names all channels',
   needs('redis-server'),
   async (t) => {
     const server = await startRedis(t);
@@ -50,12 +54,16 @@ test(
   },
 );
 
-test('redis: while it is away, asking fails like publishing', needs('redis-server'), async (t) => {
-  const server = await startRedis(t);
-  const bus = await startBus(t, { url: server.url, countsSubscribers: true });
-  await server.stop('SIGKILL');
-  await assert.rejects(bus.subscribed(['a']));
-});
+test(
+  'redis: while Redis is away, asking for subscribers fails like publishing',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const bus = await startBus(t, { url: server.url, countsSubscribers: true });
+    await server.stop('SIGKILL');
+    await assert.rejects(bus.subscribed(['a']));
+  },
+);
 
 testBus('redis', needs('redis'), async (t, { lingerMs }) => {
   const url = redisUrl();

@@ -41,13 +41,13 @@ describe('compose.yaml', () => {
     services = (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
   });
 
-  it('names a version of every image that it does not build', () => {
+  it('pins the version of every image that it does not build', () => {
     for (const [name, { image, build }] of Object.entries(services)) {
       if (build === undefined) assert.match(image, /:\d+\.\d+\.\d+$/, name);
     }
   });
 
-  it('gives gateways settings that there are, and more time to end than they take to drain', () => {
+  it('gives the gateways settings that exist, and more time to end than they take to drain', () => {
     for (const name of ['sluice-1', 'sluice-2']) {
       const { environment = {}, stop_grace_period, read_only } = get(name);
       const config = loadConfig(environment);
@@ -58,7 +58,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('puts nginx in front of both, on port 8080 of this machine', () => {
+  it('puts nginx in front of both gateways, on port 8080 of this machine', () => {
     const { environment = {}, ports, volumes = [] } = get('nginx');
     const { PORT } = loadConfig({});
     assert.equal(environment['SERVERS'], `server sluice-1:${PORT}; server sluice-2:${PORT};`);
@@ -66,7 +66,7 @@ describe('compose.yaml', () => {
     for (const volume of volumes) assert.ok(existsSync(path.join(ROOT, volume.split(':')[0] ?? '')), volume);
   });
 
-  it('runs what is in the image', async () => {
+  it('runs commands that are in the image', async () => {
     const [, producer = ''] = get('producer').entrypoint ?? [];
     assert.match(producer, /^\/app\/.+\.js$/);
     assert.ok(existsSync(path.join(ROOT, producer.replace(/^\/app\//, ''))), producer);
@@ -77,7 +77,7 @@ describe('compose.yaml', () => {
 });
 
 test(
-  'as compose.yaml puts them together, a browser behind nginx sees made-up events of Kafka',
+  'with the services of compose.yaml, a browser behind nginx sees simulated events from Kafka',
   needs('kafka', 'redis', 'nginx'),
   async (t) => {
     const name = `compose-${process.pid}`;

@@ -13,7 +13,7 @@ import { BuiltImages } from '../helpers/deploy/built-image.ts';
 import { stagesOf } from '../helpers/deploy/dockerfile.ts';
 import { contentOf, type Image } from '../helpers/deploy/image.ts';
 
-/** It installs twice: minutes, where the network or the machine is slow. */
+/** The build installs twice: that takes minutes where the network or the machine is slow. */
 const BUILD_TIMEOUT_MS = 900_000;
 const MIB = 1024 * 1024;
 
@@ -76,7 +76,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual(await contentOf(image.folder), content);
   });
 
-  it('is of one release of Node.js 24, which is named to the last digit', async () => {
+  it('has one release of Node.js 24, whose version is named in full', async () => {
     const dockerfile = await readFile(path.join(import.meta.dirname, '../../../Dockerfile'), 'utf8');
     const bases = stagesOf(dockerfile).map(({ from }) => from);
     assert.match(bases[0] ?? '', /^node:24\.\d+\.\d+-/);
@@ -95,7 +95,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual((await readdir(image.at('dist'))).toSorted(), ['examples', 'graphiql', 'src']);
   });
 
-  it('has a health check that fails when nobody answers, and where the pod is not ready', async (t) => {
+  it('has a health check that fails when no gateway answers, and one for readiness that fails while the pod is not ready', async (t) => {
     const check = async (settings: Record<string, string>, words = image.healthcheck): Promise<unknown> =>
       (await once(images.spawn(t, image, words, settings), 'exit'))[0];
     const gateway = await start(t, { KAFKA_BROKERS: '127.0.0.1:1' });
@@ -107,12 +107,12 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.equal(await check(settings), 1);
   });
 
-  it('knows the other commands, too', async (t) => {
+  it('runs the other commands of the gateway, too', async (t) => {
     const child = images.spawn(t, image, [...image.entrypoint, 'config'], { PORT: '1234' });
     assert.match(await text(child.stdout), /^PORT=1234$/m);
   });
 
-  it('can be given a graph with TypeScript, compiled by the stage that builds', async (t) => {
+  it('takes a graph with TypeScript, compiled by the build stage', async (t) => {
     const example = path.join(import.meta.dirname, '../../../examples/auction');
     const folder = await graphFolder(t, {});
     await cp(example, folder, { recursive: true });
@@ -128,7 +128,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual(received.results[0], { data: { bid_placed: { amount: { formatted: '€5' } } } });
   });
 
-  it('can be given a graph by a mount', async (t) => {
+  it('takes a graph from a mount', async (t) => {
     const folder = await graphFolder(t, {
       'schema.graphql': 'type Subscription { tick: Tick @event(topic: "ticks") } type Tick { n: Int }',
     });
@@ -142,7 +142,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   describe('its heap limit', () => {
-    it('is half of the memory limit, and some for what is new', async (t) => {
+    it('is half of the memory limit, plus the young generation', async (t) => {
       for (const files of [
         { 'memory.max': `${600 * MIB}\n` },
         { 'memory/memory.limit_in_bytes': `${600 * MIB}\n` },

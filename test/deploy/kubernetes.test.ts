@@ -37,7 +37,7 @@ for (const name of ['dev', 'production']) {
       );
     });
 
-    it('sets nothing but settings, to values that they can have', () => {
+    it('sets only variables that are settings, to valid values', () => {
       const known = Object.keys(config);
       assert.deepEqual(
         Object.keys(overlay.settings).filter((setting) => !known.includes(setting)),
@@ -62,7 +62,7 @@ for (const name of ['dev', 'production']) {
       assert.ok(overlay.podSpec.terminationGracePeriodSeconds >= drained + 10, `${drained} s to drain`);
     });
 
-    it('updates without a pod less, and lets nodes take one at a time', () => {
+    it('never has fewer pods during an update, and lets nodes evict one pod at a time', () => {
       const { strategy, replicas } = overlay.get('Deployment').spec;
       assert.equal(strategy.rollingUpdate.maxUnavailable, 0);
       assert.ok(strategy.rollingUpdate.maxSurge >= 1);
@@ -85,7 +85,7 @@ for (const name of ['dev', 'production']) {
       for (const { labelSelector } of spread) assert.deepEqual(labelSelector.matchLabels, LABELS);
     });
 
-    it('runs without root, privileges, or a file system to write to, within limits', () => {
+    it('runs pods without root, privileges or a writable file system, within limits', () => {
       assert.equal(overlay.podSpec.securityContext.runAsNonRoot, true);
       assert.equal(overlay.podSpec.securityContext.seccompProfile.type, 'RuntimeDefault');
       assert.equal(overlay.podSpec.automountServiceAccountToken, false);
@@ -95,12 +95,12 @@ for (const name of ['dev', 'production']) {
         readOnlyRootFilesystem: true,
       });
       const { requests, limits } = overlay.container.resources;
-      // What is not reserved may be missing when the heap, which goes by the limit, wants it.
+      // Memory that is not reserved may be missing when the heap, whose limit follows the memory limit, needs it.
       assert.equal(requests.memory, limits.memory);
       assert.ok(requests.cpu !== undefined && limits.cpu !== undefined);
     });
 
-    it('lets through what the settings need, and nothing else', () => {
+    it('lets through the traffic that the settings need, and no other', () => {
       const { policyTypes, ingress, egress } = overlay.get('NetworkPolicy').spec;
       assert.deepEqual(policyTypes, ['Ingress', 'Egress']);
       assert.deepEqual(portsOf(ingress), [`TCP ${config.PORT}`, `TCP ${config.ADMIN_PORT}`]);
@@ -154,7 +154,7 @@ for (const name of ['dev', 'production']) {
       return undefined;
     });
 
-    it('scales by metrics that the adapter makes, and down slowly', async () => {
+    it('scales by metrics of the adapter, and scales down slowly', async () => {
       const autoscaler = overlay.find('HorizontalPodAutoscaler');
       if (name === 'dev') return assert.equal(autoscaler, undefined, 'none in dev');
       const { scaleTargetRef, metrics, behavior, minReplicas } = autoscaler?.spec ?? {};
@@ -177,13 +177,13 @@ for (const name of ['dev', 'production']) {
 }
 
 describe('the overlay dev by itself', needs('kubectl'), () => {
-  it('runs in an image that somebody has just built and loaded into the node', async () => {
+  it('runs in an image that a developer has just built and loaded into the node', async () => {
     const { container } = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
     assert.equal(container.image, 'sluice');
     assert.equal(container.imagePullPolicy, 'IfNotPresent');
   });
 
-  it('loads as Kubernetes mounts a ConfigMap: links to files in a folder that changes', async (t) => {
+  it('loads a graph that Kubernetes mounts from a ConfigMap: links to files in a folder that changes', async (t) => {
     const overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
     const [volume] = overlay.podSpec.volumes;
     const [mount] = overlay.container.volumeMounts;
@@ -209,7 +209,7 @@ const monitor = (spec: object) =>
 
 describe('the check of the operator’s kinds', () => {
   const endpoint = { port: 'admin', path: '/metrics', interval: '15s', scrapeTimeout: '10s' };
-  it('refuses what is missing, wrong, or unknown', () => {
+  it('refuses fields that are missing, wrong or unknown', () => {
     assert.deepEqual(monitor({ selector: { matchLabels: LABELS }, endpoints: [endpoint] }), []);
     assert.deepEqual(monitor({ selector: { matchLabels: LABELS } }), [
       'ServiceMonitor.endpoints: expected a list',

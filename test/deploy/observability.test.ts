@@ -43,7 +43,7 @@ const inGrafana = (query: string): string => query.replaceAll('$__rate_interval'
 describe('queries', needs('kafka', 'redis'), () => {
   let exposition: Exposition;
 
-  it('a gateway to which everything has happened has a series for each metric', async (t) => {
+  it('are checked against a gateway that has a series for each metric', async (t) => {
     const page = await metricsOfBusyGateway(t);
     exposition = new Exposition(page);
     for (const [, name = '', kind] of page.matchAll(/^# TYPE (sluice_\w+) (\w+)$/gm)) {
@@ -51,7 +51,7 @@ describe('queries', needs('kafka', 'redis'), () => {
     }
   });
 
-  it('of the dashboard name what there is, and so do their legends', async () => {
+  it('of the dashboard name existing series and labels, and so do their legends', async () => {
     const { panels, templating } = JSON.parse(await read('grafana/dashboard.json')) as Dashboard;
     let queries = 0;
     for (const { title, targets = [] } of panels) {
@@ -71,7 +71,7 @@ describe('queries', needs('kafka', 'redis'), () => {
     assert.ok(queries >= 20, `${queries} queries`);
   });
 
-  it('of the alerts name what there is, and so do their texts', async () => {
+  it('of the alerts name existing series and labels, and so do their texts', async () => {
     const { spec } = await readYaml<{ spec: { groups: { rules: Rule[] }[] } }>('prometheus/alerts.yaml');
     const rules = spec.groups.flatMap((group) => group.rules);
     assert.ok(rules.length >= 10, `${rules.length} rules`);
@@ -85,7 +85,7 @@ describe('queries', needs('kafka', 'redis'), () => {
     }
   });
 
-  it('of the metrics adapter name what there is', async () => {
+  it('of the metrics adapter name existing series and labels', async () => {
     const { rules } = await readYaml<{ rules: AdapterRule[] }>('prometheus/adapter-rules.yaml');
     for (const { seriesQuery, metricsQuery, name } of rules) {
       const [, series = ''] = /^(\w+)\{/.exec(seriesQuery) ?? [];
@@ -121,7 +121,7 @@ describe('the check of queries', () => {
     it(`refuses ${query}`, () => assert.throws(() => checkQuery(query, SAMPLE), fault));
   }
 
-  it('tells the labels of the result', () => {
+  it('returns the labels of the result', () => {
     assert.deepEqual(labels('sum by (topic, pod) (rate(a_total{topic=~".*"}[5m]))'), ['pod', 'topic']);
     assert.deepEqual(labels('histogram_quantile(0.9, sum by (le, pod) (rate(h_bucket[5m])))'), ['pod']);
     assert.deepEqual(labels('2 * (sum by (pod) (b) > 5) and sum by (pod) (a_total offset 5m)'), ['pod']);
@@ -130,7 +130,7 @@ describe('the check of queries', () => {
   });
 });
 
-/** What goes wrong, with whose fault it is. */
+/** Wrong queries, each with the fault that the check must name. */
 function told<T>(name: string, check: () => T): T {
   try {
     return check();

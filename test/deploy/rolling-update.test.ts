@@ -41,7 +41,7 @@ async function endPod(pod: GatewayProcess): Promise<number | null> {
 }
 
 test(
-  'pods are replaced one by one under a stream: clients come back, few are away at once, every event is published',
+  'pods are replaced one by one under a stream of events: clients reconnect, few are away at once, every event is published',
   needs('kafka', 'redis', 'nginx'),
   async (t) => {
     const topic = await createTopic(t, { partitions: PARTITIONS });

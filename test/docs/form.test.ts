@@ -18,7 +18,7 @@ const FOLDERS =
 /** What the load test writes. */
 const NOT_COMMITTED = /^loadtest\/out(\/|$)/;
 
-test('every link leads somewhere: to a file, to a heading in it, or to an address on the web', async () => {
+test('every link leads to a file, to a heading in it, or to an address on the web', async () => {
   const pages = new Map<string, Page>();
   for (const name of await pagesBelow()) pages.set(name, await Page.read(name));
   const broken: string[] = [];
@@ -42,7 +42,7 @@ test('every link leads somewhere: to a file, to a heading in it, or to an addres
   assert.ok(checked > 150, `expected all links to be found, got ${checked}`);
 });
 
-test('the index names every page', async () => {
+test('the index lists every page', async () => {
   const linked = new Set<string>();
   for (const name of ['docs/README.md', 'docs/adr/README.md']) {
     for (const { target } of (await Page.read(name)).links) linked.add(path.join(path.dirname(name), target));
@@ -53,7 +53,7 @@ test('the index names every page', async () => {
   );
 });
 
-test('the README reads on a few screens, and a page is about one thing', async () => {
+test('the README and the pages are no longer than a few screens', async () => {
   for (const page of await manual()) {
     if (GENERATED.has(page.name)) continue;
     const most = page.name === 'README.md' ? MAX_README_LINES : MAX_PAGE_LINES;
@@ -61,7 +61,7 @@ test('the README reads on a few screens, and a page is about one thing', async (
   }
 });
 
-test('pictures are small', async () => {
+test('pictures are small files', async () => {
   const pictures = (await manual()).flatMap((page) =>
     page.links
       .filter(({ kind }) => kind === 'image')
@@ -71,7 +71,7 @@ test('pictures are small', async () => {
   for (const picture of pictures) assert.ok(statSync(picture).size <= MAX_IMAGE_BYTES, picture);
 });
 
-test('files and folders that pages name are there, from the top or from src on', async () => {
+test('files and folders that pages name exist, seen from the top of the repository or from src', async () => {
   const pages = [...(await manual()), await Page.read('CONTRIBUTING.md')];
   const missing: string[] = [];
   let checked = 0;
@@ -87,7 +87,7 @@ test('files and folders that pages name are there, from the top or from src on',
   assert.ok(checked > 60, `expected the files of the architecture to be found, got ${checked}`);
 });
 
-test('every decision has a status, and the index tells the same', async () => {
+test('every decision has a status, and the index gives the same one', async () => {
   const index = await Page.read('docs/adr/README.md');
   const rows = index.rows();
   const names = (await pagesBelow('docs/adr')).filter((name) => !name.endsWith('README.md'));

@@ -23,7 +23,7 @@ const pages = (await manual()).filter(({ blocks }) => blocks.length > 0);
 const TIMEOUT_MS = 180_000;
 
 /** Pages wait for processes most of the time. */
-describe('what a page says works as it says', { concurrency: 2 }, () => {
+describe('the commands and snippets of a page work as the page says', { concurrency: 2 }, () => {
   for (const page of pages) {
     const run = page.blocks.filter(({ notRun }) => notRun === undefined);
     it(page.name, { ...needs(...wanted(run)), timeout: TIMEOUT_MS }, async (t) => {

@@ -20,7 +20,7 @@ before(async () => {
   }
 });
 
-test('what pages quote of log and errors is what the gateway writes', async () => {
+test('log lines and errors that pages quote are texts of the gateway', async () => {
   const quotes = (await manual()).flatMap((page) =>
     [...page.text.matchAll(QUOTING)].flatMap(([, codes = '']) =>
       quotesIn(codes).map((quote) => ({ page, quote })),
@@ -30,7 +30,7 @@ test('what pages quote of log and errors is what the gateway writes', async () =
   for (const { page, quote } of quotes) assert.ok(isWritten(quote), `${page.name}: ${quote}`);
 });
 
-test('symptoms that troubleshooting quotes are what the gateway writes', async () => {
+test('symptoms that the troubleshooting page quotes are texts of the gateway', async () => {
   const symptoms = (await Page.read('docs/guides/troubleshooting.md'))
     .rows()
     .map(([symptom = '']) => symptom);
@@ -39,7 +39,7 @@ test('symptoms that troubleshooting quotes are what the gateway writes', async (
   for (const quote of quotes) assert.ok(isWritten(quote), quote);
 });
 
-test('a quotation that the gateway does not write is found', () => {
+test('the check finds a quotation that the gateway does not write', () => {
   assert.ok(isWritten('Redis is out of reach'));
   assert.ok(!isWritten('Redis is away')); // Comments say so.
 });

@@ -18,7 +18,7 @@ import { startGateway } from '../helpers/gateway.ts';
 import { graphqlClient } from '../helpers/graphql-client.ts';
 import { Page, ROOT, unquoted } from './markdown.ts';
 
-/** ws closes with it, before the gateway sees anything. */
+/** ws closes with this code by itself, before the gateway sees the message. */
 const BY_WS = 1009;
 
 const reference = (name: string) => Page.read(`docs/reference/${name}.md`);
@@ -33,7 +33,7 @@ test('the close codes are those that the gateway knows, under the labels of its 
   );
 });
 
-test('the graphql-ws client connects again after the close codes that say so, and after no other', async (t) => {
+test('the graphql-ws client reconnects after the close codes for which the reference says so, and after no other', async (t) => {
   const rows = (await reference('close-codes')).rows();
   const outcomes = await Promise.all(
     rows.map(async ([code]) => ((await comesBack(t, Number(code))) ? 'yes' : 'no')),
@@ -44,7 +44,7 @@ test('the graphql-ws client connects again after the close codes that say so, an
   );
 });
 
-/** Does the client make another connection when its first one is closed so? */
+/** Whether the client reconnects when its connection is closed with this code. */
 async function comesBack(t: TestContext, code: number): Promise<boolean> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   t.after(() => server.close());
@@ -100,7 +100,7 @@ test('defineGraph takes what the reference lists, and sluice exports what it nam
   );
 });
 
-test('back ends take the properties that the reference lists, with these defaults', async () => {
+test('back ends take the properties that the reference lists, with the defaults that it lists', async () => {
   const rows = (await reference('graph-api')).rows('Back ends');
   const settings = rows.slice(
     0,
@@ -121,7 +121,7 @@ test('back ends take the properties that the reference lists, with these default
 /** A property that no back end has: what refuses it lists those that there are. */
 const UNKNOWN: object = { unknown: 1 };
 
-test('the codes of back ends that fail are those of the reference', async () => {
+test('the error codes of back ends are those of the reference', async () => {
   const rows = (await reference('graph-api')).rows('Back ends').map(([name]) => unquoted(name));
   const documented = rows.filter((name) => name.startsWith('BACKEND_'));
   const source = await readFile(path.join(ROOT, 'src/backends/error.ts'), 'utf8');
@@ -133,7 +133,7 @@ test('the codes of back ends that fail are those of the reference', async () => 
   }
 });
 
-test('the HTTP endpoints are those that a gateway says it has', async (t) => {
+test('the HTTP endpoints of the reference are those that a gateway lists', async (t) => {
   const page = await reference('http-endpoints');
   const gateway = await startGateway(t, {});
   const ports = {
@@ -156,7 +156,7 @@ test('the HTTP endpoints are those that a gateway says it has', async (t) => {
   }
 });
 
-test('every alert has a line that says what to do', async () => {
+test('every alert has a line in the page on alerts that says what to do', async () => {
   const { spec } = parse(await readFile(path.join(ROOT, 'deploy/prometheus/alerts.yaml'), 'utf8')) as {
     spec: { groups: { rules: { alert?: string }[] }[] };
   };

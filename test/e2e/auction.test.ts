@@ -13,7 +13,7 @@ const SUBSCRIBERS = 1_000;
 /** As many as a connection may have by default. */
 const PER_SOCKET = 200;
 
-/** The bundled graph with nobody at work in it, over back ends that count their requests. */
+/** The bundled graph without its simulator, over back ends that count their requests. */
 async function startAuction(t: TestContext): Promise<{ gateway: GatewayProcess; backends: AuctionBackends }> {
   const backends = await startBackends();
   t.after(() => backends.close());
@@ -47,7 +47,7 @@ async function bidIn(socket: RawSocket, id: string, bidId: string): Promise<unkn
   return (next.payload as Next).data.bid_placed;
 }
 
-test('a join for 1,000 subscribers is one request per event, and none is kept for the next', async (t) => {
+test('a field joined from a back end for 1,000 subscribers is one request per event, and no answer is kept for the next event', async (t) => {
   const { gateway, backends } = await startAuction(t);
   const subscriptions: [RawSocket, string][] = [];
   while (subscriptions.length < SUBSCRIBERS) {
@@ -72,7 +72,7 @@ test('a join for 1,000 subscribers is one request per event, and none is kept fo
   }
 });
 
-test('1,000 viewers who read their id and join the bidder are 1,000 executions and one request', async (t) => {
+test('for 1,000 viewers whose executions read their id and join the bidder, there are 1,000 executions and one request', async (t) => {
   const { gateway, backends } = await startAuction(t);
   const sockets: RawSocket[] = [];
   while (sockets.length < SUBSCRIBERS) {
@@ -95,7 +95,7 @@ test('1,000 viewers who read their id and join the bidder are 1,000 executions a
   assert.equal(backends.requests, 1);
 });
 
-test('an event that brings what would be fetched makes no request', async (t) => {
+test('an event that carries the joined data causes no request', async (t) => {
   const { gateway, backends } = await startAuction(t);
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('1', bids('bidder_profile { city }'));
@@ -113,7 +113,7 @@ test('an event that brings what would be fetched makes no request', async (t) =>
   assert.equal(backends.requests, 1);
 });
 
-test('without a URL of back ends the example brings its own, and neither serve nor check hangs on them', async (t) => {
+test('without a URL of back ends the example starts its own, and they keep neither serve nor check from ending', async (t) => {
   const gateway = await startGateway(t, { SIMULATOR: 'false' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('1', bids('bidder_profile { city }'));

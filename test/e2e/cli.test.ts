@@ -28,7 +28,7 @@ test('config prints the effective settings, config --markdown the table of all',
   assert.match(table.stdout, /^\| `PORT` \|/m);
 });
 
-test('what the command line does not know is refused with the usage', async (t) => {
+test('an unknown command or option is refused with the usage', async (t) => {
   for (const args of [['serv'], ['check'], ['serve', 'x'], ['--nope'], ['check', 'a', 'b']]) {
     const { code, stderr } = await runCli(t, args);
     assert.equal(code, 2, args.join(' '));
@@ -69,7 +69,7 @@ test('a port that is taken stops the start and names the setting', async (t) => 
   assert.match(stderr, new RegExp(`PORT: expected a free port, got ${port}`));
 });
 
-test('while it stops, a pod is alive and not ready', async (t) => {
+test('while a pod stops, it is alive and not ready', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, { GRAPH: folder });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
@@ -82,7 +82,7 @@ test('while it stops, a pod is alive and not ready', async (t) => {
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('a promise that code of the graph forgets is logged, and the gateway goes on', async (t) => {
+test('a rejected promise that the code of the graph does not handle is logged, and the gateway goes on', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql':
       'type Query { forget: Int }\ntype Subscription { a: A @event(topic: "t") }\ntype A { n: Int }',

@@ -65,7 +65,7 @@ async function meanwhile(
 }
 
 test(
-  'a heap snapshot taken by curl under load names the subscribers, and events go on in order, none lost',
+  'a heap snapshot taken by curl under load names the subscribers, and sockets get all events in order',
   needs('curl'),
   async (t) => {
     const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
@@ -120,7 +120,7 @@ test(
   },
 );
 
-test('profiles taken by curl under load show what the gateway does', needs('curl'), async (t) => {
+test('profiles taken by curl under load show the functions of the gateway', needs('curl'), async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, { GRAPH: folder });
   await subscribed(t, gateway, SUBSCRIBERS);
@@ -137,7 +137,7 @@ test('profiles taken by curl under load show what the gateway does', needs('curl
   }
 });
 
-test('the state of the hub tells who asked what, and where bytes wait', async (t) => {
+test('the state of the hub shows what subscribers have asked for, and for which sockets bytes wait', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, { GRAPH: folder, SOCKET_BUFFER_BYTES: '100000000' });
   const inspect = async () => {

@@ -12,7 +12,7 @@ import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-/** Longer than any test: whoever waits for it to pass does not end. */
+/** Longer than any test: a process that waits for it does not end within the test. */
 const FOR_EVER = '3600';
 
 async function start(t: TestContext, settings: Record<string, string>): Promise<GatewayProcess> {
@@ -20,7 +20,7 @@ async function start(t: TestContext, settings: Record<string, string>): Promise<
   return startGateway(t, { GRAPH: folder, ...settings });
 }
 
-/** With an endless drain one is closed each half second: the last of them stays for as long as any test takes. */
+/** In an endless drain the gateway closes one socket each half second: the last one outlives any test. */
 const MANY = 80;
 
 /** So many sockets with a subscription each, in the order in which they were opened. */
@@ -45,7 +45,7 @@ async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
   return response.resume();
 }
 
-test('on SIGTERM every socket is closed with 1012 and the process exits 0', async (t) => {
+test('on SIGTERM the gateway closes every socket with 1012 and exits with 0', async (t) => {
   const gateway = await start(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '2' });
   const sockets = await subscribe(t, gateway, 20);
   const [code, ...closed] = await Promise.all([gateway.stop(), ...sockets.map((socket) => socket.closed)]);
@@ -58,7 +58,7 @@ test('on SIGTERM every socket is closed with 1012 and the process exits 0', asyn
   assert.ok(sockets.every(({ messages }) => messages.every(({ type }) => type !== 'complete')));
 });
 
-test('while it waits for load balancers to notice, a pod is not ready, alive, and takes new sockets', async (t) => {
+test('during the drain delay, while load balancers take notice, a pod is alive, not ready, and accepts new sockets', async (t) => {
   const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
   const [before] = await subscribe(t, gateway, 1);
   gateway.child.kill('SIGTERM');
@@ -71,7 +71,7 @@ test('while it waits for load balancers to notice, a pod is not ready, alive, an
   for (const socket of [before, late]) await socket?.until(({ type }) => type === 'next');
 });
 
-test('then it refuses new sockets, and those that are still open get what happens meanwhile', async (t) => {
+test('after the drain delay the pod refuses new sockets, and sockets that are still open get events', async (t) => {
   const gateway = await start(t, { DRAIN_SECONDS: FOR_EVER });
   const sockets = await subscribe(t, gateway, MANY);
   gateway.child.kill('SIGTERM');
@@ -89,14 +89,14 @@ for (const first of ['SIGTERM', 'SIGINT'] as const) {
   test(`a second signal after ${first} ends the process at once`, async (t) => {
     const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
     const [socket] = await subscribe(t, gateway, 1);
-    socket?.webSocket.pause(); // A client that does not answer a close holds up the end.
+    socket?.webSocket.pause(); // A client that does not answer the close frame keeps the process from ending.
     gateway.child.kill(first);
     await gateway.untilNotReady(/draining|stopping/);
     assert.equal(await gateway.stop('SIGTERM'), 1);
   });
 }
 
-test('on SIGINT nobody waits: sockets are closed with 1001 and the process exits 0', async (t) => {
+test('on SIGINT the gateway closes sockets with 1001 without waiting, and exits with 0', async (t) => {
   const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER, DRAIN_SECONDS: FOR_EVER });
   const sockets = await subscribe(t, gateway, 3);
   const [code, ...closed] = await Promise.all([
@@ -110,7 +110,7 @@ test('on SIGINT nobody waits: sockets are closed with 1001 and the process exits
   );
 });
 
-test('what waits for a socket goes out before it is closed', async (t) => {
+test('a socket gets the results that wait for it before it is closed', async (t) => {
   // More than the system takes off the gateway's hands while the client does not read.
   const gateway = await start(t, { MAX_PAYLOAD_BYTES: '1000000', SOCKET_BUFFER_BYTES: '64000000' });
   const [socket] = await subscribe(t, gateway, 1);
@@ -126,7 +126,7 @@ test('what waits for a socket goes out before it is closed', async (t) => {
   assert.deepEqual(await exit, [0, null]);
 });
 
-test('a socket that has grown old is closed with 1012, and a client comes back by itself', async (t) => {
+test('the gateway closes a socket at its maximum age with 1012, and the client reconnects by itself', async (t) => {
   const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '2' });
   const [socket] = await subscribe(t, gateway, 1);
   const client = graphqlClient(t, gateway.graphqlUrl, {
@@ -138,7 +138,7 @@ test('a socket that has grown old is closed with 1012, and a client comes back b
   const received = new Received<{ item: { n: number } }>(client, 'subscription { item { n } }');
   assert.equal((await socket?.closed)?.code, 1012);
   await eventually(() => assert.ok(connections >= 2));
-  // What comes while it is away is not for it, and it is soon away again.
+  // The client misses events that come while it is disconnected, and its connection soon reaches its maximum age again.
   await eventually(async () => {
     await gateway.postEvent('items', { id: 1, n: 7 });
     assert.notEqual(received.results.length, 0);
@@ -160,7 +160,7 @@ test('with Kafka alone, a pod consumes until its sockets are gone', needs('kafka
 });
 
 test(
-  'where others consume, a pod leaves its group at once, and its sockets get what they consume',
+  'where other pods consume, a draining pod leaves its group at once, and its sockets get the events that the others consume',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 6 });
@@ -187,7 +187,7 @@ test(
   },
 );
 
-// The first process of a container has no default for signals: without a handler it would stay until it is killed.
+// For the first process of a container signals have no default action: without a handler only SIGKILL ends it.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} while the graph is being loaded ends the process with 0`, async (t) => {
     const folder = await graphFolder(t, {

@@ -8,7 +8,7 @@ test(
   'GraphiQL shows live events of the prepared subscription, and asks no other host for anything',
   needs('chromium'),
   async (t) => {
-    // As `npm start` runs it on a bare machine: no Kafka, no Redis, whatever the tests' own environment says.
+    // As `npm start` runs it on a bare machine: without the Kafka and Redis that the environment of the tests names.
     const { port } = await startGateway(t, {});
     const host = `localhost:${port}`;
     const page = await openPage(t);

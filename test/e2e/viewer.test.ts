@@ -59,7 +59,7 @@ interface Sellers {
 
 const seller = (id: string): object => ({ id, fullName: `Seller ${id}` });
 
-/** A back end that notes what it is asked, and by whom. */
+/** A back end that records its requests and their tokens. */
 async function startSellers(scope: Scope): Promise<Sellers> {
   const requests: string[] = [];
   const server: Server = createServer((request, response) => {
@@ -92,7 +92,7 @@ const ready = sharedGateway(async (scope) => {
   return startGateway(scope, { GRAPH: folder, SELLERS_URL: backEnd.url });
 });
 
-/** The gateway and the back end of all tests, as if nobody had asked either of them for anything. */
+/** The gateway and the back end that all tests share, with no requests recorded yet. */
 async function start(): Promise<{ gateway: GatewayProcess; sellers: Sellers }> {
   const gateway = await ready();
   backEnd.requests.length = 0;
@@ -103,7 +103,7 @@ function connectAs(t: TestContext, gateway: GatewayProcess, connectionParams: Re
   return graphqlClient(t, gateway.graphqlUrl, { connectionParams });
 }
 
-test('each viewer sees what is its own, and those who see the same share one execution', async (t) => {
+test('each viewer gets its own data, and viewers with equal results share one execution', async (t) => {
   const { gateway } = await start();
   const roles = ['a', 'b', 'c'];
   const subscribers = Array.from({ length: 12 }, (_, id) => {
@@ -126,7 +126,7 @@ test('each viewer sees what is its own, and those who see the same share one exe
   assert.equal(await gateway.metric('sluice_unshared_executions_total'), 2);
 });
 
-test('a filter on the viewer lets an event through to those whom it names, in one execution', async (t) => {
+test('a filter on the viewer lets an event through to the viewers whom the event names, in one execution', async (t) => {
   const { gateway } = await start();
   const subscribers = Array.from(
     { length: 6 },
@@ -149,7 +149,7 @@ test('a filter on the viewer lets an event through to those whom it names, in on
   assert.equal(await gateway.metric('sluice_executions_total'), 3);
 });
 
-test('a join over a back end is one request per event, keys in snake_case, and none where the event carries it', async (t) => {
+test('a field joined from a back end is one request per event, with keys in snake_case, and none where the event carries the data', async (t) => {
   const { gateway, sellers } = await start();
   const query = 'subscription { bid { n is_mine seller { id full_name } } }';
   const subscribers = Array.from(
@@ -171,7 +171,7 @@ test('a join over a back end is one request per event, keys in snake_case, and n
   assert.equal(sellers.requests.length, 1);
 });
 
-test('a back end that forwards a token is asked for each who has another one', async (t) => {
+test('a back end that forwards a token gets one request for each distinct token', async (t) => {
   const { gateway, sellers } = await start();
   const subscribers = ['1', '2'].map(
     (id) =>
@@ -186,7 +186,7 @@ test('a back end that forwards a token is asked for each who has another one', a
   ]);
 });
 
-test('whoever authenticate refuses, or gives no plain JSON for, is closed with 4403', async (t) => {
+test('a client that authenticate refuses, or for which it returns no plain JSON, is closed with 4403', async (t) => {
   const { gateway } = await start();
   for (const params of [{ role: 'banned' }, { broken: true }]) {
     const end = await new Received(connectAs(t, gateway, params), 'subscription { bid { n } }').untilEnd();

@@ -16,7 +16,7 @@ const CLIENTS = 20;
 type Item = Received<{ item: { n: number } }>;
 
 test(
-  'a worker that is killed under a stream: the other goes on, a new one serves, all partitions flow again, no counter goes back',
+  'when a worker is killed under a stream of events, the other goes on, a new one takes connections, events of all partitions arrive again, and no counter goes back',
   needs('kafka', 'redis'),
   async (t) => {
     const topic = await createTopic(t, { partitions: PARTITIONS });

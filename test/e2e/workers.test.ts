@@ -15,7 +15,7 @@ import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const WORKERS = 2;
 
-/** Serves what others consume: workers without a consumer group to wait for. */
+/** Delivers events that other pods consume: its workers have no consumer group to wait for. */
 async function startEdge(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
   const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(scope, {
@@ -50,7 +50,7 @@ async function inEachWorker(gateway: GatewayProcess, name: string): Promise<numb
 }
 
 test(
-  'sockets are spread evenly over the workers, and one port shows all of them',
+  'sockets are spread evenly over the workers, and one admin port shows the metrics of all of them',
   needs('redis'),
   async (t) => {
     const gateway = await edge();
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  'the port that is known shows the inside of each worker, to this machine only',
+  'the admin port shows the debug pages of each worker, to clients on this machine only',
   needs('redis'),
   async (t) => {
     const gateway = await edge();
@@ -106,7 +106,7 @@ test('a recording in a worker ends when the client leaves', needs('redis'), asyn
   const leaving = new AbortController();
   const profile = (seconds: number, signal: AbortSignal | null = null): Promise<Response> =>
     fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=${seconds}`, { signal });
-  // Of two only one is admitted; the other one's answer tells that the recording is under way.
+  // Only one of the two requests is admitted; the refusal of the other one says that the recording is under way.
   const two = [profile(60, leaving.signal), profile(60, leaving.signal)];
   assert.equal((await Promise.any(two)).status, 409);
   leaving.abort();
@@ -114,18 +114,22 @@ test('a recording in a worker ends when the client leaves', needs('redis'), asyn
   await eventually(async () => assert.equal((await profile(1)).status, 200));
 });
 
-test('a client that leaves in the middle of a snapshot hurts nobody', needs('redis'), async () => {
-  const gateway = await edge();
-  const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
-  assert.equal(snapshot.status, 200);
-  await snapshot.body?.cancel();
-  await eventually(async () => {
-    assert.equal((await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1`)).status, 200);
-  });
-  assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
-});
+test(
+  'a client that leaves in the middle of a heap snapshot stops neither the worker nor later recordings',
+  needs('redis'),
+  async () => {
+    const gateway = await edge();
+    const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
+    assert.equal(snapshot.status, 200);
+    await snapshot.body?.cancel();
+    await eventually(async () => {
+      assert.equal((await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1`)).status, 200);
+    });
+    assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
+  },
+);
 
-test('workers do not outlive the process that looks after them', needs('redis'), async (t) => {
+test('workers do not outlive their primary process', needs('redis'), async (t) => {
   const gateway = await startEdge(t);
   await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
   const ports = linesOf(gateway, 'a worker listens').map((line) => Number(line['adminPort']));
@@ -135,7 +139,7 @@ test('workers do not outlive the process that looks after them', needs('redis'),
   }
 });
 
-test('on SIGTERM all are drained at once, and the process exits 0', needs('redis'), async (t) => {
+test('on SIGTERM all workers drain at once, and the primary exits with 0', needs('redis'), async (t) => {
   const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '1' });
   const sockets = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
   const ended = gateway.stop('SIGTERM');
@@ -150,7 +154,7 @@ test('on SIGTERM all are drained at once, and the process exits 0', needs('redis
 });
 
 test(
-  'a signal that a terminal sends to every process ends all of them in order',
+  'a signal that a terminal sends to every process ends the workers and the primary in order',
   needs('redis'),
   async (t) => {
     const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '3600' });
@@ -173,7 +177,7 @@ test('a second signal ends all processes at once', needs('redis'), async (t) => 
 });
 
 test(
-  'on SIGHUP one worker after the other is replaced: clients come back, nothing that was counted is lost',
+  'on SIGHUP one worker after the other is replaced: clients reconnect, and no count is lost',
   needs('redis'),
   async (t) => {
     const gateway = await startEdge(t, { DRAIN_SECONDS: '1' });
@@ -197,7 +201,7 @@ test(
       before.map((pid) => ({ pid, end: 'exit code 0' })),
     );
     await gateway.untilMetric('sluice_subscribers', 20);
-    // The second to go may have had some that the first one had had before.
+    // The second worker that is replaced may have had clients that the first one had before.
     assert.ok((await gateway.metric('sluice_closes_total')) >= 20);
     assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
     assert.ok(received.every(({ end }) => end === undefined));
@@ -253,7 +257,7 @@ test(
   },
 );
 
-test('a port that is taken stops the start, with one message', async (t) => {
+test('a port that is in use stops the start, with one message', async (t) => {
   const taken = createServer().listen(0);
   t.after(() => taken.close());
   await once(taken, 'listening');
@@ -268,7 +272,7 @@ test('a port that is taken stops the start, with one message', async (t) => {
   assert.equal(stderr.match(/PORT: expected a free port, got/g)?.length, 1, stderr);
 });
 
-test('a signal that comes while the workers start ends them, with 0', async (t) => {
+test('a signal that comes while the workers start ends all processes, and the primary exits with 0', async (t) => {
   const child = spawnCli(t, ['serve'], {
     PORT: '0',
     ADMIN_PORT: '0',

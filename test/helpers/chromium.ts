@@ -3,7 +3,7 @@ import { chromium as launcher, type Browser, type BrowserContextOptions, type Pa
 import { CHROMIUM_FLAGS } from '../../loadtest/report/chromium.ts';
 import { fileScope } from './scope.ts';
 
-/** For what would never come: a busy machine may take many times as long as a quiet one. */
+/** Bounds waits for what would never come: a busy machine may take many times as long as a quiet one. */
 const PATIENCE_MS = 120_000;
 
 const file = fileScope();

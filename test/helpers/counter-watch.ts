@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A pace, nothing is waited for: the more looks, the less can go back unseen. Each makes all workers count. */
+/** The interval of reads. The more reads, the fewer decreases go unseen; each of them asks all workers. */
 const LOOK_MS = 100;
 
-/** Looks at a `/metrics` again and again, as Prometheus does but more often, and notes each counter that goes back. */
+/** Reads a `/metrics` again and again, as Prometheus does but more often, and records each counter that decreases. */
 export class CounterWatch {
   readonly wentBack: string[] = [];
   looks = 0;

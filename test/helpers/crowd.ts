@@ -24,7 +24,7 @@ export class Crowd {
     this.#mostAway = Math.max(this.#mostAway, this.#away.size);
   }
 
-  /** @returns how many were away at once, at most, since the last time */
+  /** @returns the highest number of clients without a connection at one time since the last call */
   takeMostAway(): number {
     const most = this.#mostAway;
     this.#mostAway = this.#away.size;
@@ -35,7 +35,7 @@ export class Crowd {
     return this.#away.size;
   }
 
-  /** Waits until each of them has got an event as young as this one. */
+  /** Waits until each client has got this event or a later one. */
   async untilAllReceive(n: number): Promise<void> {
     await eventually(() => {
       const behind = this.received.filter(({ results }) => (results.at(-1)?.data?.item.n ?? -1) < n);

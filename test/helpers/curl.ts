@@ -6,7 +6,7 @@ import { spawnFor } from './child-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Download {
-  /** As the gateway wants it to be called. */
+  /** The file's name, as the gateway proposes it. */
   readonly name: string;
   readonly text: string;
 }

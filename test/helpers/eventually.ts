@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const INTERVAL_MS = 25;
 
-/** It only ends what would never come: a busy machine may take many times as long as a quiet one. */
+/** Ends only waits for what would never come: a busy machine may take many times as long as a quiet one. */
 const PATIENCE_MS = 120_000;
 
 /**

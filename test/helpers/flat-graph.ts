@@ -16,7 +16,7 @@ const UPDATE = `subscription Update($channel: ID, $tag: String) {
 const CHANNELS = 5;
 const WATCHED = [undefined, 'c1', 'c2'];
 
-/** Comes before everything that counts. */
+/** The `seq` of probes, which come before the events that count. */
 const PROBE = '0000000000';
 
 interface Update {
@@ -62,7 +62,7 @@ function flatEvent(channel: string, seq: string): string {
   return JSON.stringify(event);
 }
 
-/** What these events have to come to. */
+/** The results that these events must give. */
 export function watchedOf(lines: readonly Line[]): Watched {
   const updates = lines.map(({ value }) => {
     const { channel, seq, sentAt, bodyText } = JSON.parse(value) as FlatEvent;
@@ -126,7 +126,7 @@ export class FlatWatch {
     return byWatch((channel) => this.#updates(channel));
   }
 
-  /** Everything but probes. Whatever is no update comes as it is, for the comparison to fail on. */
+  /** All results but probes. A result that is no update is kept as it is, so that the comparison fails. */
   #updates(channel: string | undefined): Update[] {
     const results = this.#received.get(channel)?.results ?? [];
     return results

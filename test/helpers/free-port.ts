@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** @returns a loopback port on which nobody listens now; for servers that can't listen on port 0 */
+/** @returns a loopback port on which no server listens now; for servers that can't listen on port 0 */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

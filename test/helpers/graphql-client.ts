@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 /** A graphql-ws client as an application would make one, disposed of when the test ends. */
 export function graphqlClient(t: TestContext, url: string, options: Partial<ClientOptions> = {}): Client {
   const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true, ...options });
-  // Where the server went first it may be connecting anew, and disposal fails with that connection.
+  // If the server has stopped before, the client may be reconnecting, and disposal fails with that connection.
   t.after(() => Promise.resolve(client.dispose()).catch(() => undefined));
   return client;
 }

@@ -52,7 +52,7 @@ export class RawSocket {
     }
   }
 
-  /** Asks for a pong: when it is there, whatever was sent before has been dealt with. */
+  /** Sends a ping and waits for the pong: the gateway has handled all messages sent before by then. */
   async roundTrip(): Promise<void> {
     const mark = Math.random();
     this.send({ type: 'ping', payload: { mark } });
@@ -64,7 +64,7 @@ export function subscribeMessage(id: string, query: string, variables: Record<st
   return { id, type: 'subscribe', payload: { query, variables } };
 }
 
-/** Connects without a word of the protocol. */
+/** Connects without sending a message of the protocol. */
 export async function connect(t: TestContext, url: string, options: ClientOptions = {}): Promise<RawSocket> {
   const webSocket = new WebSocket(url, 'graphql-transport-ws', options);
   t.after(() => webSocket.terminate());

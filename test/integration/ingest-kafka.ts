@@ -74,7 +74,7 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
   };
   if (options.create !== false) await create();
 
-  /** Looks again whenever one of the buses was used, and some times a second. */
+  /** Checks again whenever one of the buses was used, and several times a second. */
   const until = async (holds: () => boolean | Promise<boolean>, ...buses: Seen[]) => {
     while (!(await holds())) {
       const ends = new AbortController();

@@ -31,7 +31,7 @@ async function startPods(t: TestContext, topic: string, count: number, schema = 
   return pods;
 }
 
-/** How far a group has committed a topic, all partitions added up. */
+/** The offsets that a group has committed on a topic, summed over all partitions. */
 async function committedOf(t: TestContext, topic: string): Promise<() => Promise<number>> {
   const admin = kafkaClient().admin();
   await admin.connect();
@@ -69,7 +69,7 @@ const numbersOf = (received: Received<ItemData>): number[] =>
   received.data.map((data) => data?.item.n ?? NaN);
 
 test(
-  'events that nobody is subscribed to are counted and committed, not published; who joins gets all from then on',
+  'events without a subscriber are counted and committed, not published; a subscriber that joins gets all events from then on',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 2 });
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'a subscriber gets its events whichever pod consumes them, and each pod skips what neither of them wants',
+  'a subscriber gets its events from both pods that consume them, and each pod skips events without a subscriber on either pod',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 6 });
@@ -136,7 +136,7 @@ test(
 );
 
 test(
-  'keyFrom: KAFKA_KEY: what nobody wants is not parsed, what somebody wants arrives',
+  'keyFrom: KAFKA_KEY: messages without a subscriber are not parsed, events with one arrive',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t);
@@ -147,11 +147,11 @@ test(
     const [pod] = (await startPods(t, topic, 1, schema)) as [GatewayProcess];
     const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
     await pod.untilMetric('sluice_subscribers', 1);
-    // The first is looked at in any case, to find out whether the keys can be believed.
+    // The first message is parsed in any case, to find out whether its Kafka key is that of the event.
     await kcat(t, topic, events(0, 50));
     await kcat(t, topic, [
-      { key: '1', value: 'no JSON, and nobody cares' },
-      { key: '3', value: 'no JSON, and somebody does' },
+      { key: '1', value: 'no JSON, and without a subscriber' },
+      { key: '3', value: 'no JSON, and with a subscriber' },
     ]);
     await kcat(t, topic, events(50, 60));
     await received.until(6);

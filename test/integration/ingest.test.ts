@@ -8,7 +8,7 @@ import { startIngest, skip, useKafka, type Seen } from './ingest-kafka.ts';
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Whatever came of each partition came once and in order. */
+/** The messages of each partition came once and in order. */
 function assertInOrder(messages: readonly Message[]): void {
   const last = new Map<number, number>();
   for (const { p, o } of messages) {
@@ -21,7 +21,7 @@ const numbersOf = (messages: readonly Message[]) =>
   messages.map(({ event }) => Number(event['n'])).toSorted((a, b) => a - b);
 
 test(
-  'two members of a group take 2,000 events of 6 partitions, each once and in order',
+  'two members of a consumer group take 2,000 events of 6 partitions, each once and in order',
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 6 });
@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'while the bus is away longer than a session nothing is committed and membership lasts; then all comes, in order',
+  'while the bus is away longer than a session, the consumer commits nothing and stays a member of its group; then all events come, in order',
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 2 });
@@ -64,7 +64,7 @@ test(
   },
 );
 
-test('a rebalance in the middle of a batch loses nothing', { skip }, async (t) => {
+test('a rebalance in the middle of a batch loses no event', { skip }, async (t) => {
   const kafka = await useKafka(t, { partitions: 4 });
   const first = await startIngest(t, kafka);
   first.seen.away = true;
@@ -82,21 +82,25 @@ test('a rebalance in the middle of a batch loses nothing', { skip }, async (t) =
   await kafka.committed(2_000);
 });
 
-test('a stop in mid-stream loses nothing: the next one goes on where it left off', { skip }, async (t) => {
-  const kafka = await useKafka(t, { partitions: 2 });
-  const first = await startIngest(t, kafka);
-  await kafka.send(range(3_000).map((n) => ({ value: JSON.stringify({ n }) })));
-  await kafka.until(() => first.seen.messages.length > 0, first.seen);
-  await first.ingest.stop();
-  const taken = first.seen.messages.length;
-  assert.equal(await kafka.totalCommitted(), taken);
-  const second = await startIngest(t, kafka);
-  await kafka.until(() => taken + second.seen.messages.length >= 3_000, second.seen);
-  assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), range(3_000));
-});
+test(
+  'a consumer that stops in mid-stream loses no event: the next one goes on where it left off',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 2 });
+    const first = await startIngest(t, kafka);
+    await kafka.send(range(3_000).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.until(() => first.seen.messages.length > 0, first.seen);
+    await first.ingest.stop();
+    const taken = first.seen.messages.length;
+    assert.equal(await kafka.totalCommitted(), taken);
+    const second = await startIngest(t, kafka);
+    await kafka.until(() => taken + second.seen.messages.length >= 3_000, second.seen);
+    assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), range(3_000));
+  },
+);
 
 test(
-  'the position of a first join is committed before anything comes, so what follows is not skipped',
+  'a group that joins for the first time commits its position before any event comes, so later events are not skipped',
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 3 });
@@ -115,29 +119,33 @@ test(
   },
 );
 
-test('KAFKA_START=latest skips what came while no member lived, and only then', { skip }, async (t) => {
-  const kafka = await useKafka(t, { partitions: 1 });
-  const settings = { KAFKA_START: 'latest' } as const;
-  const before = await startIngest(t, kafka, { settings });
-  await before.ingest.stop();
-  await kafka.send([{ value: '{"n":1}' }]);
-  const first = await startIngest(t, kafka, { settings });
-  first.seen.away = true;
-  await kafka.send([{ value: '{"n":2}' }]);
-  await once(first.seen, 'refused');
-  const second = await startIngest(t, kafka, { settings });
-  await kafka.membersAssigned(2);
-  first.seen.away = false;
-  await kafka.until(
-    () => first.seen.messages.length + second.seen.messages.length > 0,
-    first.seen,
-    second.seen,
-  );
-  assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), [2]);
-});
+test(
+  'KAFKA_START=latest skips events that came while the consumer group had no member, and no others',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 1 });
+    const settings = { KAFKA_START: 'latest' } as const;
+    const before = await startIngest(t, kafka, { settings });
+    await before.ingest.stop();
+    await kafka.send([{ value: '{"n":1}' }]);
+    const first = await startIngest(t, kafka, { settings });
+    first.seen.away = true;
+    await kafka.send([{ value: '{"n":2}' }]);
+    await once(first.seen, 'refused');
+    const second = await startIngest(t, kafka, { settings });
+    await kafka.membersAssigned(2);
+    first.seen.away = false;
+    await kafka.until(
+      () => first.seen.messages.length + second.seen.messages.length > 0,
+      first.seen,
+      second.seen,
+    );
+    assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), [2]);
+  },
+);
 
 test(
-  'poison goes to the dead-letter topic, each counted by its reason, and the next event arrives',
+  'poison messages go to the dead-letter topic, each counted by its reason, and the next event arrives',
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 1, deadLetters: true });
@@ -173,7 +181,7 @@ test(
   },
 );
 
-test('a dead letter that its headers make too large is sent without its value', { skip }, async (t) => {
+test('a dead letter whose headers make it too large is sent without its value', { skip }, async (t) => {
   const kafka = await useKafka(t, { partitions: 1, deadLetters: true });
   const { seen } = await startIngest(t, kafka);
   const bytes = 1_048_588 - 150; // the largest record batch that brokers take by default, less its own overhead
@@ -187,7 +195,7 @@ test('a dead letter that its headers make too large is sent without its value', 
 });
 
 test(
-  'a consumer that crashes for good is replaced, and readiness shows it meanwhile',
+  'a consumer that crashes without restarting is replaced, and the pod is not ready meanwhile',
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 1 });
@@ -208,7 +216,7 @@ test(
     };
     const { seen, metrics, ingest } = await startIngest(t, kafka, { clock });
     started.push(ingest);
-    // The clock is read for each message: a fault of the gateway's own, in the middle of a batch.
+    // The gateway reads the clock for each message: a clock that throws is a fault in the middle of a batch.
     faulty = true;
     await kafka.send([{ value: '{"n":1}' }]);
     await kafka.until(() => seen.messages.length === 1, seen);
@@ -218,7 +226,7 @@ test(
   },
 );
 
-test('missing topics are named, and joined once they are there', { skip }, async (t) => {
+test('the consumer names missing topics, and subscribes to them once they exist', { skip }, async (t) => {
   const kafka = await useKafka(t, { partitions: 1, create: false });
   const { ingest, seen } = await startIngest(t, kafka, { awaitReady: false });
   await kafka.until(() => ingest.notReady()?.startsWith('topics missing') === true, seen);
@@ -227,23 +235,27 @@ test('missing topics are named, and joined once they are there', { skip }, async
   await kafka.until(() => ingest.notReady() === undefined, seen);
 });
 
-test('broadcast: every process gets every event, and its group goes with it', { skip }, async (t) => {
-  const kafka = await useKafka(t, { partitions: 2 });
-  const one = await startIngest(t, kafka, { broadcast: true });
-  const two = await startIngest(t, kafka, { broadcast: true });
-  assert.equal((await kafka.groups()).length, 2);
-  await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
-  await kafka.until(
-    () => one.seen.messages.length === 100 && two.seen.messages.length === 100,
-    one.seen,
-    two.seen,
-  );
-  await one.ingest.stop();
-  await two.ingest.stop();
-  assert.deepEqual(await kafka.groups(), []);
-});
+test(
+  'broadcast: every process gets every event, and its consumer group is deleted when it stops',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 2 });
+    const one = await startIngest(t, kafka, { broadcast: true });
+    const two = await startIngest(t, kafka, { broadcast: true });
+    assert.equal((await kafka.groups()).length, 2);
+    await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.until(
+      () => one.seen.messages.length === 100 && two.seen.messages.length === 100,
+      one.seen,
+      two.seen,
+    );
+    await one.ingest.stop();
+    await two.ingest.stop();
+    assert.deepEqual(await kafka.groups(), []);
+  },
+);
 
-test('a Kafka that is away does not hold up start, nor stop', async (t) => {
+test('an unreachable Kafka delays neither start nor stop', async (t) => {
   const kafka = await useKafka(t, { partitions: 1, brokers: ['127.0.0.1:1'], create: false });
   const { ingest } = await startIngest(t, kafka, { awaitReady: false });
   assert.equal(ingest.notReady(), 'joining');

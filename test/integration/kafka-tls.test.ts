@@ -8,7 +8,7 @@ import { startSecureKafka } from '../helpers/secure-kafka.ts';
 import { needs } from '../helpers/services.ts';
 
 test(
-  'Kafka is reached over TLS with a password, and a wrong password keeps the pod from being ready',
+  'the gateway reaches Kafka over TLS with a password, and a wrong password keeps the pod from being ready',
   needs('kafka-jars'),
   async (t) => {
     const certificate = await selfSigned(t);

@@ -8,7 +8,7 @@ import { createTopic } from '../helpers/topic.ts';
 
 const PARTITIONS = 3;
 
-test('Lines from kcat reach a consumer: all, in order per key', needs('kafka', 'kcat'), async (t) => {
+test('A consumer gets all lines that kcat sends, in order per key', needs('kafka', 'kcat'), async (t) => {
   const topic = await createTopic(t, { partitions: PARTITIONS });
   const lines = Array.from({ length: 200 }, (_, index) => ({ key: `k${index % 7}`, value: `${index}` }));
 
@@ -32,7 +32,7 @@ test('kcat puts a key on the same partition as kafkajs', needs('kafka', 'kcat'),
   assert.equal(places.size, lines.length);
 });
 
-test('A topic that nobody created is refused', needs('kafka', 'kcat'), async (t) => {
+test('kcat fails for a topic that does not exist', needs('kafka', 'kcat'), async (t) => {
   await assert.rejects(kcat(t, 'nobody-created-this', [{ value: 'x' }]), /Unknown topic/);
 });
 

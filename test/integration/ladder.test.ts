@@ -27,29 +27,33 @@ test('each step of the ladder differs from the one before in one part', () => {
 for (let from = 0; from < ladderTargets.length; from += BATCH) {
   const targets = ladderTargets.slice(from, from + BATCH);
   const named = targets.map(({ name }) => name).join(', ');
-  test(`delivers every event with its content: ${named}`, needs('kafka', 'redis', 'kcat'), async (t) => {
-    const topic = await createTopic(t, { partitions: 3 });
-    const graph = await flatGraph(t, topic);
-    const servers = await Promise.all(
-      targets.map((target, index) =>
-        startTarget(t, target, {
-          brokers: kafkaBrokers(),
-          redisUrl: redisUrl(),
-          topic,
-          graph,
-          id: `${topic}-${index}`,
-        }),
-      ),
-    );
-    // Two clients ask the same of each server.
-    const urls = servers.flatMap(({ url }) => [url, url]);
-    const watches = await FlatWatch.start(t, topic, urls);
+  test(
+    `the servers deliver every event with its content: ${named}`,
+    needs('kafka', 'redis', 'kcat'),
+    async (t) => {
+      const topic = await createTopic(t, { partitions: 3 });
+      const graph = await flatGraph(t, topic);
+      const servers = await Promise.all(
+        targets.map((target, index) =>
+          startTarget(t, target, {
+            brokers: kafkaBrokers(),
+            redisUrl: redisUrl(),
+            topic,
+            graph,
+            id: `${topic}-${index}`,
+          }),
+        ),
+      );
+      // Two clients ask the same of each server.
+      const urls = servers.flatMap(({ url }) => [url, url]);
+      const watches = await FlatWatch.start(t, topic, urls);
 
-    const lines = flatLines(EVENTS);
-    await kcat(t, topic, lines);
+      const lines = flatLines(EVENTS);
+      await kcat(t, topic, lines);
 
-    for (const watch of watches) assert.deepEqual(await watch.until(lines), watchedOf(lines));
-    const endings = await Promise.all(servers.map((server) => server.stop()));
-    for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
-  });
+      for (const watch of watches) assert.deepEqual(await watch.until(lines), watchedOf(lines));
+      const endings = await Promise.all(servers.map((server) => server.stop()));
+      for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
+    },
+  );
 }

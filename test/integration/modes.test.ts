@@ -12,7 +12,7 @@ const QUERY = 'subscription { item { n } }';
 const numbers = (received: Received<{ item: { n: number } }>): (number | undefined)[] =>
   received.data.map((data) => data?.item.n);
 
-test('with neither Kafka nor Redis, events are taken by POST and never leave the process', async (t) => {
+test('without Kafka and Redis, the gateway takes events by POST, and they never leave the process', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, { GRAPH: folder });
   await gateway.untilReady();
@@ -32,7 +32,7 @@ test('with neither Kafka nor Redis, events are taken by POST and never leave the
   assert.deepEqual(numbers(received), [1, 3]);
 });
 
-test('with the bundled graph and nothing else, made-up events flow', async (t) => {
+test('with the bundled graph and no other settings, subscribers get simulated events', async (t) => {
   const gateway = await startGateway(t, {});
   const received = new Received(
     graphqlClient(t, gateway.graphqlUrl),
@@ -70,7 +70,7 @@ test('with Kafka alone, each process gets all events', needs('kafka', 'kcat'), a
 });
 
 test(
-  'with Redis alone, a pod serves what others consume: an edge',
+  'with Redis alone, a pod (an edge) delivers the events that other pods consume',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t);
@@ -113,7 +113,7 @@ test(
   },
 );
 
-test('a pod whose services are away starts, is alive, says why it is not ready, and stops', async (t) => {
+test('a pod that reaches neither Kafka nor Redis starts, is alive, says why it is not ready, and stops', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const gateway = await startGateway(t, {
     GRAPH: folder,

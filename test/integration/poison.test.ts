@@ -22,7 +22,7 @@ const POISON: Record<string, Buffer | string | null> = {
 };
 
 test(
-  'poison is counted and logged, goes to the dead-letter topic, and the next good event arrives',
+  'a poison message is counted and logged, goes to the dead-letter topic, and the next good event arrives',
   needs('kafka', 'redis'),
   async (t) => {
     const topic = await createTopic(t);

@@ -13,7 +13,7 @@ import { createTopic } from '../helpers/topic.ts';
 const OUTAGE_MS = 5_000;
 
 test(
-  'while Redis is away nothing is committed; when it is back, all events of that time are published, in order',
+  'while Redis is away the pod commits nothing; when Redis is back, the pod publishes all events of that time, in order',
   needs('kafka', 'kcat', 'redis-server'),
   async (t) => {
     const topic = await createTopic(t);

@@ -9,7 +9,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 
 test(
-  'Redis is reached over TLS, by a certificate authority of its own and with a password',
+  'the gateway reaches Redis over TLS, with a private certificate authority and a password',
   needs('redis-server'),
   async (t) => {
     const { keyFile, certificateFile } = await selfSigned(t);
@@ -37,7 +37,7 @@ test(
   },
 );
 
-test('a certificate that can not be read stops the start', async (t) => {
+test('a certificate file that can not be read stops the start', async (t) => {
   const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const settings = {
     GRAPH: graph,

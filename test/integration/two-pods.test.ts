@@ -38,7 +38,7 @@ function events(count: number, from = 0): Line[] {
   });
 }
 
-/** What of these events one id's subscriber must have got. */
+/** Those of these events that the subscriber of one id must have got. */
 function expectedOf(ids: readonly number[]): number[] {
   return Array.from({ length: EVENTS }, (_, n) => n).filter((n) => ids.includes(n % KEYS));
 }
@@ -56,7 +56,7 @@ const numbersOf = (received: Received<ItemData>): number[] =>
 const ascending = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
 
 test(
-  'two pods of one group: each subscriber gets exactly the events of its channels, in order per key, whichever pod consumed them',
+  'two pods of one consumer group: each subscriber gets exactly the events of its channels, in order per key, from either pod',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 6 });
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'pods that come and go in the middle of a stream lose nothing, and nothing is delivered twice',
+  'while pods join and leave in the middle of a stream, no event is lost, and none is delivered twice',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 6 });
@@ -106,7 +106,7 @@ test(
 
     const slice = EVENTS / 4;
     await kcat(t, topic, events(slice));
-    // The stream goes on while one member joins and another one leaves: two rebalances in mid-batch.
+    // The stream goes on while one pod joins the consumer group and another one leaves: two rebalances in mid-batch.
     const [joining] = await Promise.all([start(), kcat(t, topic, events(slice, slice))]);
     const [code] = await Promise.all([leaving.stop(), kcat(t, topic, events(slice, 2 * slice))]);
     assert.equal(code, 0);
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  'an event whose list-valued key matches two of a subscriber channels comes once',
+  'a subscriber gets an event once whose list of keys matches two of its channels',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t);

@@ -22,7 +22,7 @@ async function helpOf(...args: string[]): Promise<string> {
   return invocation.help;
 }
 
-test('The help lists every subcommand, and no other, with what it does', async () => {
+test('The help lists every subcommand, and no other, with a description', async () => {
   const { code, stdout, stderr } = await loadtest('--help');
   assert.deepEqual([code, stderr], [0, '']);
   const listed = [...stdout.matchAll(/^ {2}(\S+) +\S.*$/gm)].map(([, name]) => name);
@@ -30,14 +30,14 @@ test('The help lists every subcommand, and no other, with what it does', async (
 });
 
 for (const [name, option] of Object.entries(COMMANDS)) {
-  test(`The help of ${name} lists its options, and runs nothing`, async () => {
+  test(`The help of ${name} lists its options, and does not run the subcommand`, async () => {
     const help = await helpOf(name);
     assert.match(help, new RegExp(`^Usage: yarn loadtest ${name} .*\\[options\\]$`, 'm'));
     assert.match(help, new RegExp(`^ {2}${option} +\\S`, 'm'));
   });
 }
 
-test('The help tells the defaults that a subcommand has', async () => {
+test('The help shows the defaults of a subcommand', async () => {
   for (const [name, option, value] of [
     ['run', 'singles', '100'],
     ['heap', 'singles', '10'],
@@ -85,7 +85,7 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
   assert.deepEqual((await Promise.all(all)).flat(), ['run', 'check', 'ladder', 'cycles', 'heap', 'profile']);
 });
 
-test('A command line that is refused ends with 2, a command that fails with 1', async () => {
+test('The program exits with 2 for a command line that it refuses, with 1 for a command that fails', async () => {
   const unknown = await loadtest('bench');
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   assert.match(unknown.stderr, /^expected one of the commands run, .*, got bench\n$/);

@@ -24,7 +24,7 @@ const MASKED = 0x80;
 const NO_MASK = Buffer.alloc(4);
 const QUERY = 'subscription { see { said } }';
 
-/** The server's end of a connection without a network: it takes what is written, and subscribes when it may. */
+/** The server's end of a connection without a network: it takes all bytes, and subscribes once it is acknowledged. */
 class FakePeer extends Duplex {
   override _read(): void {
     // `say` pushes when there is something to read.
@@ -132,14 +132,14 @@ export class Pod {
     });
   }
 
-  /** Connects and subscribes; resolves when all are in the hub. */
+  /** Connects and subscribes clients; resolves when the hub counts all of them. */
   async subscribe(count: number): Promise<void> {
     const wanted = this.#peers.size + count;
     for (let index = 0; index < count; index += 1) this.#connect();
     while ((await this.#value('subscribers')) < wanted) await setImmediate();
   }
 
-  /** Hands one event to all; resolves when it is with everybody. */
+  /** Hands one event to all subscribers; resolves when it has been delivered to each of them. */
   async send(): Promise<void> {
     this.#offset += 1;
     const message = { v: 1, t: 't', p: 0, o: this.#offset, ts: 0, in: 0, key: null, event: { n: 1 } };
@@ -149,18 +149,18 @@ export class Pod {
     assert.equal(await this.#value('deliveries'), wanted);
   }
 
-  /** Ends all connections as clients do that just go away; resolves when the transport knows. */
+  /** Ends all connections without a close frame; resolves when the transport counts none. */
   async disconnect(): Promise<void> {
     for (const peer of this.#peers) peer.destroy();
     this.#peers.clear();
     while ((await this.#value('connections')) > 0) await setImmediate();
   }
 
-  /** How many of all sockets, subscribers and groups that have ever been are still in memory. */
+  /** How many of all sockets, subscribers and groups that were ever made are still in memory. */
   async alive(): Promise<number> {
     const { gc } = globalThis;
     assert.ok(gc, 'expected node --expose-gc');
-    // What a turn has looked at through a WeakRef lives until the turn ends.
+    // An object that was read through a WeakRef lives until the end of that turn.
     for (let round = 0; round < 5; round += 1) {
       await setImmediate();
       gc();

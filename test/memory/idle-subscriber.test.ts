@@ -41,13 +41,13 @@ async function heapOfSubscriber(t: TestContext, graphSize: number, measure = hea
   return size;
 }
 
-/** As much work, without heap snapshots. */
+/** The same work as a measurement, without heap snapshots. */
 const unmeasured: typeof heapOfEach = async (_count, make) => {
   await make();
   return { objects: 0, bytes: 0 };
 };
 
-test('a subscriber that waits takes as much heap for a graph of 500 back ends and loaders as for one of none', async (t) => {
+test('an idle subscriber takes as much heap with a graph of 500 back ends and loaders as with a graph without any', async (t) => {
   // V8 makes objects in another way, and another size, once code has run for a while.
   await heapOfSubscriber(t, 1, unmeasured);
   const sizes: HeapSize[] = [];
@@ -57,7 +57,7 @@ test('a subscriber that waits takes as much heap for a graph of 500 back ends an
   assertSame(sizes);
 });
 
-test('a context that nothing is read of is as small for a graph of 500 back ends and loaders as for one of none', async (t) => {
+test('a context that no resolver reads is as small with a graph of 500 back ends and loaders as with a graph without any', async (t) => {
   const sizes: HeapSize[] = [];
   for (const graphSize of GRAPH_SIZES) {
     const names = Array.from({ length: graphSize }, (_, index) => `loader${index}`);
@@ -84,7 +84,7 @@ test('nothing of a subscriber stays in memory after its socket has closed', asyn
   t.after(() => pod.close());
   await pod.subscribe(100);
   await pod.send();
-  // Sockets and subscribers, and the group that they share, once for each who joined it.
+  // Sockets and subscribers, and the group that they share, once for each client that joined it.
   assert.equal(await pod.alive(), 300);
   await pod.disconnect();
   assert.equal(await pod.alive(), 0);

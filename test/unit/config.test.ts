@@ -22,7 +22,7 @@ test('without any variable, every setting has its default', () => {
   assert.equal(config.REDIS_URL, undefined);
 });
 
-test('variables are read as what they are', () => {
+test('every variable is parsed as its type', () => {
   const config = loadConfig({
     PORT: '0',
     GRAPHIQL: 'FALSE',
@@ -40,7 +40,7 @@ test('variables are read as what they are', () => {
   assert.equal(config.KAFKA_SASL_MECHANISM, 'plain');
 });
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as not set', () => {
   assert.deepEqual(loadConfig({ PORT: '', REDIS_URL: '', KAFKA_BROKERS: '' }), loadConfig({}));
 });
 
@@ -107,7 +107,7 @@ test('the table has a row for every setting, with no secret and no gap', () => {
   );
 });
 
-test('processes are counted, or left to be as many as there are processors', () => {
+test('WORKERS is a number of processes, or as many as there are processors', () => {
   const redis = { REDIS_URL: 'redis://r' };
   assert.equal(loadConfig({}).WORKERS, 1);
   assert.equal(loadConfig({ ...redis, WORKERS: '3' }).WORKERS, 3);
@@ -119,7 +119,7 @@ test('processes are counted, or left to be as many as there are processors', () 
   }
 });
 
-test('several processes that would not get events of each other are refused', () => {
+test('several processes are refused without Kafka and Redis, as they would not get events of each other', () => {
   for (const given of ['2', 'auto']) {
     assert.match(faultsOf({ WORKERS: given }).join(), /WORKERS: expected 1, as neither KAFKA_BROKERS nor/);
   }

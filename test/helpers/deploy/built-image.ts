@@ -13,7 +13,7 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 /** The images that the Dockerfiles describe, made without an engine, and processes in them. */
 export class BuiltImages {
   readonly folder: string;
-  /** Node.js of the image's version, where everybody may run it. */
+  /** Node.js of the image's version, where every user may run it. */
   readonly #bin: string;
   #images = new Map<string, Image>();
 
@@ -22,7 +22,7 @@ export class BuiltImages {
     this.#bin = path.join(folder, 'bin');
   }
 
-  /** Needs 'image-node'. It remains to be removed. */
+  /** Needs 'image-node'. The caller removes it. */
   static async build(): Promise<BuiltImages> {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-image-'));
     await chmod(folder, 0o755);
@@ -66,7 +66,7 @@ export class BuiltImages {
     const [file = '', ...args] = image.command(command);
     const [uid, gid] = (image.user ?? '').split(':').map(Number);
     const identity = process.getuid?.() === 0 ? { uid, gid } : {};
-    // Whoever writes to the home folder or makes temporary files does it where nothing may be written.
+    // A program that writes to its home folder or makes temporary files fails: both are read-only here.
     const [names, values] = [Object.keys(image.env), image.command(Object.values(image.env))];
     const own = Object.fromEntries(names.map((name, index) => [name, values[index]]));
     const env = { HOME: image.folder, TMPDIR: image.folder, ...own, ...settings, PATH: this.#path };
@@ -77,7 +77,7 @@ export class BuiltImages {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** What would be sent to the engine. */
+  /** The build context that would be sent to the engine. */
   async #context(): Promise<string> {
     const context = path.join(this.folder, 'context');
     for (const name of includedBy(await readFile(path.join(ROOT, '.dockerignore'), 'utf8'))) {

@@ -37,7 +37,7 @@ const graphFiles = (topic: string, keyed: string): Record<string, string> => ({
   `,
 });
 
-/** What `/metrics` says of a gateway to which everything has happened that has a label. Needs 'kafka' and 'redis'. */
+/** The `/metrics` of a gateway that has recorded every metric with all its labels. Needs 'kafka' and 'redis'. */
 export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   const [topic, keyed] = [await createTopic(t), await createTopic(t)];
   const gateway = await startGateway(t, {
@@ -83,7 +83,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   return (await fetch(`${gateway.adminUrl}/metrics`)).text();
 }
 
-/** To make the pages of metrics is garbage enough. */
+/** Waits for a garbage collection: making pages of metrics produces enough garbage. */
 async function untilGarbageIsCollected(gateway: GatewayProcess): Promise<void> {
   await eventually(async () => {
     for (let page = 0; page < 50; page += 1) {

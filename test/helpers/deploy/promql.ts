@@ -3,7 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import type { Exposition } from './exposition.ts';
 
 /**
- * Holds a query against what there is: every series and label that it names must exist, and so must the values that it
+ * Checks a query against the metrics: every series and label that it names must exist, and so must the values that it
  * asks for with `=`.
  *
  * @returns the labels of the result

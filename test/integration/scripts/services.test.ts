@@ -12,7 +12,7 @@ import { needs } from '../../helpers/services.ts';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 
-test('What the environment names is printed, and nothing is started', async (t) => {
+test('scripts/services prints the services that the environment names, and starts none', async (t) => {
   const clone = cloneScripts(t);
   const server = createServer().listen(0, '127.0.0.1');
   t.after(() => server.close());
@@ -33,7 +33,7 @@ test('What the environment names is printed, and nothing is started', async (t) 
   assert.ok(!readdirSync(clone.folder).includes('.services'));
 });
 
-test('A server that the environment names in vain is an error', async (t) => {
+test('A server that the environment names and that does not answer is an error', async (t) => {
   const clone = cloneScripts(t);
   const port = await freePort();
   const { status, stdout, stderr } = clone.run(['up', '--only', 'redis'], {
@@ -45,7 +45,7 @@ test('A server that the environment names in vain is an error', async (t) => {
 });
 
 test(
-  'Up twice is up once, a killed server comes back, down leaves nothing',
+  'up twice starts services once, up restarts a killed server, down leaves nothing',
   needs('redis-server'),
   async (t) => {
     const clone = cloneScripts(t);
@@ -69,19 +69,23 @@ test(
   },
 );
 
-test('A pid that belongs to somebody else by now is left alone', needs('redis-server'), async (t) => {
-  const clone = cloneScripts(t);
-  const stranger = spawnFor(t, process.execPath, ['-e', 'process.stdin.resume()']);
-  await once(stranger, 'spawn');
-  const { pid } = stranger;
-  const redis = { how: 'process', pid, marks: ['redis-server', '1'], port: 1, controllerPort: 2 };
-  mkdirSync(path.join(clone.folder, '.services'));
-  writeFileSync(path.join(clone.folder, '.services/state.json'), JSON.stringify({ redis }));
+test(
+  'down does not kill another process that has got the pid of a server',
+  needs('redis-server'),
+  async (t) => {
+    const clone = cloneScripts(t);
+    const stranger = spawnFor(t, process.execPath, ['-e', 'process.stdin.resume()']);
+    await once(stranger, 'spawn');
+    const { pid } = stranger;
+    const redis = { how: 'process', pid, marks: ['redis-server', '1'], port: 1, controllerPort: 2 };
+    mkdirSync(path.join(clone.folder, '.services'));
+    writeFileSync(path.join(clone.folder, '.services/state.json'), JSON.stringify({ redis }));
 
-  assert.equal(clone.run(['down']).status, 0);
-  assert.equal(stranger.signalCode, null);
-  assert.ok(process.kill(pid ?? 0, 0));
-});
+    assert.equal(clone.run(['down']).status, 0);
+    assert.equal(stranger.signalCode, null);
+    assert.ok(process.kill(pid ?? 0, 0));
+  },
+);
 
 interface Clone {
   readonly folder: string;
@@ -90,7 +94,7 @@ interface Clone {
     args: string[],
     env?: NodeJS.ProcessEnv,
   ): ReturnType<typeof spawnSync> & { stdout: string; stderr: string };
-  /** What it remembers of the server that it started. */
+  /** The state file's entry for the server that the script started. */
   redis(): { pid: number; port: number };
 }
 

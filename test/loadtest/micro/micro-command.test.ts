@@ -33,7 +33,7 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['ingest', 'e'],
 ];
 
-test('the benchmarks that are tried here are all that there are', async () => {
+test('the benchmarks tried here are all existing ones', async () => {
   const named = /the same: (.*)$/m.exec(await run('--help'))?.[1]?.split(', ');
   assert.deepEqual(named, [...new Set(RUNS.map(([name]) => name))]);
 });
@@ -72,7 +72,7 @@ test('the figures of several benchmarks become a section of RESULTS.md', async (
   assert.match(section, /^\| variablesKey \| \d.* (n|µ)s \|/m);
 });
 
-test('nothing is written where one of the names is of no benchmark', async (t) => {
+test('the command writes no file if one of the names is of no benchmark', async (t) => {
   const out = path.join(await temporaryFolder(t), 'micro.json');
   assert.equal((await loadtest('micro', 'lazy', 'nothing', '--out', out)).code, 2);
   assert.ok(!existsSync(out));
@@ -115,7 +115,7 @@ test('variants that give different results are not measured, and the case is clo
   assert.equal(one.closed, 1);
 });
 
-test('a variant of which less comes than of the first is not measured', async () => {
+test('a variant that delivers less than the first one is not measured', async () => {
   const one = caseOf(counting('first'), counting('half', { ready: half }));
   await assert.rejects(measureCase(one, ONCE), /first and half give different results in a case/);
 });
@@ -127,14 +127,14 @@ test('a variant that stops doing its work while it is timed fails', async () => 
   await assert.rejects(measureCase(one, ONCE), /lazy does not do all of its 1 operations/);
 });
 
-test('a case of which nothing comes fails', async () => {
+test('a case whose variants deliver nothing fails', async () => {
   await assert.rejects(
     measureCase(caseOf(counting('none', { ready: () => () => 0 })), ONCE),
     /Nothing comes of none/,
   );
 });
 
-test('the clock runs until what is on its way has arrived, and variants take turns', async () => {
+test('the clock runs until everything that was sent has arrived, and variants take turns', async () => {
   const events: string[] = [];
   const late = (name: string) =>
     counting(name, {

@@ -28,7 +28,7 @@ test('options that make no sense are refused with what was expected', () => {
   assert.throws(() => profileOf('flame', '--sockets', 'many'), UsageError);
 });
 
-test('the load is that of a load test, a small one if nothing is said', () => {
+test('the load has the options of a load test, with small defaults', () => {
   const { tool, load, out } = profileOf('doctor');
   assert.deepEqual(
     [tool, load.sockets, load.floodSeconds, load.graph, out],

@@ -28,7 +28,7 @@ function verdicts(report: Report): Record<string, string> {
   );
 }
 
-/** The same report, with Sluice doing otherwise. */
+/** The same report, with other figures for Sluice. */
 function withSluice(report: Report, change: Partial<Run>): Report {
   return {
     ...report,
@@ -45,7 +45,7 @@ function holding(bytes: number, variables: Load['variables']): Report {
 
 const sluiceOf = (report: Report): Run => report.runs.find(({ target }) => target === 'sluice') as Run;
 
-test('A load is judged by the budgets that it says something about', () => {
+test('A load is judged by the budgets that apply to it', () => {
   assert.deepEqual(verdicts(loadReport()), {
     [SINGLE]: 'met',
     [FLOOD]: 'met',
@@ -61,7 +61,7 @@ test('A load is judged by the budgets that it says something about', () => {
   });
 });
 
-test('With a channel for each socket, only CPU per event and what arrived are judged', () => {
+test('With a channel for each socket, only CPU per event and deliveries are judged', () => {
   const report = loadReport({ channels: 4_000 });
   const judged = judge(report).filter(({ verdict }) => verdict !== 'not measured');
   assert.deepEqual(
@@ -75,7 +75,7 @@ for (const [name, load] of [
   [FLOOD, {}],
   [PER_EVENT, { channels: 4_000 }],
 ] as const) {
-  test(`Without stock in the same report, it is not measured: ${name}`, () => {
+  test(`Without stock in the same report, this budget is not measured: ${name}`, () => {
     const report = loadReport(load);
     const alone = { ...report, runs: [sluiceOf(report)] };
     assert.equal(judgement(report, name).verdict, 'met');
@@ -84,7 +84,7 @@ for (const [name, load] of [
   });
 }
 
-test('CPU per delivery is missed just below six and thirty times less than stock', () => {
+test('The budgets of CPU per delivery are missed just below six and thirty times less than stock', () => {
   // Stock takes 72 and 61 µs.
   const report = loadReport();
   const { single, flood } = sluiceOf(report);
@@ -106,7 +106,7 @@ test('CPU is not judged with few sockets, with some that do not read, or in a fl
   assert.equal(judgement(loadReport({ rate: 10 }), SINGLE).verdict, 'met');
 });
 
-test('Heap has a limit of its own where variables are all different', () => {
+test('The heap has a budget of its own where all sockets have different variables', () => {
   assert.equal(judgement(holding(5_500, 'same'), HEAP).verdict, 'met');
   assert.equal(judgement(holding(5_501, 'same'), HEAP).verdict, 'missed');
   assert.equal(judgement(holding(7_000, 'unique'), HEAP_UNIQUE).verdict, 'met');
@@ -114,7 +114,7 @@ test('Heap has a limit of its own where variables are all different', () => {
   assert.equal(judgement(holding(7_001, 'unique'), HEAP).verdict, 'not measured');
 });
 
-test('One promise for each delivery is one too many', () => {
+test('One promise for each delivery misses the budget', () => {
   assert.equal(judgement(withSluice(loadReport(), { promisesPerDelivery: 1 }), PROMISES).verdict, 'missed');
 });
 
@@ -145,7 +145,7 @@ test('With sockets that stop reading, memory may grow by their buffers and 64 MB
   );
 });
 
-test('A stalled socket that stays open, or is told another code, is counted', () => {
+test('A stalled socket that stays open, or gets another close code, is counted', () => {
   const report = loadReport({ stalled: 0.2 });
   const ended = (endings: Record<string, number>): Report =>
     withSluice(report, { stalled: { sockets: 800, endings } });
@@ -155,11 +155,11 @@ test('A stalled socket that stays open, or is told another code, is counted', ()
   assert.equal(left.value, 3);
 });
 
-test('A single fault misses', () => {
+test('A single fault misses its budget', () => {
   assert.equal(judgement(withSluice(loadReport(), { faults: ['one too few'] }), FAULTS).verdict, 'missed');
 });
 
-test('A report without Sluice meets nothing', () => {
+test('A report without Sluice meets no budget', () => {
   const report = loadReport();
   const stock = { ...report, runs: report.runs.filter(({ target }) => target === 'stock') };
   assert.ok(judge(stock).every(({ verdict }) => verdict === 'not measured'));

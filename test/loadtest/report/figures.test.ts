@@ -6,7 +6,7 @@ import { loadReport } from '../../helpers/load-report.ts';
 
 const delay = { count: 10, p50: 1, p90: 2, p99: 3, max: 4 };
 
-/** Round numbers, so that every figure can be worked out by head. */
+/** Round numbers, so that readers can work out every figure in the head. */
 const run: Run = {
   ...(loadReport().runs[0] as Run),
   nothing: { heapBytes: 10_000_000, residentBytes: 80_000_000, sockets: 0 },
@@ -39,7 +39,7 @@ const sample = (at: number, residentBytes: number): Sample => ({
   deliveries: 0,
 });
 
-test('Every figure is what one works out by hand', () => {
+test('Every figure equals the one worked out by hand', () => {
   const figures = Object.fromEntries(Object.entries(FIGURES).map(([name, figure]) => [name, figure.of(run)]));
   assert.deepEqual(figures, {
     heapPerSocket: 5, // 5 MB over 1,000 sockets
@@ -57,7 +57,7 @@ test('Every figure is what one works out by hand', () => {
   });
 });
 
-test('Memory in the flood is the most at any of its samples, and at none of another phase', () => {
+test('Memory in the flood is the maximum over its samples, without those of other phases', () => {
   const phases = [
     { name: 'idle', from: 0, to: 1_000 },
     { name: 'flood', from: 1_001, to: 2_000 },
@@ -66,12 +66,12 @@ test('Memory in the flood is the most at any of its samples, and at none of anot
   assert.equal(FIGURES.growthInFlood.of({ ...run, phases, samples }), 50);
 });
 
-test('Memory of sockets that were there before anything was measured is not divided among the others', () => {
+test('Memory of sockets that were open before the first measurement is not divided among the others', () => {
   const nothing = { ...run.nothing, sockets: 500 };
   assert.equal(FIGURES.heapPerSocket.of({ ...run, nothing }), 10);
 });
 
-test('What nothing was measured of has no figure', () => {
+test('A figure without measurements is null', () => {
   const none = { ...run.flood, events: 0, deliveries: 0, seconds: 0, delay: { ...delay, count: 0 } };
   const empty: Run = { ...run, flood: none, executionsPerEvent: null, promisesPerDelivery: Number.NaN };
   for (const name of [
@@ -85,7 +85,7 @@ test('What nothing was measured of has no figure', () => {
     assert.equal(FIGURES[name].of(empty), null, name);
 });
 
-test('A ratio is the first over the second, or nothing where there is nothing to divide by', () => {
+test('A ratio is the first figure over the second, or null where the second is zero or missing', () => {
   const slow: Run = { ...run, single: { ...run.single, cpuSeconds: 3.6 } };
   assert.equal(ratio(FIGURES.cpuPerDeliverySingle, slow, run), 9);
   assert.equal(ratio(FIGURES.cpuPerDeliverySingle, undefined, run), null);

@@ -49,7 +49,7 @@ test('The axis of values ends at a round number that no value exceeds', () => {
   );
 });
 
-test('Nothing but zeros can be drawn', () => {
+test('Values that are all zero can be drawn', () => {
   const svg = drawn(0, 0);
   assert.deepEqual([valuesIn(svg).at(0), valuesIn(svg).at(-1)], ['0', '1']);
   assert.deepEqual(pointsOf(svg), [[62, 214, 536, 214]]);
@@ -69,7 +69,7 @@ test('Runs are drawn on the same axes, and the lower one lower', () => {
   assert.notDeepEqual(ticksOf(svgs(plot('memory'), [sluice])[0] ?? ''), ticksOf(high));
 });
 
-test('Throughput and CPU are what was added since the sample before, per second', () => {
+test('Throughput and CPU are the increase since the previous sample, per second', () => {
   const base = sluice.samples[0];
   assert.ok(base);
   const samples = [
@@ -86,7 +86,7 @@ test('Throughput and CPU are what was added since the sample before, per second'
   assert.deepEqual(values('cpu'), [50, 0]);
 });
 
-test('A mean is level from the sample before to its own', () => {
+test('A mean is drawn level from the previous sample to its own', () => {
   const base = sluice.samples[0];
   assert.ok(base);
   const samples = [0, 1_000, 4_000].map((at, index) => ({ ...base, at, deliveries: index * 600 }));
@@ -103,7 +103,7 @@ test('A mean is level from the sample before to its own', () => {
   assert.ok((y[0] ?? 0) < (y[2] ?? 0), '600 a second is drawn above 200 a second');
 });
 
-test('Every phase is marked, with names that do not lie on each other', () => {
+test('Every phase is marked, with labels that do not overlap', () => {
   const [svg] = svgs(plot('cpu'), [sluice]);
   assert.ok(svg);
   assert.equal([...svg.matchAll(/<rect class="band/g)].length, 4);
@@ -129,7 +129,7 @@ test('A run without samples, and one that ended at once, are drawn empty', () =>
   }
 });
 
-test('A run of hours is drawn', () => {
+test('A run that took hours is drawn', () => {
   const [last] = sluice.samples.slice(-1);
   assert.ok(last);
   const samples = Array.from({ length: 130_000 }, (_, index) => ({ ...last, at: index * 250 }));
@@ -137,7 +137,7 @@ test('A run of hours is drawn', () => {
   assert.equal(pointsOf(svg ?? '')[0]?.length, 260_000);
 });
 
-test('Names that come from outside mean nothing in a plot', () => {
+test('Names from a report are escaped in a plot', () => {
   const [svg] = svgs(plot('memory'), [{ ...sluice, target: '"><script>' }]);
   assert.doesNotMatch(svg ?? '', /<script>/);
 });

@@ -24,7 +24,7 @@ test('RESULTS.md is written from files, with the notes, as the repository format
   assert.ok(await check(markdown, { ...config, parser: 'markdown' }));
 });
 
-test('Nothing to write from, and what can’t be read, are told in one line', async (t) => {
+test('A missing result, or one that can’t be read, is an error of one line', async (t) => {
   const missing = path.join(await temporaryFolder(t), 'missing.json');
   const none = await loadtest('report');
   assert.equal(none.code, 2);

@@ -42,7 +42,7 @@ test('The page names no other host', () => {
 });
 
 test(
-  'The page opens from a file, asks for nothing else, and shows each plot of each run',
+  'The page opens from a file, requests no other, and shows each plot of each run',
   needs('chromium'),
   async (t) => {
     const { page, requests, complaints } = await open(t, loadReport());
@@ -59,22 +59,26 @@ test(
   },
 );
 
-test('The pointer on a plot shows what was measured then, until it leaves', needs('chromium'), async (t) => {
-  const { page } = await open(t, loadReport());
-  const figure = page.locator('[data-plot=memory] figure').first();
-  const value = figure.locator('.value');
-  assert.equal(await value.textContent(), '');
-  await figure.locator('svg').hover();
-  assert.match(
-    (await value.textContent()) ?? '',
-    /^\d+\.0 s: resident \d+ MB, heap [\d.]+ MB, external [\d.]+ MB$/,
-  );
-  await page.locator('h1').hover();
-  assert.equal(await value.textContent(), '');
-});
+test(
+  'While the pointer is on a plot, the page shows the values at that time',
+  needs('chromium'),
+  async (t) => {
+    const { page } = await open(t, loadReport());
+    const figure = page.locator('[data-plot=memory] figure').first();
+    const value = figure.locator('.value');
+    assert.equal(await value.textContent(), '');
+    await figure.locator('svg').hover();
+    assert.match(
+      (await value.textContent()) ?? '',
+      /^\d+\.0 s: resident \d+ MB, heap [\d.]+ MB, external [\d.]+ MB$/,
+    );
+    await page.locator('h1').hover();
+    assert.equal(await value.textContent(), '');
+  },
+);
 
 test(
-  'A phone shows the page without scrolling to the side, runs below each other',
+  'A phone shows the page without scrolling to the side, with runs below each other',
   needs('chromium'),
   async (t) => {
     const { page } = await open(t, loadReport(), { viewport: { width: 400, height: 800 } });
@@ -90,7 +94,7 @@ for (const [colorScheme, isRight] of [
   ['light', (brightness: number) => brightness > 200],
   ['dark', (brightness: number) => brightness < 50],
 ] as const) {
-  test(`Where readers want it ${colorScheme}, it is`, needs('chromium'), async (t) => {
+  test(`The page is ${colorScheme} for readers who prefer it so`, needs('chromium'), async (t) => {
     const { page } = await open(t, loadReport(), { colorScheme });
     const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const parts = colour.match(/\d+/g)?.slice(0, 3).map(Number) ?? [];
@@ -99,22 +103,26 @@ for (const [colorScheme, isRight] of [
   });
 }
 
-test('Texts of a report are shown as they are, and do nothing', needs('chromium'), async (t) => {
-  const report = loadReport();
-  const hostile: Report = {
-    ...report,
-    commandLine: HOSTILE,
-    commit: HOSTILE,
-    machine: { ...report.machine, processor: HOSTILE, system: HOSTILE },
-    versions: { [HOSTILE]: HOSTILE },
-    load: { ...report.load, graph: HOSTILE },
-    runs: report.runs.map((run) => ({ ...run, target: HOSTILE, faults: [HOSTILE] })),
-  };
-  const { page, requests, complaints } = await open(t, hostile);
-  assert.notEqual(await page.title(), 'taken');
-  assert.equal(await page.locator('img').count(), 0);
-  assert.equal(await page.locator('script').count(), 1);
-  assert.ok((await page.locator('.faults').textContent())?.includes(HOSTILE));
-  assert.deepEqual(requests, []);
-  assert.deepEqual(complaints, []);
-});
+test(
+  'The page shows texts of a report as they are, and runs no script in them',
+  needs('chromium'),
+  async (t) => {
+    const report = loadReport();
+    const hostile: Report = {
+      ...report,
+      commandLine: HOSTILE,
+      commit: HOSTILE,
+      machine: { ...report.machine, processor: HOSTILE, system: HOSTILE },
+      versions: { [HOSTILE]: HOSTILE },
+      load: { ...report.load, graph: HOSTILE },
+      runs: report.runs.map((run) => ({ ...run, target: HOSTILE, faults: [HOSTILE] })),
+    };
+    const { page, requests, complaints } = await open(t, hostile);
+    assert.notEqual(await page.title(), 'taken');
+    assert.equal(await page.locator('img').count(), 0);
+    assert.equal(await page.locator('script').count(), 1);
+    assert.ok((await page.locator('.faults').textContent())?.includes(HOSTILE));
+    assert.deepEqual(requests, []);
+    assert.deepEqual(complaints, []);
+  },
+);

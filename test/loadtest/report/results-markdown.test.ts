@@ -81,11 +81,11 @@ function row(markdown: string, first: string): string[] | undefined {
   return line?.slice(2, -2).split(' | ');
 }
 
-test('Of the same results, always the same text', () => {
+test('The same results always give the same text', () => {
   assert.equal(markdownOf(loadReport(), LADDER), markdownOf(loadReport(), LADDER));
 });
 
-test('Sections come by kind, each with how it was measured, and notes after what they are about', () => {
+test('Sections come by kind, each with its command and machine, and notes after the sections that they are about', () => {
   const markdown = markdownOf(LADDER, loadReport(), loadReport({ channels: 4_000 }));
   const headings = markdown.split('\n').filter((line) => line.startsWith('#'));
   assert.deepEqual(headings, [
@@ -112,7 +112,7 @@ test('Sections come by kind, each with how it was measured, and notes after what
   assert.ok(!markdown.includes('Only with micro results'));
 });
 
-test('Loads that differ in what matters have different titles', () => {
+test('Loads with different options have different titles', () => {
   const loads = [
     {},
     { sockets: 10_000 },
@@ -126,7 +126,7 @@ test('Loads that differ in what matters have different titles', () => {
   assert.equal(new Set(titles).size, loads.length);
 });
 
-test('Figures stand beside those of stock', () => {
+test('Figures of Sluice stand beside those of stock', () => {
   assert.deepEqual(row(markdownOf(loadReport()), 'CPU per delivery, flood, µs'), [
     'CPU per delivery, flood, µs',
     '2',
@@ -135,7 +135,7 @@ test('Figures stand beside those of stock', () => {
   ]);
 });
 
-test('The budgets of all loads are shown at a glance, with the load that tells', () => {
+test('One table shows the budgets of all loads, each with its load', () => {
   const markdown = markdownOf(loadReport(), loadReport({ channels: 4_000 }));
   assert.deepEqual(row(markdown, 'CPU per event, flood, stock ÷ sluice'), [
     'CPU per event, flood, stock ÷ sluice',
@@ -153,7 +153,7 @@ test('The budgets of all loads are shown at a glance, with the load that tells',
   ]);
 });
 
-test('The ladder stands beside the story that it follows', () => {
+test('The ladder shows the figures of the published story beside its own', () => {
   const markdown = markdownOf(LADDER);
   assert.deepEqual(row(markdown, 'eager'), [
     'eager',
@@ -177,7 +177,7 @@ test('Tables of small benchmarks are shown as they come', () => {
   assert.deepEqual(row(markdown, '10,000'), ['10,000', '–']);
 });
 
-test('What is left of clients that have left has a section of its own, apart from what idle sockets hold', () => {
+test('Memory that clients leave behind has a section of its own, apart from the memory of idle sockets', () => {
   const tables = [{ title: 'Many', columns: ['figure', 'limit', 'measured'], rows: [['groups', '0', '0']] }];
   const headings = markdownOf({ ...MICRO, kind: 'cycles', tables }, { ...MICRO, kind: 'heap' })
     .split('\n')
@@ -191,7 +191,7 @@ test('What is left of clients that have left has a section of its own, apart fro
   ]);
 });
 
-test('Texts of results mean nothing in Markdown', () => {
+test('Texts of results are escaped in Markdown', () => {
   const report = loadReport();
   const hostile = 'a | b\n# c <img> `d` *e* [f](http://example.test) &amp;';
   const runs = report.runs.map((run) => ({ ...run, faults: [hostile] }));
@@ -227,7 +227,7 @@ for (const [what, content, expected] of [
     /^bad\.json: expected commit in results of kind loadtest$/,
   ],
 ] as const) {
-  test(`A file with ${what} is refused, by name`, () => {
+  test(`A file with ${what} is refused with an error that names it`, () => {
     assert.throws(() => readResults([fileOf('good.json', loadReport()), fileOf('bad.json', content)]), {
       message: expected,
     });

@@ -41,7 +41,7 @@ for (const [where, env] of [
   ['no browser', { PATH: '' }],
   ['a browser that can’t be started', { CHROMIUM: '/nonexistent/chromium' }],
 ] as const) {
-  test(`With ${where}, the rest is saved, and it is said that there are no pictures`, async (t) => {
+  test(`With ${where}, JSON and page are saved, and the command says that there are no pictures`, async (t) => {
     const folder = await temporaryFolder(t);
     const said: string[] = [];
     await save(loadReport(), folder, { say: (line) => said.push(line), env });
@@ -51,7 +51,7 @@ for (const [where, env] of [
   });
 }
 
-test('Without --out, reports lie beside each other by time, in a folder that no name can leave', () => {
+test('Without --out, each report has a folder named after its time, and no name leads out of the folder of reports', () => {
   const report = loadReport();
   const folder = path.join(root, 'loadtest/out');
   assert.equal(defaultFolder(report), path.join(folder, '2026-11-21T09-30-00-3f2fbef'));

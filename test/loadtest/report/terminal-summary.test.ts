@@ -62,18 +62,18 @@ test('The summary shows runs side by side, how they compare, and every budget wi
   ]);
 });
 
-test('Sluice is compared with stock whichever ran first', () => {
+test('Sluice is compared with stock in either order of the runs', () => {
   const report = loadReport();
   assert.match(summary({ ...report, runs: report.runs.toReversed() }, false), /sluice beside stock/);
 });
 
-test('One run alone is compared with nothing', () => {
+test('A single run is shown without a comparison', () => {
   const report = loadReport();
   const text = summary({ ...report, runs: report.runs.slice(0, 1) }, false);
   assert.doesNotMatch(text, /beside|less|more\b/);
 });
 
-test('What was wrong with what arrived ends the summary', () => {
+test('The summary ends with the faults in what clients received', () => {
   const report = loadReport();
   const runs = report.runs.map((run) => ({ ...run, faults: ['expected 5 deliveries, got 4'] }));
   const lines = summary({ ...report, runs }, false).split('\n');
@@ -88,7 +88,7 @@ test('Only terminals get colours', () => {
   assert.ok(summary(loadReport(), true).includes(`${ESCAPE}[32m`));
 });
 
-test('A line of progress says who does what, since when, and how it goes', () => {
+test('A line of progress names the server and the phase, how long it has run, and its figures', () => {
   assert.equal(
     progress('sluice', 'single', sampleAt(12_300)),
     'sluice · single events · 12 s · 4,000 sockets · 134 MB · loop 43 % · 1,200 events · 4,800,000 deliveries',
@@ -110,7 +110,7 @@ test('On a terminal, each line of progress takes the place of the one before, an
   }
 });
 
-test('In a log, a line comes every five seconds, and at once for another phase or target', () => {
+test('In a log, a line of progress comes every five seconds, and at once for another phase or target', () => {
   const out = output(false);
   const line = new ProgressLine(out);
   for (const at of [0, 1_000, 4_999, 5_000, 6_000]) line.show('sluice', 'idle', sampleAt(at));

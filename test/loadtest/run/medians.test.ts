@@ -9,7 +9,7 @@ import { loadReport } from '../../helpers/load-report.ts';
 const PROMISES = 'promises per delivery';
 const EXECUTIONS = 'executions per event';
 
-/** A round in which Sluice does otherwise. */
+/** A round with other figures for Sluice. */
 function round(change: Partial<Run>, report = loadReport()): Report {
   const runs = report.runs.map((run) => (run.target === 'sluice' ? { ...run, ...change } : run));
   return { ...report, runs };
@@ -26,7 +26,7 @@ test('a budget is judged by the median of the rounds', () => {
   assert.deepEqual(of(rounds.slice(0, 2), PROMISES), [[2.55, 'missed']]);
 });
 
-test('what no round could measure is told, not left out', () => {
+test('a budget that no round could measure is shown as not measured, not left out', () => {
   const rounds = [1, 2, 3].map(() => round({ executionsPerEvent: null }));
   assert.deepEqual(of(rounds, EXECUTIONS), [[null, 'not measured']]);
   const told = medians(rounds, SMALL_BUDGETS).find(({ verdict }) => verdict !== 'met');
@@ -35,18 +35,18 @@ test('what no round could measure is told, not left out', () => {
   assert.ok(medians(alone, SMALL_BUDGETS).some(({ reason }) => reason?.startsWith('needs a run of stock')));
 });
 
-test('a round that could not measure something leaves it to the others', () => {
+test('a budget that one round could not measure is judged by the other rounds', () => {
   const rounds = [null, 1, 1].map((executionsPerEvent) => round({ executionsPerEvent }));
   assert.deepEqual(of(rounds, EXECUTIONS), [[1, 'met']]);
 });
 
-test('budgets that the load says nothing about are left out', () => {
+test('budgets that do not apply to the load are left out', () => {
   const names = medians([loadReport()], BUDGETS).map(({ budget }) => budget.name);
   assert.ok(names.includes('CPU per delivery, flood, stock ÷ sluice'));
   assert.ok(!names.some((name) => name.includes('CPU per event') || name.includes('stalled')));
 });
 
-test('faults of a single round are a miss', () => {
+test('faults of a single round miss the budget', () => {
   const rounds = [[], ['expected 3 deliveries in all, got 2'], []].map((faults) => round({ faults }));
   assert.deepEqual(of(rounds, NO_FAULTS.name), [[1, 'missed']]);
 });

@@ -30,7 +30,7 @@ test('an execution sees each back end by its name, the same object each time', (
   assert.ok('listings' in bound);
 });
 
-test('a name that is no back end is undefined, and every other name may be one', () => {
+test('a name without a back end is undefined, and a back end may have any name', () => {
   const bound = create({ touch: { url }, constructor: { url }, toString: { url } }).bind(call);
   assert.equal(bound['hasOwnProperty'], undefined);
   assert.equal(bound['uaa'], undefined);
@@ -43,7 +43,7 @@ test('two gateways in one process do not see each other’s back ends', () => {
   assert.equal(other.bind(call)['one'], undefined);
 });
 
-test('binding reads neither viewer nor signal', () => {
+test('binding back ends to an execution reads neither viewer nor signal', () => {
   const read: string[] = [];
   const bound = create({ api: { url, forward: ['token'] } }).bind({
     viewer: () => read.push('viewer'),
@@ -53,7 +53,7 @@ test('binding reads neither viewer nor signal', () => {
   assert.deepEqual(read, []);
 });
 
-test('everything that is wrong with the definitions is told at once, without the URL', () => {
+test('one error names all faults of the definitions, without the URL', () => {
   const definitions = {
     'not-a-name': { url },
     nowhere: { url: undefined },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { failure, json, metric, setUp, startServer, startSilentTls } from './fixture.ts';
 
-test('a back end that keeps failing is left alone until a trial succeeds', async (t) => {
+test('a back end that keeps failing gets no calls until a trial succeeds', async (t) => {
   let status = 500;
   const server = await startServer(t, (response) => json(response, 'good', status));
   const { api, clock, metrics, lines } = setUp(t, { url: server.url, breakerFailures: 2 });
@@ -22,7 +22,7 @@ test('a back end that keeps failing is left alone until a trial succeeds', async
   assert.match(lines.join(''), /circuit breaker opened[\s\S]*circuit breaker closed/);
 });
 
-test('each try counts, and there is none once it is open', async (t) => {
+test('the breaker counts each try, and there is none once the breaker is open', async (t) => {
   const server = await startServer(t, (response) => response.writeHead(503).end());
   const { api } = setUp(t, { url: server.url, breakerFailures: 2, retries: 5 });
   const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
@@ -30,7 +30,7 @@ test('each try counts, and there is none once it is open', async (t) => {
   assert.equal(server.requests.length, 2);
 });
 
-test('timeouts count', async (t) => {
+test('timeouts count as failures', async (t) => {
   const server = await startServer(t, () => undefined);
   const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1 });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
@@ -45,7 +45,7 @@ for (const [what, status, body] of [
   ['nothing found', 404, '{}'],
   ['an answer that is not JSON', 200, 'text'],
 ] as const) {
-  test(`${what} does not count: the back end answers`, async (t) => {
+  test(`${what} does not count as a failure: the back end answers`, async (t) => {
     const server = await startServer(t, (response) => response.writeHead(status).end(body));
     const { api } = setUp(t, { url: server.url, breakerFailures: 1 });
     for (let turn = 0; turn < 3; turn++) await api.get('/').catch(() => undefined);
@@ -53,7 +53,7 @@ for (const [what, status, body] of [
   });
 }
 
-test('a trial whose caller gives up neither closes nor blocks it', async (t) => {
+test('a trial whose caller gives up neither closes nor blocks the breaker', async (t) => {
   let status = 500;
   const server = await startServer(t, (response) => {
     if (status !== 0) json(response, 'good', status);
@@ -73,7 +73,7 @@ test('a trial whose caller gives up neither closes nor blocks it', async (t) => 
   assert.equal(await api.get('/'), 'good');
 });
 
-test('a call that waited until it was open fails, and gives its place back', async (t) => {
+test('a call that waits for a place while the breaker opens fails, and gives its place back', async (t) => {
   let status = 500;
   const server = await startServer(t, (response) => json(response, 'good', status));
   const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1, maxConcurrency: 1 });
@@ -86,7 +86,7 @@ test('a call that waited until it was open fails, and gives its place back', asy
   assert.equal(await api.get('/'), 'good');
 });
 
-test('while it is open a call fails at once, though every place is taken', async (t) => {
+test('while the breaker is open a call fails at once, though every place is taken', async (t) => {
   const { url, server } = await startSilentTls(t);
   const definition = { url, connectTimeoutMs: 60_000, breakerFailures: 1, maxConcurrency: 1 };
   const { api, clock } = setUp(t, definition);

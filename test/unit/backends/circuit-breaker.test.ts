@@ -18,7 +18,7 @@ function setUp({ failures = 3, openMs = 1_000 } = {}) {
   return { breaker, states, enter, failTimes, advance: (ms: number) => (time += ms) };
 }
 
-test('failures in a row open it, not failures with a success between them', () => {
+test('failures in a row open the breaker, not failures with a success between them', () => {
   const { breaker, states, enter, failTimes } = setUp();
   failTimes(2);
   breaker.succeed(enter());
@@ -30,7 +30,7 @@ test('failures in a row open it, not failures with a success between them', () =
   assert.deepEqual(states, ['open']);
 });
 
-test('after its time one trial is let through, and its success closes it', () => {
+test('after its wait the breaker lets one trial through, whose success closes it', () => {
   const { breaker, states, enter, failTimes, advance } = setUp();
   failTimes(3);
   advance(999);
@@ -44,7 +44,7 @@ test('after its time one trial is let through, and its success closes it', () =>
   assert.equal(breaker.refuses, false, 'failures are counted afresh');
 });
 
-test('each trial that fails doubles the time, up to 30 s, and a success resets it', () => {
+test('each trial that fails doubles the wait, up to 30 s, and a success resets it', () => {
   const { breaker, enter, failTimes, advance } = setUp();
   failTimes(3);
   for (const ms of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
@@ -60,7 +60,7 @@ test('each trial that fails doubles the time, up to 30 s, and a success resets i
   assert.equal(breaker.refuses, false);
 });
 
-test('a trial that says nothing leaves the trial to the next caller', () => {
+test('a trial without an outcome leaves the trial to the next caller', () => {
   const { breaker, states, enter, failTimes, advance } = setUp();
   failTimes(3);
   advance(1_000);
@@ -69,7 +69,7 @@ test('a trial that says nothing leaves the trial to the next caller', () => {
   assert.equal(states.at(-1), 'closed');
 });
 
-test('what calls of an earlier period come to does not count', () => {
+test('outcomes of calls from an earlier period do not count', () => {
   const { breaker, states, enter, failTimes, advance } = setUp();
   const early = [enter(), enter(), enter()] as const;
   failTimes(3);

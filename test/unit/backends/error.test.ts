@@ -36,7 +36,7 @@ for (const [name, run] of Object.entries(RUNNERS)) {
   });
 }
 
-test('the cause is kept, and shown neither by JSON nor among the keys', () => {
+test('the error keeps its cause, and shows it neither in JSON nor among its keys', () => {
   const cause = new Error('connect ECONNREFUSED 10.0.0.1:80');
   const error = new BackendError('BACKEND_UNAVAILABLE', 'api', { cause });
   assert.equal(error.cause, cause);

@@ -70,7 +70,7 @@ export interface Received {
 
 type Handler = (response: ServerResponse, request: Received) => unknown;
 
-/** An HTTP server on loopback; `requests` holds what came, `events` tells of each. */
+/** An HTTP server on loopback; `requests` holds all requests, `events` has an event for each. */
 export async function startServer(t: TestContext, handler: Handler) {
   const requests: Received[] = [];
   const events = new EventEmitter();
@@ -138,7 +138,7 @@ function markKeys(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [`_${key}`, child]));
 }
 
-/** The BackendError that a call ends with. */
+/** The BackendError that a call rejects with. */
 export async function failure(call: Promise<unknown>, code: BackendErrorCode): Promise<BackendError> {
   const error = await call.then(
     (value) => assert.fail(`expected ${code}, got ${JSON.stringify(value)}`),

@@ -35,7 +35,7 @@ test('absent and null values are left out', async (t) => {
   );
 });
 
-test('the viewer is read by back ends that forward something, and of it only what they forward', async (t) => {
+test('a back end reads of the viewer only what it forwards, and nothing if it forwards nothing', async (t) => {
   const server = await startServer(t, (response) => json(response, {}));
   const asked: string[] = [];
   const viewer = (): unknown => {
@@ -53,7 +53,7 @@ test('the viewer is read by back ends that forward something, and of it only wha
   assert.deepEqual(asked, ['viewer', 'token']);
 });
 
-test('what reading the viewer throws reaches whoever calls', async (t) => {
+test('when reading the viewer throws, the call rejects with that error', async (t) => {
   const { bind } = setUp(t, { url: 'http://127.0.0.1:1', forward: ['token'] });
   const hint = new Error('loaders have no viewer');
   const viewer = (): never => {
@@ -68,7 +68,7 @@ for (const [what, token] of [
   ['an object', { a: 1 }],
   ['a list', ['a']],
 ] as const) {
-  test(`${what} is not forwarded: the call fails and shows nothing of it`, async (t) => {
+  test(`${what} is not forwarded: the call fails with an error that does not show the value`, async (t) => {
     const server = await startServer(t, (response) => json(response, {}));
     const { bind, lines } = setUp(t, { url: server.url, forward: ['token'] });
     const error = await failure(bind({ viewer: () => ({ token }) }).get('/'), 'BACKEND_BAD_REQUEST');

@@ -4,13 +4,13 @@ import type { ServerResponse } from 'node:http';
 import test from 'node:test';
 import { failure, json, setUp, startServer, startSilentTls } from './fixture.ts';
 
-test('a back end gets no more requests at once than its limit, and each call its answer', async (t) => {
+test('a back end gets no more requests at once than its limit, and each call gets its answer', async (t) => {
   const held: (() => void)[] = [];
   let most = 0;
   const server = await startServer(t, (response, { url }) => {
     held.push(() => json(response, url));
     most = Math.max(most, held.length);
-    // The first is answered only once there is a second beside it.
+    // The back end answers the first request only once there is a second one beside it.
     if (held.length === 2) setImmediate(() => held.splice(0).forEach((answer) => answer()));
   });
   const { api } = setUp(t, { url: server.url, maxConcurrency: 2, maxWaiting: 8 });
@@ -20,7 +20,7 @@ test('a back end gets no more requests at once than its limit, and each call its
   assert.ok(server.connections() <= 2);
 });
 
-test('past the bound of waiting calls a call fails at once, and the back end hears nothing of it', async (t) => {
+test('past the bound of waiting calls a call fails at once, and the back end gets no request', async (t) => {
   const held: ServerResponse[] = [];
   const server = await startServer(t, (response) => held.push(response));
   const { api } = setUp(t, { url: server.url, maxConcurrency: 1, maxWaiting: 1 });
@@ -67,7 +67,7 @@ test('calls that wait for credentials count as waiting', async (t) => {
   await Promise.all(waiting);
 });
 
-test('a place is taken until the connection is, though its caller has left', async (t) => {
+test('a call that its caller aborts while it connects keeps its place until the connection attempt ends', async (t) => {
   const { url, server } = await startSilentTls(t);
   const { api, bind } = setUp(t, { url, connectTimeoutMs: 60_000, maxConcurrency: 1, maxWaiting: 0 });
   const controller = new AbortController();

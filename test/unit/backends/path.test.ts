@@ -50,14 +50,14 @@ for (const path of [
   });
 }
 
-test('a refused path is not quoted', () => {
+test('the error of a refused path does not quote it', () => {
   assert.throws(
     () => joinPath('/api', '/users/../secret'),
     (error: Error) => !error.message.includes('secret'),
   );
 });
 
-test('the tag makes a value one segment, whatever it holds', () => {
+test('the tag makes any value one segment', () => {
   assert.equal(urlPath`/users/${'a/b?c#d é'}/bids/${7}`, '/users/a%2Fb%3Fc%23d%20%C3%A9/bids/7');
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { failure, json, metric, setUp, startServer } from './fixture.ts';
 
-test('each method sends what it is given below the base URL, as JSON', async (t) => {
+test('each method sends its body as JSON to a path below the base URL', async (t) => {
   const server = await startServer(t, (response) => json(response, {}));
   const { api } = setUp(t, { url: `${server.url}/api/v1/` });
   await api.get('/users/1', { query: { a: 'x&y', list: [1, 2], none: undefined, no: null } });
@@ -35,7 +35,7 @@ test('response keys are transformed, unless the definition keeps them', async (t
   assert.deepEqual(await setUp(t, { url: server.url, keys: 'KEEP' }).api.get('/'), { userId: 1 });
 });
 
-test('calls one after the other share connections, whatever they come to', async (t) => {
+test('calls one after the other share connections, successful or not', async (t) => {
   const statuses = [200, 404, 201, 400];
   const server = await startServer(t, (response) => {
     const status = statuses[server.requests.length % 4];
@@ -44,11 +44,11 @@ test('calls one after the other share connections, whatever they come to', async
   const { api } = setUp(t, { url: server.url });
   for (let turn = 0; turn < 20; turn++) await api.get('/').catch(() => undefined);
   assert.equal(server.requests.length, 20);
-  // undici may open a second one while the first is still being put back.
+  // undici may open a second connection while the first is still being put back.
   assert.ok(server.connections() <= 2, `${server.connections()} connections`);
 });
 
-test('of a failure with a large body the connection is closed, not kept waiting for a reader', async (t) => {
+test('after a failure with a large body the connection is closed, not kept waiting for a reader', async (t) => {
   const server = await startServer(t, (response) => {
     response.on('close', () => server.events.emit('closed'));
     json(response, 'x'.repeat(20_000_000), 400);
@@ -67,7 +67,7 @@ test('an empty answer is null', async (t) => {
   assert.equal(await api.get('/users/1'), null);
 });
 
-test('404 is an error, or null for who says so', async (t) => {
+test('404 is an error, or null for a call that asks for null', async (t) => {
   const server = await startServer(t, (response) => json(response, { secret: 1 }, 404));
   const { api } = setUp(t, { url: server.url });
   const error = await failure(api.get('/users/1'), 'BACKEND_NOT_FOUND');
@@ -102,7 +102,7 @@ test('a redirect is not followed', async (t) => {
   assert.equal(other.requests.length, 0);
 });
 
-test('what is not JSON can not be used, and its text is kept out of message, cause and log', async (t) => {
+test('an answer that is not JSON is an error, and its text is kept out of message, cause and log', async (t) => {
   const server = await startServer(t, (response) => response.end('<html>secret</html>'));
   const { api, lines } = setUp(t, { url: server.url });
   const error = await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
@@ -110,7 +110,7 @@ test('what is not JSON can not be used, and its text is kept out of message, cau
   assert.doesNotMatch(JSON.stringify(error) + String(error.cause) + lines.join(''), /secret/);
 });
 
-test('keys that are refused make an answer that can not be used', async (t) => {
+test('an answer with forbidden keys is an error', async (t) => {
   const server = await startServer(t, (response) => json(response, { forbidden: 1 }));
   const { api } = setUp(t, { url: server.url });
   await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
@@ -178,7 +178,7 @@ for (const [what, path, options] of [
   });
 }
 
-test('a body that JSON can not hold is never sent', async (t) => {
+test('a body that has no JSON is never sent', async (t) => {
   const server = await startServer(t, (response) => json(response, {}));
   const { api } = setUp(t, { url: server.url });
   await failure(api.post('/', 1n), 'BACKEND_BAD_REQUEST');

@@ -35,7 +35,7 @@ test('a caller may say that a POST is idempotent, or that a GET is not', async (
 });
 
 for (const status of [502, 503, 504]) {
-  test(`a try after ${status} that succeeds is the answer`, async (t) => {
+  test(`when a try after ${status} succeeds, the call gets its answer`, async (t) => {
     const statuses = [status, 200];
     const server = await startServer(t, (response) => json(response, 'good', statuses.shift()));
     const { api, lines } = setUp(t, { url: server.url });
@@ -80,7 +80,7 @@ test('a refused connection is unavailable, after all tries', async (t) => {
   assert.match(String((error.cause as Error & { code?: string }).code), /ECONNREFUSED/);
 });
 
-test('waits are between half and all of what they may be', async (t) => {
+test('each wait is between half of its maximum and all of it', async (t) => {
   const server = await startServer(t, (response) => response.writeHead(503).end());
   const { api, clock } = setUp(t, { url: server.url });
   clock.chance = 0;

@@ -15,7 +15,7 @@ test('a call that gets no answer ends when its time is over', async (t) => {
   assert.equal(clock.sleepers, 0);
 });
 
-test('a call may have a time of its own', async (t) => {
+test('a call may have a timeout of its own', async (t) => {
   const server = await startServer(t, () => undefined);
   const { api, clock } = setUp(t, { url: server.url });
   const call = failure(api.get('/', { timeoutMs: 60_000 }), 'BACKEND_TIMEOUT');
@@ -26,7 +26,7 @@ test('a call may have a time of its own', async (t) => {
   await call;
 });
 
-test('a body that does not end is given up with the call, and its connection closed', async (t) => {
+test('when the body of an answer does not end, the call times out and its connection is closed', async (t) => {
   const server = await startServer(t, (response) => {
     response.writeHead(200).write('[1,');
     response.on('close', () => server.events.emit('closed'));
@@ -40,7 +40,7 @@ test('a body that does not end is given up with the call, and its connection clo
   await closed;
 });
 
-test('the time of headers is that of a try, and another one follows', async (t) => {
+test('a try without headers in time has failed, and another one follows', async (t) => {
   let first = true;
   const server = await startServer(t, (response) => {
     if (!first) json(response, 'good');
@@ -51,7 +51,7 @@ test('the time of headers is that of a try, and another one follows', async (t) 
   assert.equal(server.requests.length, 2);
 });
 
-test('a connection that never stands does not hold the caller past its time', async (t) => {
+test('a connection that is never established does not hold the caller past its timeout', async (t) => {
   const { url, server } = await startSilentTls(t);
   const { api, clock } = setUp(t, { url, connectTimeoutMs: 60_000 });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
@@ -83,14 +83,14 @@ test('an execution that is given up ends its calls at once', async (t) => {
   assert.deepEqual(lines, []);
 });
 
-test('an execution that was given up before sends nothing', async (t) => {
+test('a call of an execution that was given up before sends nothing', async (t) => {
   const server = await startServer(t, (response) => json(response, {}));
   const { bind } = setUp(t, { url: server.url });
   await failure(bind({ signal: AbortSignal.abort() }).get('/'), 'BACKEND_ABORTED');
   assert.equal(server.requests.length, 0);
 });
 
-test('giving up while a try is waited for ends the wait', async (t) => {
+test('giving up an execution ends its wait for the next try', async (t) => {
   const server = await startServer(t, (response) => response.writeHead(503).end());
   const { bind, clock } = setUp(t, { url: server.url });
   clock.patience = 0;
@@ -103,7 +103,7 @@ test('giving up while a try is waited for ends the wait', async (t) => {
   assert.equal(server.requests.length, 1);
 });
 
-test('headers that never come are given up with the call', async (t) => {
+test('a call whose headers function never resolves times out and sends nothing', async (t) => {
   const server = await startServer(t, (response) => json(response, {}));
   const { api, clock } = setUp(t, { url: server.url, headers: () => new Promise(() => undefined) });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
@@ -112,7 +112,7 @@ test('headers that never come are given up with the call', async (t) => {
   assert.equal(server.requests.length, 0);
 });
 
-test('closing ends what is under way', async (t) => {
+test('closing the back ends ends calls that are under way', async (t) => {
   const server = await startServer(t, () => undefined);
   const { api, backends, clock } = setUp(t, { url: server.url });
   const call = failure(api.get('/'), 'BACKEND_ABORTED');

@@ -53,7 +53,7 @@ function withSellers(primers?: (ctx: SharedContext) => Record<string, (event: un
   return { ...setUp(code), batches };
 }
 
-test('every part of a context is there, and none is made before it is read', () => {
+test('a context has all its parts, and makes none before it is read', () => {
   let made = 0;
   const { run, bound } = setUp({
     loaders: () => ({ made: (made += 1) }),
@@ -77,7 +77,7 @@ test('every part of a context is there, and none is made before it is read', () 
   assert.equal(context.now, 1_234);
 });
 
-test('what is read of the viewer through the context is recorded', () => {
+test('the context records what an execution reads of the viewer', () => {
   const { run } = setUp();
   const { context, reads } = run({}, { id: 1, role: 'a' });
   assert.equal(reads.size, 0);
@@ -101,7 +101,7 @@ test('loaders are shared by all executions of an event, and fresh for the next o
   assert.deepEqual(batches, [[7], [7]]);
 });
 
-test('loaders that all share have no viewer: reading it says where what depends on it belongs', () => {
+test('shared loaders have no viewer: the error of reading it names viewerLoaders', () => {
   let seen: unknown;
   const { run } = setUp({
     loaders: (ctx) => {
@@ -113,7 +113,7 @@ test('loaders that all share have no viewer: reading it says where what depends 
   assert.equal(seen, undefined);
 });
 
-test('a back end that forwards the viewer can not be used by loaders that all share', () => {
+test('shared loaders can not use a back end that forwards the viewer', () => {
   const { contexts } = setUp();
   const probe = contexts.scopeOf({}).backends['probe'] as unknown as { readViewer: () => unknown };
   assert.throws(() => probe.readViewer(), /shared by all viewers/);
@@ -168,7 +168,7 @@ test('a primer passes over events that carry nothing for it', async () => {
   );
 });
 
-test('a graph adds to the context what it likes, in front of what is there', () => {
+test('a graph adds its own parts to the context, beside those of the gateway', () => {
   const { run } = setUp({
     context: (base) => Proxy.lazy({ greeting: `hello ${String(base.viewer['id'])}`, now: 5 }),
   });
@@ -188,5 +188,5 @@ test('the signal is aborted with the reason for which the execution is given up'
   assert.equal(context.signal.aborted, false);
   execution.abort(new Error('too long'));
   assert.equal((context.signal.reason as Error).message, 'too long');
-  run().execution.abort(new Error('nobody has looked at the signal'));
+  run().execution.abort(new Error('no part of the execution has read the signal'));
 });

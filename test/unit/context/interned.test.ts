@@ -4,7 +4,7 @@ import { Interned } from '../../../src/context/interned.ts';
 
 const viewer = (id: number) => Object.freeze({ id, roles: Object.freeze(['bidder']) });
 
-test('equal values are one object, others are not', () => {
+test('equal values become one object, different ones do not', () => {
   const interned = new Interned();
   const first = viewer(1);
   assert.equal(interned.of(first), first);
@@ -14,7 +14,7 @@ test('equal values are one object, others are not', () => {
   assert.notEqual(interned.of(Object.freeze({ id: '1', roles: Object.freeze(['bidder']) })), first);
 });
 
-test('no more than the last 512 are known, and one that is used again stays', () => {
+test('the last 512 values are kept, and one that is used again stays', () => {
   const interned = new Interned();
   const first = viewer(0);
   const second = viewer(1);

@@ -25,7 +25,7 @@ function rows(): string[][][] {
     .map(cells);
 }
 
-/** Keys and outcomes. One outcome may be that of several keys. */
+/** Keys and what they are renamed to: several keys may get the same name. */
 function documented(): [string, string][] {
   return rows().flatMap(([keys = [], outcomes = []]) => {
     const last = outcomes.at(-1) ?? '';
@@ -33,14 +33,14 @@ function documented(): [string, string][] {
   });
 }
 
-test('keys become what the documentation says', () => {
+test('keys are renamed as the documentation says', () => {
   const outcomes = documented();
   assert.ok(outcomes.length > 25, `expected the whole table, got ${outcomes.length} keys`);
   const snakeCase = new SnakeCase();
   for (const [key, outcome] of outcomes) assert.equal(snakeCase.name(key), outcome, key);
 });
 
-test('other libraries make of keys what the documentation says', () => {
+test('other libraries rename keys as the documentation says', () => {
   const compared = rows().filter(({ length }) => length === 4);
   assert.ok(compared.length > 5, `expected the whole table, got ${compared.length} rows`);
   for (const [keys = [], ...outcomes] of compared) {
@@ -53,7 +53,7 @@ test('other libraries make of keys what the documentation says', () => {
   }
 });
 
-test('an outcome is left alone when it is transformed again', () => {
+test('a renamed key stays the same when it is renamed again', () => {
   const snakeCase = new SnakeCase();
   for (const [, outcome] of documented()) assert.equal(snakeCase.name(outcome), outcome);
 });
@@ -68,13 +68,13 @@ test('objects at every depth are renamed, arrays stay the same arrays', () => {
   assert.equal((outcome as unknown as { line_items: unknown })['line_items'], items);
 });
 
-test('of two keys that become the same the later one wins', () => {
+test('when two keys become the same, the later one wins', () => {
   const snakeCase = new SnakeCase();
   assert.deepEqual(snakeCase.transform(parse('{"fooBar":1,"foo_bar":2}')), { foo_bar: 2 });
   assert.deepEqual(snakeCase.transform(parse('{"foo_bar":2,"fooBar":1}')), { foo_bar: 1 });
 });
 
-test('the memo never holds more than two generations, however many names come', () => {
+test('the memo never holds more than two generations, for any number of names', () => {
   const snakeCase = new SnakeCase(100);
   for (let id = 0; id < 10_000; id++) snakeCase.name(`someKey${id}`);
   assert.ok(snakeCase.size <= 200, `got ${snakeCase.size}`);
@@ -122,7 +122,7 @@ for (const [style, walk] of walks) {
   });
 }
 
-test('keys that only become forbidden ones are refused too', () => {
+test('keys that become forbidden ones by renaming are refused, too', () => {
   const snakeCase = new SnakeCase();
   assert.throws(() => snakeCase.transform(parse('{"__Proto__":1}')), { reason: 'forbidden_key' });
   assert.throws(() => snakeCase.transform(parse('{"Constructor":{"Prototype":1}}')), {

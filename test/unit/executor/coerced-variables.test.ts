@@ -52,7 +52,7 @@ test('immutable variables are coerced once, for any number of events', () => {
   assert.equal(coerced(), before);
 });
 
-test('variables that hold objects are coerced for each run', () => {
+test('variables that hold objects are coerced for each execution', () => {
   const { executor, operation, coerced } = setUp();
   const variables = { on: '2026-01-01' };
   for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);

@@ -53,7 +53,7 @@ function selectionOf(type: GraphQLOutputType): string {
   return `{ ${fields.join(' ')} }`;
 }
 
-/** A back end that knows everybody, and keeps what it is asked. */
+/** A back end that knows all bidders and agents, and records its requests. */
 class House {
   readonly asked: string[] = [];
 

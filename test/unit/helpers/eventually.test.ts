@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../../helpers/eventually.ts';
 
-test('A check that comes to hold is waited for, and its result returned', async () => {
+test('eventually waits for a check that comes to hold, and returns its result', async () => {
   let calls = 0;
   const check = (): number => {
     assert.ok(++calls >= 3);
@@ -11,7 +11,7 @@ test('A check that comes to hold is waited for, and its result returned', async 
   assert.equal(await eventually(check), 3);
 });
 
-test('A check that never holds fails with its own reason', async () => {
+test('eventually fails with the reason of a check that never holds', async () => {
   const never = eventually(() => assert.fail('one is not two'), { withinMs: 0 });
   await assert.rejects(never, /Not so within 0 ms: one is not two/);
 });

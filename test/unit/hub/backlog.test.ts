@@ -47,7 +47,7 @@ function setUp(units: number) {
   return { taken, turn, source, backlog, waiting };
 }
 
-test('a message is taken at once while a turn has units left', () => {
+test('the backlog hands a message on at once while the turn has units left', () => {
   const { taken, backlog } = setUp(UNITS.longestTurn / 2);
   backlog.add('a', '1');
   assert.deepEqual(taken, ['a1']);
@@ -57,7 +57,7 @@ test('a message is taken at once while a turn has units left', () => {
   assert.deepEqual(taken, ['a1', 'b2']);
 });
 
-test('what one turn does not take waits for the next ones, in order, and is counted', async () => {
+test('messages that do not fit in a turn wait for the next ones, in order, and are counted', async () => {
   const { taken, turn, backlog, waiting } = setUp(UNITS.longestTurn / 8);
   const sent = Array.from({ length: 64 }, (_, index) => `${index}`);
   for (const n of sent) backlog.add('', n);
@@ -71,7 +71,7 @@ test('what one turn does not take waits for the next ones, in order, and is coun
   assert.equal(await waiting(), 0);
 });
 
-test('a turn takes 64 messages even if each is for many, and no more than its units of lesser ones', async () => {
+test('a turn takes 64 messages even if each is for many subscribers, and of smaller ones no more than its units', async () => {
   const large = setUp(UNITS.turn / 16);
   const small = setUp(UNITS.turn / 128);
   for (let n = 0; n < 200; n += 1) {
@@ -84,7 +84,7 @@ test('a turn takes 64 messages even if each is for many, and no more than its un
   assert.equal(large.taken.length, 128, 'the next turn as many again');
 });
 
-test('a message that comes while others wait goes behind them', async () => {
+test('a message that comes while others wait is queued behind them', async () => {
   const { taken, backlog } = setUp(UNITS.longestTurn);
   for (const n of ['1', '2', '3']) backlog.add('', n);
   await setImmediate();
@@ -93,7 +93,7 @@ test('a message that comes while others wait goes behind them', async () => {
   assert.deepEqual(taken, ['1', '2', '3', '4']);
 });
 
-test('nothing is taken while sockets are still being written to for an earlier turn', async () => {
+test('the backlog hands on no message while results of an earlier turn are still being written to sockets', async () => {
   const { taken, turn, backlog } = setUp(1);
   turn.writing = true;
   backlog.add('', '1');
@@ -129,7 +129,7 @@ test('a backlog of too many bytes pauses its source too', async () => {
   assert.equal(source.paused, false);
 });
 
-test('a source that goes on all the same is paused again', () => {
+test('the backlog pauses its source again if that goes on all the same', () => {
   const { source, backlog } = setUp(UNITS.longestTurn);
   for (let n = 0; n < 8_200; n += 1) backlog.add('', '');
   source.paused = false;

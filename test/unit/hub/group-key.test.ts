@@ -9,7 +9,7 @@ test('the order of keys, at any depth, and undeclared variables make no differen
   assert.equal(key({ b: 1, a: 2 }), key({ a: 2, b: 1, other: 3 }));
 });
 
-test('a value has one text, whether its neighbours are in order or not', () => {
+test('a value has the same text in sorted and in unsorted objects', () => {
   const inOrder = { '1': 'a “b”\n', p: [{ '': null, q: 0.1 }], x: { y: 1e21 } };
   const sorted = key({ a: inOrder });
   assert.equal(sorted, `a:${JSON.stringify(inOrder)},`);
@@ -17,12 +17,12 @@ test('a value has one text, whether its neighbours are in order or not', () => {
   assert.ok(key({ a: { z: inOrder, b: 1 } }).includes(JSON.stringify(inOrder)));
 });
 
-test('keys that look like indices, which objects keep in an order of their own, are told apart', () => {
+test('variables with keys that look like array indices, which objects keep in an order of their own, are told apart', () => {
   assert.equal(key({ a: { 9: 1, 10: 2 } }), 'a:{"10":2,"9":1},');
   assert.notEqual(key({ a: { 9: 1, 10: 2 } }), key({ a: { 9: 2, 10: 1 } }));
 });
 
-test('whatever differs as JSON, or in being there, has a key of its own', () => {
+test('variables that differ as JSON, or of which one is absent, have different keys', () => {
   const different: Record<string, unknown>[] = [
     {},
     { a: null },

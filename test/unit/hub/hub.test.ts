@@ -152,7 +152,7 @@ function setUp(options: SetUp = {}) {
   return { bus, hub, join, value };
 }
 
-test('those who ask the same are one group, and an event is executed once for all of them', async () => {
+test('subscribers with the same operation and variables are one group, and an event is executed once for all of them', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
   const subscribers = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }).subscriber);
@@ -167,7 +167,7 @@ test('those who ask the same are one group, and an event is executed once for al
 const amounts = (results: readonly unknown[]): number[] =>
   results.map((result) => (result as { data: { amount: number } }).data.amount);
 
-test('a burst for thousands is taken over several turns, in order, and nobody gets an event twice', async () => {
+test('the hub handles a burst for thousands of subscribers over several turns, in order, and no subscriber gets an event twice', async () => {
   const { bus, join } = setUp();
   const asked = operation();
   const first = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
@@ -195,7 +195,7 @@ for (const [what, event, result] of [
   ['messages', { amount: 1, text: LONG }, { amount: 1 }],
   ['results', { amount: 1 }, { amount: 1, text: LONG }],
 ] as const) {
-  test(`large ${what} are taken over several turns, though each is for one only`, async () => {
+  test(`the hub handles large ${what} over several turns, though each is for one subscriber only`, async () => {
     const { bus, join } = setUp({ execute: () => ({ data: result }) });
     const { subscriber } = join(operation(), { id: 7 });
     await bus.acknowledge('bids:id=7');
@@ -206,7 +206,7 @@ for (const [what, event, result] of [
   });
 }
 
-test('messages that wait for a channel which nobody listens to any more are dropped', async () => {
+test('the hub drops waiting messages of a channel that has lost its last subscriber', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
   const subscribers = Array.from({ length: 4_000 }, () => join(asked, { id: 7 }));
@@ -220,7 +220,7 @@ test('messages that wait for a channel which nobody listens to any more are drop
   assert.deepEqual(subscriber.results, []);
 });
 
-test('another operation, or other variables, make another group', async () => {
+test('subscribers with another operation, or other variables, are another group', async () => {
   const { join, value } = setUp();
   const asked = operation();
   join(asked, { id: 7 });
@@ -231,7 +231,7 @@ test('another operation, or other variables, make another group', async () => {
   assert.equal(await value('groups'), 5);
 });
 
-test('subscribers count when every channel of theirs has been acknowledged', async () => {
+test('a subscriber counts once the bus has acknowledged every channel of it', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
   const first = join(asked, { id: [1, 2] });
@@ -247,7 +247,7 @@ test('subscribers count when every channel of theirs has been acknowledged', asy
   assert.equal(await value('subscribers'), 2);
 });
 
-test('when the last one leaves, the group and its channels go', async () => {
+test('when the last subscriber leaves, its group ends and leaves its channels', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
   const [one, two, other] = [join(asked, { id: 1 }), join(asked, { id: 1 }), join(operation(), { id: 1 })];
@@ -262,7 +262,7 @@ test('when the last one leaves, the group and its channels go', async () => {
   assert.deepEqual(bus.left, ['bids:id=1']);
 });
 
-test('a channel that the bus refuses ends its subscribers with an error, and no others', async () => {
+test('when the bus refuses a channel, its subscribers end with an error, and no others do', async () => {
   const { bus, join, value } = setUp();
   const asked = operation();
   const [unlucky, lucky] = [join(asked, { id: [1, 2] }), join(asked, { id: 2 })];
@@ -283,7 +283,7 @@ test('an event that comes on two channels of a subscription is delivered once', 
   assert.equal(await value('duplicates'), 1);
 });
 
-test('a repeated publish is dropped, and a topic made anew is not', () => {
+test('the hub drops events that are published again, but not those of a topic created anew', () => {
   const { bus, join } = setUp();
   const { subscriber } = join(operation());
   bus.carry('bids', 1, { n: 1 });
@@ -297,7 +297,7 @@ test('a repeated publish is dropped, and a topic made anew is not', () => {
   );
 });
 
-test('messages of a newer version, and no messages at all, are passed over', () => {
+test('the hub skips messages of a newer version, and payloads that are no messages', () => {
   const { bus, join } = setUp();
   const { subscriber } = join(operation());
   bus.carry('bids', 1, { n: 1 }, { v: 2 });
@@ -307,7 +307,7 @@ test('messages of a newer version, and no messages at all, are passed over', () 
   assert.deepEqual(subscriber.results, [{ data: { n: 2 } }]);
 });
 
-test('who joins while an event is being executed gets the next one only', async () => {
+test('a subscriber that joins while an event is being executed gets only the events after it', async () => {
   const executions: PromiseWithResolvers[] = [];
   const { bus, join } = setUp({
     execute: (event: { n: number }) => {
@@ -334,7 +334,7 @@ test('who joins while an event is being executed gets the next one only', async 
   assert.deepEqual(never.subscriber.results, []);
 });
 
-test('results come in the order of the events, though some are asynchronous and some are not', async () => {
+test('a subscriber gets results in the order of the events, though some executions are asynchronous and some are not', async () => {
   const first = withResolvers();
   const { bus, join } = setUp({
     execute: (event: { n: number }) =>
@@ -351,7 +351,7 @@ test('results come in the order of the events, though some are asynchronous and 
   );
 });
 
-test('past the bound events are skipped, counted, and told where they are missing', async () => {
+test('past the bound a group skips events and counts them, and its subscribers get an error where they are missing', async () => {
   const executions: PromiseWithResolvers[] = [];
   const { bus, join, value } = setUp({
     maxWaiting: 2,
@@ -381,7 +381,7 @@ test('past the bound events are skipped, counted, and told where they are missin
   assert.equal(await value('groupOverflows'), 2);
 });
 
-test('a filter keeps events from the group, and nothing is executed for them', async () => {
+test('a group neither executes nor delivers events that its filter rejects', async () => {
   const { bus, join, value } = setUp({
     binding: { filter: () => ({ reads: new ReadSet(), passes: (event) => Number(event['amount']) >= 10 }) },
   });
@@ -392,7 +392,7 @@ test('a filter keeps events from the group, and nothing is executed for them', a
   assert.equal(await value('executions'), 1);
 });
 
-test('events are frozen through and through where resolvers could change them', () => {
+test('events are deeply frozen for graphs whose resolvers could change them', () => {
   const { bus, join } = setUp({
     hasResolvers: true,
     execute: (event: { a: { b: { c: number }[] } }) => {
@@ -405,7 +405,7 @@ test('events are frozen through and through where resolvers could change them', 
   assert.deepEqual(subscriber.results, [{ data: { checked: true } }]);
 });
 
-test('a subscriber that throws keeps the others from nothing', () => {
+test('when delivery to one subscriber throws, the others still get their results', () => {
   const { bus, hub, join } = setUp();
   const asked = operation();
   hub.join(
@@ -424,7 +424,7 @@ test('a subscriber that throws keeps the others from nothing', () => {
   assert.equal(subscriber.results.length, 1);
 });
 
-test('arguments that pick no channel, or too many, are errors for the one who asks', async () => {
+test('a subscriber whose arguments select no channel, or too many, gets errors', async () => {
   const { hub, value } = setUp();
   for (const id of [[], [1, 2, 3, 4], [null]]) {
     const errors = hub.join(operation(), { id }, new FakeSubscriber());
@@ -433,7 +433,7 @@ test('arguments that pick no channel, or too many, are errors for the one who as
   assert.equal(await value('groups'), 0);
 });
 
-test('whoever looks inside sees groups with what they asked, and what has become of their events', async () => {
+test('inspection shows each group with its operation, and what has become of its events', async () => {
   const executions: PromiseWithResolvers[] = [];
   const { bus, hub, join } = setUp({
     execute: (event: { n: number }) => {
@@ -495,7 +495,7 @@ test('whoever looks inside sees groups with what they asked, and what has become
   executions[1]?.resolve();
 });
 
-test('whoever looks inside sees the largest groups and channels, and how many there are in all', () => {
+test('inspection shows the largest groups and channels, and how many there are in all', () => {
   const { hub, join } = setUp();
   const asked = operation();
   for (let id = 1; id <= 20; id += 1)

@@ -39,7 +39,7 @@ class FakeFrameSink implements FrameSink {
   }
 
   send(): void {
-    assert.fail('nobody says anything here');
+    assert.fail('no test sends a message of the protocol');
   }
 
   onceDrained(): void {
@@ -154,17 +154,17 @@ const sayNumber: Resolve = (event) => String((event as { n: number }).n);
 const sayRole: Resolve = (_event, _args, { viewer }) => viewer['role'];
 const sayRoleLater: Resolve = async (_event, _args, { viewer }) => viewer['role'];
 
-test('with synchronous resolvers no promise is made from event to frame, for 10 subscribers or 1,000', async () => {
+test('with synchronous resolvers the gateway makes no promise from event to frame, for 10 subscribers or 1,000', async () => {
   assert.equal(await promisesOf(10, sayNumber, 1), 0);
   assert.equal(await promisesOf(1_000, sayNumber, 1), 0);
 });
 
-test('with synchronous resolvers that read the role no promise is made either', async () => {
+test('with synchronous resolvers that read the role the gateway makes no promise either', async () => {
   assert.equal(await promisesOf(10, sayRole, 3), 0);
   assert.equal(await promisesOf(1_000, sayRole, 3), 0);
 });
 
-test('with asynchronous resolvers promises are made for executions, not for subscribers', async () => {
+test('with asynchronous resolvers the gateway makes promises for each execution, not for each subscriber', async () => {
   const few = await promisesOf(12, sayRoleLater, 3);
   assert.ok(few >= 3 * EVENTS, `${few} promises`);
   assert.equal(await promisesOf(1_200, sayRoleLater, 3), few);

@@ -37,7 +37,7 @@ class FakeSubscriber implements Subscriber {
     this.results.push(JSON.parse(payload.json.toString()) as never);
   }
   end(): void {
-    assert.fail('nobody is let go here');
+    assert.fail('no test ends a subscriber');
   }
 }
 
@@ -46,7 +46,7 @@ interface Options {
   readonly filter?: EventFilter;
   readonly concurrency?: number;
   readonly timeoutMs?: number;
-  /** The field is of a scalar that takes anything as it is. */
+  /** The field has a scalar type that takes any value as it is. */
   readonly scalar?: boolean;
 }
 
@@ -114,13 +114,13 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 const people = (count: number): Json[] =>
   Array.from({ length: count }, (_, id) => ({ id, role: ['bidder', 'agent', 'admin'][id % 3] ?? '' }));
 
-test('a resolver that reads nothing of the viewer is executed once for 4,000', async () => {
+test('with a resolver that reads nothing of the viewer, an event is executed once for 4,000 subscribers', async () => {
   const { cost, subscribers } = groupOf((event) => event['n'], people(4_000));
   assert.equal(await cost({ n: 1 }), 1);
   assert.ok(subscribers.every(({ said }) => said[0] === '1'));
 });
 
-test('a resolver that reads the role is executed once a role', async () => {
+test('with a resolver that reads the role, an event is executed once for each role', async () => {
   const { cost, subscribers, metrics } = groupOf((_event, { viewer }) => viewer['role'], people(4_000));
   assert.equal(await cost({}), 3);
   assert.equal(await cost({}), 3);
@@ -136,13 +136,13 @@ test('a resolver that reads the role is executed once a role', async () => {
   );
 });
 
-test('a resolver that reads the id is executed for each', async () => {
+test('with a resolver that reads the id, an event is executed for each subscriber', async () => {
   const { cost, subscribers } = groupOf((_event, { viewer }) => viewer['id'], people(4_000));
   assert.equal(await cost({}), 4_000);
   for (const [id, { said }] of subscribers.entries()) assert.deepEqual(said, [String(id)]);
 });
 
-test('reads that depend on the event cost what that event needs', async () => {
+test('with reads that depend on the event, each event takes as many executions as its own reads need', async () => {
   const { cost } = groupOf(
     (event, { viewer }) => (event['private'] === true ? viewer['id'] : 'all'),
     people(4_000),
@@ -157,7 +157,7 @@ test('reads that depend on the event cost what that event needs', async () => {
   }
 });
 
-test('reads that depend on other reads are followed as far as they go, and no further', async () => {
+test('reads that depend on other reads split only the subscribers for whom they happen', async () => {
   const { cost, subscribers } = groupOf(
     (_event, { viewer }) => (viewer['role'] === 'admin' ? `admin ${String(viewer['id'])}` : viewer['role']),
     people(300),
@@ -169,7 +169,7 @@ test('reads that depend on other reads are followed as far as they go, and no fu
   }
 });
 
-test('who joins or leaves between events is counted in the right bucket', async () => {
+test('a subscriber that joins or leaves between events is added to or removed from its own bucket', async () => {
   const { group, subscribers, cost } = groupOf((_event, { viewer }) => viewer['role'], people(9));
   assert.equal(await cost({}), 3);
   for (const subscriber of subscribers.filter(
@@ -184,12 +184,12 @@ test('who joins or leaves between events is counted in the right bucket', async 
   assert.deepEqual(subscribers[2]?.said, ['admin']);
 });
 
-test('sharing: NEVER executes for each alone, though nothing is read', async () => {
+test('sharing: NEVER executes for each subscriber alone, though resolvers read nothing of the viewer', async () => {
   const { cost } = groupOf(() => 'same', people(20), { shares: false });
   assert.equal(await cost({}), 20);
 });
 
-test('a filter on the viewer runs once per distinct value, and its reads do not split the execution', async () => {
+test('a filter on the viewer runs once per distinct value, and its reads do not split the execution for the subscribers', async () => {
   let asked = 0;
   const reads = new ReadSet();
   reads.add('whole', ['id']);
@@ -222,7 +222,7 @@ class Gates {
   }
 }
 
-test('a back end that is slow for one role holds up nobody else, and each order holds', async () => {
+test('a back end that is slow for one role delays subscribers of that role only, and each subscriber gets results in order', async () => {
   const gates = new Gates();
   const { subscribers, send } = groupOf(async (event, { viewer }) => {
     const role = String(viewer['role']);
@@ -251,7 +251,7 @@ test('a back end that is slow for one role holds up nobody else, and each order 
   );
 });
 
-test('reads that come after a wait split those who still share', async () => {
+test('reads after a wait split the subscribers that still share the execution', async () => {
   const { subscribers, cost } = groupOf(
     async (_event, { viewer }) => {
       const role = viewer['role'];
@@ -272,7 +272,7 @@ test('reads that come after a wait split those who still share', async () => {
   );
 });
 
-test('who joins or leaves while an event is being executed does not get it', async () => {
+test('a subscriber that joins or leaves while an event is being executed does not get it', async () => {
   const gates = new Gates();
   const { group, subscribers, send } = groupOf(
     async (event, { viewer }) => {
@@ -295,7 +295,7 @@ test('who joins or leaves while an event is being executed does not get it', asy
   assert.deepEqual(late.said, ['a 2']);
 });
 
-test('who leaves after the sharing has been split does not get what the others get', async () => {
+test('a subscriber that leaves after a shared execution was split does not get the result', async () => {
   const gates = new Gates();
   const { group, subscribers, send } = groupOf(
     async (_event, { viewer }) => {
@@ -310,7 +310,7 @@ test('who leaves after the sharing has been split does not get what the others g
   send({});
   await gates.open('first 0');
   await gates.open('second 0');
-  // Now the odd ones are served by an execution for the first of them.
+  // Now the subscribers with odd ids share an execution for the first of them.
   await gates.open('first 1');
   const leaves = subscribers[2];
   if (leaves) group.remove(leaves);
@@ -325,7 +325,7 @@ test('who leaves after the sharing has been split does not get what the others g
   );
 });
 
-test('who was executed for leaves while it waits: nobody else gets what was made for that viewer', async () => {
+test('when the subscriber that an execution is for leaves while it waits, no other subscriber gets the result made for its viewer', async () => {
   for (const count of [2, 3, 5]) {
     const waiting: (() => void)[] = [];
     const { group, subscribers, send } = groupOf(async (_event, { viewer }) => {
@@ -337,7 +337,7 @@ test('who was executed for leaves while it waits: nobody else gets what was made
     const [first] = subscribers;
     if (first) group.remove(first);
     while (subscribers.slice(1).some(({ said }) => said.length === 0)) {
-      assert.ok(waiting.length > 0, 'somebody is executed for');
+      assert.ok(waiting.length > 0, 'an execution is under way');
       for (const go of waiting.splice(0)) go();
       await settled();
     }
@@ -348,7 +348,7 @@ test('who was executed for leaves while it waits: nobody else gets what was made
   }
 });
 
-test('what is read of the viewer only when the result is written counts as read', async () => {
+test('reads of the viewer that happen only when the result is serialised count as reads', async () => {
   for (const waits of [false, true]) {
     const { subscribers, cost } = groupOf(
       (_event, { viewer }) => {
@@ -366,7 +366,7 @@ test('what is read of the viewer only when the result is written counts as read'
   }
 });
 
-test('nobody who has left, or has come later, is executed for', async () => {
+test('no execution is for a subscriber that has left, or that joined after the event', async () => {
   const gates = new Gates();
   const { group, subscribers, send, executions } = groupOf(
     async (_event, { viewer }) => {
@@ -387,7 +387,7 @@ test('nobody who has left, or has come later, is executed for', async () => {
   assert.deepEqual(subscribers[0]?.said, ['0']);
 });
 
-test('a filter that throws lets nothing through, and the next event arrives', async () => {
+test('a filter that throws rejects the event, and subscribers get the next one', async () => {
   const reads = new ReadSet();
   const filter: EventFilter = {
     reads,
@@ -405,7 +405,7 @@ test('a filter that throws lets nothing through, and the next event arrives', as
   );
 });
 
-test('an execution that looks at its signal only after it was given up finds it aborted', async () => {
+test('an execution that reads its signal only after it was given up finds it aborted', async () => {
   const gates = new Gates();
   let aborted: boolean | undefined;
   const { subscribers, send } = groupOf(
@@ -423,7 +423,7 @@ test('an execution that looks at its signal only after it was given up finds it 
   assert.equal(aborted, true);
 });
 
-test('at most so many asynchronous executions run at once, and all run in the end', async () => {
+test('no more asynchronous executions run at once than the limit, and all run in the end', async () => {
   let running = 0;
   let most = 0;
   const { subscribers, send } = groupOf(
@@ -440,7 +440,7 @@ test('at most so many asynchronous executions run at once, and all run in the en
   );
   send({});
   while (subscribers.some(({ said }) => said.length === 0)) await settled();
-  // The first execution of a group is begun before it is known to be asynchronous.
+  // The first execution of a group starts before it is known to be asynchronous.
   assert.ok(most <= 6, `at most 6, got ${most}`);
   assert.deepEqual(
     subscribers.map(({ said }) => said),
@@ -448,7 +448,7 @@ test('at most so many asynchronous executions run at once, and all run in the en
   );
 });
 
-test('an execution that takes too long is given up: an error in its place, its signal aborted', async () => {
+test('an execution that takes too long is given up: the subscriber gets an error in its place, and its signal is aborted', async () => {
   let signal: AbortSignal | undefined;
   const { subscribers, send, metrics } = groupOf(
     (event, ctx) => {
@@ -491,7 +491,7 @@ function randomViewer(random: () => number): Json {
 const at = (viewer: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], viewer);
 
-/** A resolver that reads this and that, in an order that depends on what it reads, now and then after a wait. */
+/** A resolver that reads random paths, in an order that depends on what it reads, sometimes after a wait. */
 function randomResolve(seed: number, waits: boolean): Resolve {
   return (event, { viewer }) => {
     const random = randomFrom(seed + Number(event['n']));
@@ -506,7 +506,7 @@ function randomResolve(seed: number, waits: boolean): Resolve {
             ? (path[0] ?? '') in viewer
             : JSON.stringify(at(viewer, [path[0] ?? '']));
       heard.push(typeof seen === 'object' && seen !== null ? 'object' : `${typeof seen} ${String(seen)}`);
-      // What is read decides on what is read next.
+      // The value that was read decides which path is read next.
       for (let skip = heard.join().length % 3; skip > 0; skip -= 1) random();
     };
     const steps = 1 + Math.floor(random() * 4);
@@ -525,7 +525,7 @@ function randomResolve(seed: number, waits: boolean): Resolve {
 }
 
 for (const waits of [false, true]) {
-  test(`shared results equal those of executing for each alone, ${waits ? 'asynchronous' : 'synchronous'} resolvers`, async () => {
+  test(`shared results equal those of executing for each subscriber alone, ${waits ? 'asynchronous' : 'synchronous'} resolvers`, async () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = randomFrom(seed);
       const viewers = Array.from({ length: 25 }, () => randomViewer(random));
@@ -550,7 +550,7 @@ for (const waits of [false, true]) {
     }
   });
 
-  test(`the fewest executions that can do, for resolvers that read fixed paths, ${waits ? 'asynchronous' : 'synchronous'}`, async () => {
+  test(`resolvers that read fixed paths take the fewest executions possible, ${waits ? 'asynchronous' : 'synchronous'}`, async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = randomFrom(seed * 7);
       const viewers = Array.from({ length: 30 }, () => randomViewer(random));
@@ -590,7 +590,7 @@ for (const waits of [false, true]) {
   });
 }
 
-test('a result that can not be made is an error for those who share it, and for them alone', async () => {
+test('an execution that fails is an error for the subscribers that share it, and for no others', async () => {
   const { subscribers, cost } = groupOf((_event, { viewer }) => {
     if (viewer['role'] === 'agent') throw new Error('not for agents');
     return viewer['role'];

@@ -15,7 +15,7 @@ const binding: Binding = {
 const channels = (args: Record<string, unknown>, max = 100) => channelsOf(binding, args, 'sluice:', max);
 
 describe('the channels of a subscription', () => {
-  it('are one for a value, which is percent-encoded', () => {
+  it('are one for a value, percent-encoded', () => {
     assert.deepEqual(channels({ auction_id: 'a:1/é' }), ['sluice:bids:auction_id=a%3A1%2F%C3%A9']);
   });
 
@@ -32,18 +32,18 @@ describe('the channels of a subscription', () => {
     ]);
   });
 
-  it('can not be none: an empty list is refused', () => {
+  it('are at least one: an empty list is refused', () => {
     assert.throws(
       () => channels({ auction_id: [] }),
       /expected auction_id to be at least one value, got an empty list/,
     );
   });
 
-  it('have no place for null in a list', () => {
+  it('exclude null in a list, which is refused', () => {
     assert.throws(() => channels({ auction_id: ['1', null] }), /got one with null in it/);
   });
 
-  it('are those of the values as events hold them, which coercion may have changed', () => {
+  it('are named by the values as events hold them, which coercion may have changed', () => {
     const days: Binding = { ...binding, keyForm: (value) => (value as Date).toISOString().slice(0, 10) };
     const args = { auction_id: new Date('2026-11-21T10:00:00Z') };
     assert.deepEqual(channelsOf(days, args, '', 100), ['bids:auction_id=2026-11-21']);

@@ -30,7 +30,7 @@ test('a dead letter is logged with its place and reason, and counted', async () 
   ]);
 });
 
-test('a dead letter is sent as it came, with its own headers and where it came from', async () => {
+test('a dead letter is sent with the value and headers of its message, and headers that say where it came from', async () => {
   const { deadLetters, sent } = setUp();
   const headers = { trace: Buffer.from('t') };
   await deadLetters.send([
@@ -62,7 +62,7 @@ test('tombstones are counted, logged at debug and not sent', async () => {
   assert.equal((await metrics.deadLetters.get()).values[0]?.labels.reason, 'tombstone');
 });
 
-test('a flood of poison is counted in full and logged in part, with a line that says how much is left out', async () => {
+test('a flood of poison messages is counted in full and logged in part, with a line that says how many are left out', async () => {
   const { deadLetters, lines, metrics, clock } = setUp();
   for (let count = 0; count < 1_000; count++) deadLetters.note(poison);
   assert.equal(lines.length, 20);

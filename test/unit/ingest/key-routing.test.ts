@@ -4,7 +4,7 @@ import { KeyRouting } from '../../../src/ingest/key-routing.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record, topic } from './parts.ts';
 
-test('of every topic one message in a hundred is looked at, the first one too, whatever comes between', () => {
+test('of every topic the first message and then one in a hundred is parsed, counted separately from other topics', () => {
   const keys = new KeyRouting({ prefix: '', metrics: new Metrics(), log: readableLog().log });
   const topics = ['a', 'b'].map((name) => topic(name, { keys: ['id'], kafkaKey: 'id' }));
   const lookedAt: string[] = [];

@@ -19,7 +19,7 @@ function setUp() {
   return { source, publisher, metrics };
 }
 
-test('an event goes the way of a Kafka message, with offsets that count up per topic', async () => {
+test('a local event is published like a Kafka message, with offsets that count up per topic', async () => {
   const { source, publisher, metrics } = setUp();
   await source.accept('bids', Buffer.from('{"auctionId":3}'), 'k');
   await source.accept('sales', Buffer.from('{}'));
@@ -37,7 +37,7 @@ test('an event goes the way of a Kafka message, with offsets that count up per t
   assert.equal((await metrics.events.get()).values.length, 2);
 });
 
-test('events are published in the order in which they came, though the first takes longer to decode', async () => {
+test('events are published in the order in which they came, though the first one takes longer to decode', async () => {
   const publisher = new RecordingPublisher();
   const slowly: (() => void)[] = [];
   const source = new LocalSource({
@@ -67,7 +67,7 @@ test('events are published in the order in which they came, though the first tak
   );
 });
 
-test('what is no event is refused with the reason, and counted', async () => {
+test('a payload that is no event is refused with the reason, and counted', async () => {
   const { source, publisher, metrics } = setUp();
   await assert.rejects(source.accept('bids', Buffer.from('nope')), {
     code: 'UNDECODABLE',
@@ -77,7 +77,7 @@ test('what is no event is refused with the reason, and counted', async () => {
   assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
 });
 
-test('a bus that does not take the event is told to the caller', async () => {
+test('when the bus does not take the event, the caller gets an error', async () => {
   const { source, publisher } = setUp();
   publisher.failing = () => 0;
   await assert.rejects(source.accept('bids', Buffer.from('{}')), { name: 'PublishError' });

@@ -33,13 +33,13 @@ export function readableLog(level = 'trace'): { log: Log; lines: Record<string, 
   return { log, lines };
 }
 
-/** Takes everything and remembers it; while `failing` says so, takes that many of a batch and fails. */
+/** Takes all publications and keeps them; if `failing` returns a number, takes that many of a batch and fails. */
 export class RecordingPublisher implements Publisher {
   readonly published: Publication[] = [];
   attempts = 0;
   readonly asked: (readonly string[])[] = [];
   failing: (batch: readonly Publication[]) => number | undefined = () => undefined;
-  /** Whether anybody is subscribed to a channel. */
+  /** Whether a channel has subscribers. */
   wants: (channel: string) => boolean = () => true;
 
   async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {

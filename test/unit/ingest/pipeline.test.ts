@@ -86,14 +86,14 @@ const poison: [string, string | Buffer | null, string][] = [
 
 for (const keyStyle of ['SNAKE', 'KEEP'] as const) {
   for (const [what, value, reason] of poison) {
-    test(`${keyStyle}: ${what} is undecodable (${reason})`, () => {
+    test(`${keyStyle}: ${what} is a decode error (${reason})`, () => {
       const { opened } = pipelineOf(topic('bids', { keyStyle }));
       assert.equal(reasonOf(opened(record(value))), reason);
     });
   }
 }
 
-test('what an undecodable message held is not in the error that is logged', () => {
+test('a decode error, which is logged, does not hold the content of its message', () => {
   const { pipeline } = pipelineOf(topic('bids'));
   const outcome = pipeline.route(record('secret-token'));
   assert.ok(outcome instanceof DecodeError);
@@ -148,13 +148,13 @@ const faults: [string, () => unknown, string][] = [
 ];
 
 for (const [what, decode, reason] of faults) {
-  test(`a decode that ${what} makes the message undecodable (${reason})`, async () => {
+  test(`a decode function that ${what} makes the message a decode error (${reason})`, async () => {
     const { opened } = pipelineOf(topic('bids', { decode: decode as Topic['decode'] }));
     assert.equal(reasonOf(await opened(record('x'))), reason);
   });
 }
 
-test('what decode gives is not changed, and dates in it become text', () => {
+test('the event that decode returns is not changed, and dates in it become text', () => {
   const shared = Object.freeze({ aList: Object.freeze([{ innerKey: new Date(0) }]) });
   const { opened } = pipelineOf(topic('bids', { decode: () => shared as never }));
   assert.deepEqual(eventOf(opened(record('x'))), {
@@ -162,19 +162,19 @@ test('what decode gives is not changed, and dates in it become text', () => {
   });
 });
 
-/** What is no event whatever is in it; the others of `poison` are found when the event is opened. */
+/** Faults that are found when the event is opened; those of the other messages of `poison` are found before. */
 const FOUND_WHEN_OPENED: ReadonlySet<string> = new Set(['too_deep', 'forbidden_key']);
 
 for (const [what, value, reason] of poison) {
   const found = FOUND_WHEN_OPENED.has(reason) ? 'not noticed' : 'noticed';
-  test(`where nobody is subscribed, ${what} is ${found}`, () => {
+  test(`without subscribers, ${what} is ${found}`, () => {
     const { pipeline } = pipelineOf(topic('bids', { keys: ['a'] }));
     const outcome = pipeline.route(record(value));
     assert.equal(outcome instanceof DecodeError, found === 'noticed');
   });
 }
 
-test('too many values under a key are noticed whether anybody is subscribed or not', () => {
+test('too many values under a key are noticed with and without subscribers', () => {
   const { pipeline } = pipelineOf(topic('bids', { keys: ['ids'] }));
   const ids = Array.from({ length: 1_000 }, (_, id) => id);
   const outcome = pipeline.route(record(JSON.stringify({ ids })));
@@ -198,7 +198,7 @@ function tangledEvent(seed: number): string {
   return `{${fields.join(',')}}`;
 }
 
-test('an event is routed before its keys are renamed just as it would be after', () => {
+test('an event gets the same channels before its keys are renamed as it would after', () => {
   const one = topic('bids', { keys: ['auction_id', 'id'] });
   const { opened } = pipelineOf(one);
   for (let seed = 1; seed <= 2_000; seed += 1) {

@@ -22,7 +22,7 @@ const RESULTS: readonly (readonly [string, EncodeResult])[] = [
 
 for (const [what, result] of RESULTS) {
   for (const asynchronous of [false, true]) {
-    test(`${what} is worked out once${asynchronous ? ', later' : ''}`, async () => {
+    test(`${what} is computed once${asynchronous ? ', later' : ''}`, async () => {
       let times = 0;
       const event = new RoutedEvent(record, ['bids'], () => {
         times += 1;

@@ -6,7 +6,7 @@ import { events, FakeBatch, offsetsOf, range, setUp } from './kafka/batch-parts.
 
 const count = async (counter: Metrics['unsubscribedEvents']) => (await counter.get()).values[0]?.value ?? 0;
 
-test('the bus is asked once a chunk, for each channel once, before anything is published', async () => {
+test('the consumer asks the bus once per chunk, for each channel once, before it publishes', async () => {
   const { processor, publisher } = setUp(['id']);
   await processor.process(new FakeBatch(range(0, 700).map((n) => `{"id":${n % 3}}`)));
   assert.deepEqual(publisher.asked, [
@@ -15,7 +15,7 @@ test('the bus is asked once a chunk, for each channel once, before anything is p
   ]);
 });
 
-test('only channels with subscribers are published on; the other events count, and are committed', async () => {
+test('events are published only on channels with subscribers; the other events are counted and committed', async () => {
   const { processor, publisher, metrics } = setUp(['id']);
   publisher.wants = (channel) => channel === 'bids:id=1';
   const batch = new FakeBatch(range(0, 9).map((n) => `{"id":${n % 3}}`));
@@ -29,7 +29,7 @@ test('only channels with subscribers are published on; the other events count, a
   assert.deepEqual(batch.committed, ['8']);
 });
 
-test('where nobody is subscribed, nothing is published, and the committed offset goes on', async () => {
+test('without subscribers no event is published, and the committed offset advances', async () => {
   const { processor, publisher, metrics } = setUp();
   publisher.wants = () => false;
   const batch = new FakeBatch(events(1_200));
@@ -39,14 +39,14 @@ test('where nobody is subscribed, nothing is published, and the committed offset
   assert.equal(await count(metrics.unsubscribedEvents), 1_200);
 });
 
-test('who joins between two chunks gets the second one', async () => {
+test('a subscriber that joins between two chunks gets the second one', async () => {
   const { processor, publisher } = setUp();
   publisher.wants = () => publisher.asked.length > 1;
   await processor.process(new FakeBatch(events(600)));
   assert.deepEqual(offsetsOf(publisher), range(500, 600));
 });
 
-test('a bus that cannot be asked is one that takes nothing: it is asked again, and who has joined by then gets all', async () => {
+test('when the bus cannot be asked, the consumer tries again as for a failed publish, and a subscriber that has joined by then gets all events', async () => {
   const { processor, publisher, clock, metrics } = setUp();
   let joined = false;
   publisher.wants = () => {
@@ -62,19 +62,19 @@ test('a bus that cannot be asked is one that takes nothing: it is asked again, a
   assert.equal(await count(metrics.unsubscribedEvents), 0);
 });
 
-test('a second attempt asks again for what has not arrived, and no event is counted twice', async () => {
+test('a second attempt asks again for the events that were not published, and no event is counted twice', async () => {
   const { processor, publisher, metrics } = setUp(['id']);
   publisher.wants = (channel) =>
     channel === 'bids:id=1' || (publisher.asked.length > 1 && channel === 'bids:id=2');
   publisher.failing = () => (publisher.attempts === 1 ? 1 : undefined);
-  // Of the first attempt 1 arrives and 2 does not; the ones between them have passed by then.
+  // The first attempt publishes the event of id 1, not that of id 2; unsubscribed events between them are done.
   await processor.process(new FakeBatch([0, 1, 2, 1, 2, 0].map((id) => `{"id":${id}}`)));
   assert.deepEqual(publisher.asked[1], ['bids', 'bids:id=1', 'bids:id=2', 'bids:id=0']);
   assert.deepEqual(offsetsOf(publisher), [1, 3, 4]);
   assert.equal(await count(metrics.unsubscribedEvents), 3);
 });
 
-test('what is wrong inside of an event is found when somebody would have been sent it, and noted once', async () => {
+test('a fault inside an event is found only if the event has a subscriber, and counted once', async () => {
   const { processor, publisher, buried, metrics } = setUp(['id']);
   publisher.wants = (channel) => channel === 'bids:id=1';
   publisher.failing = () => (publisher.attempts < 3 ? 0 : undefined);
@@ -112,7 +112,7 @@ function countedDecode() {
 
 const byKafkaKey = (decode?: Topic['decode']) => setUp(['id'], { kafkaKey: 'id', decode });
 
-test('by their Kafka keys, messages that nobody is subscribed to are not even decoded', async () => {
+test('by Kafka keys, messages without subscribers are not even decoded', async () => {
   const decode = countedDecode();
   const { processor, publisher, metrics } = byKafkaKey(decode);
   publisher.wants = (channel) => channel === 'bids:id=1';
@@ -126,13 +126,13 @@ test('by their Kafka keys, messages that nobody is subscribed to are not even de
     offsetsOf(publisher),
     range(0, 50).filter((n) => n % 5 === 1),
   );
-  // Those ten, and one that is looked at to find out whether the keys can be believed.
+  // Those ten, and one that is parsed to compare its Kafka key with the event.
   assert.equal(decode.calls, 11);
   assert.equal(await count(metrics.unsubscribedEvents), 40);
   assert.deepEqual(batch.committed, ['49']);
 });
 
-test('a message without a Kafka key, or with one that is no text, is asked itself', async () => {
+test('a message without a Kafka key, or with one that is no text, is parsed to find its channels', async () => {
   const { processor, publisher, lines } = byKafkaKey();
   publisher.wants = (channel) => channel === 'bids:id=1';
   const batch = new FakeBatch(['{"id":1}', '{"id":1}', '{"id":1}'], ['1', Buffer.from([0xff]), undefined]);
@@ -141,14 +141,14 @@ test('a message without a Kafka key, or with one that is no text, is asked itsel
   assert.deepEqual(lines, []);
 });
 
-test('subscribers of the whole topic get every event, whatever its Kafka key', async () => {
+test('subscribers of the whole topic get every event, with any Kafka key', async () => {
   const { processor, publisher } = byKafkaKey();
   publisher.wants = (channel) => channel === 'bids';
   await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', '{}'], ['1', '2', '3']));
   assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
 });
 
-test('by Kafka keys, what is no JSON and nobody wanted is no dead letter; what somebody wanted is', async () => {
+test('by Kafka keys, a message that is no JSON is a dead letter only if its channel has subscribers', async () => {
   const { processor, publisher, buried } = byKafkaKey();
   publisher.wants = (channel) => channel === 'bids:id=1';
   const batch = new FakeBatch(['{"id":1}', 'nope', 'nope', '{"id":1}'], ['1', '1', '2', '1']);
@@ -158,10 +158,10 @@ test('by Kafka keys, what is no JSON and nobody wanted is no dead letter; what s
   assert.deepEqual(batch.committed, ['3']);
 });
 
-test('a topic whose Kafka keys are found to be something else is parsed from then on, and it is said once', async () => {
+test('once Kafka keys are found to differ from the events, all messages of the topic are parsed, and one log line says so', async () => {
   const { processor, publisher, metrics, lines } = byKafkaKey();
   publisher.wants = (channel) => channel === 'bids:id=1';
-  // The first message is always looked at.
+  // The first message is always parsed.
   const values = ['{"id":7}', '{"id":1}', '{"id":1}'];
   for (const keys of [
     ['a', 'b', 'c'],

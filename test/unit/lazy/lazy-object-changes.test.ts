@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { counted } from './counted.ts';
 
-test('a set value is read, and its own never built', () => {
+test('a set value is the one that is read, and the lazy one is never built', () => {
   const { o, built } = counted();
   const mine = {};
   o.a = mine;
@@ -32,7 +32,7 @@ test('an heir that is set has its own value, and the lazy object keeps the lazy 
   assert.deepEqual(o.a, { name: 'a' });
 });
 
-test('what a builder sets or deletes itself counts', () => {
+test('keys that a builder sets or deletes itself stay so', () => {
   interface Both {
     a?: number;
     b?: number;
@@ -87,7 +87,7 @@ test('a key that is made read-only is built before', () => {
   assert.throws(() => (o.a = {}), TypeError);
 });
 
-test('freezing builds everything, and what was frozen can be read but not changed', () => {
+test('freezing builds all values, which can then be read but not changed', () => {
   for (const close of [Object.freeze, Object.seal, Object.preventExtensions]) {
     const { o, built } = counted();
     close(o);
@@ -100,7 +100,7 @@ test('freezing builds everything, and what was frozen can be read but not change
   assert.throws(() => ((frozen as { a: object }).a = {}), TypeError);
 });
 
-test('what cannot be built cannot be frozen', () => {
+test('an object with a value that cannot be built cannot be frozen', () => {
   const o = Proxy.lazy({ a: JSON.parse('not json') as unknown });
   assert.throws(() => Object.freeze(o), SyntaxError);
   assert.ok(Object.isExtensible(o));

@@ -86,7 +86,7 @@ test('a value that is read through an heir is built once, and kept by the lazy o
   assert.deepEqual(built, ['a', 'b']);
 });
 
-test('what fails to be built is tried again by the next read', () => {
+test('a value that fails to be built is built again by the next read', () => {
   let tries = 0;
   const flaky = (): number => {
     tries += 1;
@@ -127,7 +127,7 @@ test('the same key of two objects is no circle', () => {
   assert.equal(Proxy.lazy({ a: first.a + 1 }).a, 2);
 });
 
-test('after an error nothing counts as being built any more', () => {
+test('after an error no value counts as being built any more', () => {
   const state = { fails: true };
   const self = (): { a: number; b: number } => o;
   const o = Proxy.lazy({ a: self().b + 1, b: fail() });
@@ -186,7 +186,7 @@ function withBuilder(): [{ a: unknown; b: unknown }, WeakRef<object>] {
   return [lazyObject<{ a: unknown; b: unknown }>({ a: LATER, b: LATER }, build, 2), new WeakRef(build)];
 }
 
-test('when the last value is built, what it was built from may be collected', async () => {
+test('when the last value is built, the builder and what it refers to may be collected', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const isCollected = async (reference: WeakRef<object>): Promise<boolean> => {

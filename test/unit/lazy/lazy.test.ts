@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { lazy } from '../../../src/lazy/lazy.ts';
 
-test('lazy does without Babel what Proxy.lazy does: a value is built at its first read, once', () => {
+test('lazy works without Babel like Proxy.lazy: a value is built at its first read, once', () => {
   const built: string[] = [];
   const o = lazy({
     a: () => built.push('a'),
@@ -14,7 +14,7 @@ test('lazy does without Babel what Proxy.lazy does: a value is built at its firs
   assert.deepEqual([b, o.b, o.a, o.a], ['after 1', 'after 1', 2, 2]);
 });
 
-test('lazy retries what failed, and names circles', () => {
+test('lazy builds a failed value again, and names circles', () => {
   let tries = 0;
   const o: { flaky: number; a: number; b: number } = lazy({
     flaky: () => {

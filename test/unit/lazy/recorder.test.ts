@@ -23,11 +23,11 @@ function read(look: (viewer: Viewer) => unknown, viewer: object = ANN): ReadSet 
 const agree = (reads: ReadSet, a: object, b: object): boolean =>
   reads.valuesIn(a as Json) === reads.valuesIn(b as Json);
 
-test('reading nothing leaves everybody alike', () => {
+test('all viewers agree on an execution that reads nothing', () => {
   assert.equal(read(() => 1).size, 0);
 });
 
-test('a recorder gives what the viewer holds', () => {
+test('a recorder returns the values of the viewer', () => {
   read((viewer) => {
     assert.equal(viewer.id, 1);
     assert.equal(viewer.name, null);
@@ -62,7 +62,7 @@ test('a recorder gives what the viewer holds', () => {
 
 type Case = readonly [string, (viewer: Viewer) => unknown, readonly object[], readonly object[]];
 
-/** Who agrees with Ann after each look, and who does not. */
+/** Viewers that agree with Ann on each read, and viewers that do not. */
 const CASES: readonly Case[] = [
   ['a value', (v) => v.id, [{ id: 1 }, { id: 1, x: 2 }], [{ id: 2 }, { id: '1' }, {}, { id: null }]],
   ['null, which is not absent', (v) => v.name, [{ name: null }], [{}, { name: 'null' }, { name: 'Ann' }]],
@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
 ];
 
 for (const [what, look, alike, different] of CASES) {
-  test(`reading ${what} tells apart those who differ in it, and nobody else`, () => {
+  test(`reading ${what} tells apart the viewers that differ in it, and no others`, () => {
     const reads = read(look);
     for (const viewer of alike) assert.ok(agree(reads, ANN, viewer), `alike: ${JSON.stringify(viewer)}`);
     for (const viewer of different)
@@ -132,7 +132,7 @@ for (const [what, look, alike, different] of CASES) {
   });
 }
 
-test('no two places and values read like one', () => {
+test('different reads never give the same text, for any places and values', () => {
   const reads = read((viewer) => [viewer['a'], viewer['b']], {});
   const viewers = [
     { a: '1', b: '2' },
@@ -146,7 +146,7 @@ test('no two places and values read like one', () => {
   assert.equal(new Set(viewers.map((viewer) => reads.valuesIn(viewer))).size, viewers.length);
 });
 
-test('the whole covers what it holds, a value covers its presence, and nothing else is covered', () => {
+test('reading a whole object covers reads inside it, reading a value covers reading its presence, and no other read is covered', () => {
   const whole = read((viewer) => JSON.stringify(viewer.org));
   assert.ok(whole.covers(read((viewer) => viewer.org.plan.name)));
   assert.ok(!whole.covers(read((viewer) => viewer.id)));
@@ -156,14 +156,14 @@ test('the whole covers what it holds, a value covers its presence, and nothing e
   assert.ok(value.covers(read(() => 1)));
 });
 
-test('sets of the same reads are identical, in whatever order they came', () => {
+test('sets of the same reads are identical, in any order of the reads', () => {
   const one = read((viewer) => [viewer.id, viewer.name]);
   const other = read((viewer) => [viewer.name, viewer.id, viewer.name]);
   assert.equal(one.identity, other.identity);
   assert.notEqual(one.identity, read((viewer) => viewer.id).identity);
 });
 
-test('the first place in which two viewers differ has a name', () => {
+test('the difference of two viewers is the path of the first read in which they differ', () => {
   const reads = read((viewer) => [viewer.id, viewer.org.plan.name]);
   assert.equal(
     reads.difference(ANN as never, { ...ANN, org: { id: 7, plan: { name: 'red' } } } as never),
@@ -173,7 +173,7 @@ test('the first place in which two viewers differ has a name', () => {
   assert.equal(read((viewer) => JSON.stringify(viewer)).difference(ANN as never, {}), '*');
 });
 
-test('nothing of a viewer can be changed, and the error says what was tried', () => {
+test('a viewer can not be changed, and the error says what was tried', () => {
   const changes: ((viewer: Record<string, unknown>) => unknown)[] = [
     (viewer) => (viewer['id'] = 2),
     (viewer) => delete viewer['id'],
@@ -189,7 +189,7 @@ test('nothing of a viewer can be changed, and the error says what was tried', ()
   }
 });
 
-test('a viewer is plain JSON, and whatever is not is refused by its place', () => {
+test('a viewer is plain JSON, and a value that is not is refused with its path', () => {
   assert.deepEqual(frozenJson({ a: undefined, b: [1, { c: null }] }, 'viewer'), { b: [1, { c: null }] });
   assert.ok(Object.isFrozen((frozenJson({ a: { b: [] } }, 'viewer') as { a: { b: unknown } }).a.b));
   const circle: Record<string, unknown> = {};

@@ -35,7 +35,7 @@ describe('the admin port', () => {
     assert.match(body, /^sluice_connections 3$/m);
   });
 
-  it('has nothing of the public port', async (t) => {
+  it('has no routes of the public port', async (t) => {
     const port = await serve(t, adminRoutes({ checks: () => [], registry: new Metrics().registry }));
     assert.equal((await ask(port, '/graphql', { method: 'POST' })).status, 404);
   });

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Drain } from '../../../src/server/drain.ts';
 import { deferred, silent } from './serve.ts';
 
-/** A drain that stands still until the test lets it go on, step by step. */
+/** A drain whose steps each wait until the test lets them end. */
 function setUp({ leaves = true } = {}) {
   const steps: string[] = [];
   const held = { delay: deferred(), waves: deferred(), left: deferred() };
@@ -47,7 +47,7 @@ async function isDone(promise: Promise<void>): Promise<boolean> {
   return done;
 }
 
-test('a pod is not ready from the first moment, and goes on as before until the delay is over', async () => {
+test('a draining pod is not ready at once, and goes on as before until the delay is over', async () => {
   const { drain, steps, held } = setUp();
   assert.equal(drain.notReady(), undefined);
   const running = drain.run();
@@ -59,7 +59,7 @@ test('a pod is not ready from the first moment, and goes on as before until the 
   assert.deepEqual(steps.slice(1), ['refuse', 'leave', 'waves over 20000']);
 });
 
-test('it ends once the sockets are closed and the group is left, whichever takes longer', async () => {
+test('a drain ends once the sockets are closed and the pod has left its consumer group, in either order', async () => {
   for (const [first, second] of [
     ['waves', 'left'],
     ['left', 'waves'],
@@ -76,7 +76,7 @@ test('it ends once the sockets are closed and the group is left, whichever takes
   }
 });
 
-test('where nobody else would consume, there is no group to leave', async () => {
+test('a pod that shares its events with no other pod does not leave its group', async () => {
   const { drain, steps, held } = setUp({ leaves: false });
   held.delay.resolve();
   held.waves.resolve();
@@ -84,7 +84,7 @@ test('where nobody else would consume, there is no group to leave', async () => 
   assert.deepEqual(steps, ['wait 5000', 'refuse', 'waves over 20000']);
 });
 
-test('a group that can not be left does not keep the sockets from being closed', async () => {
+test('a pod that fails to leave its group still closes its sockets', async () => {
   const { drain, held } = setUp();
   const running = drain.run();
   held.delay.resolve();
@@ -94,7 +94,7 @@ test('a group that can not be left does not keep the sockets from being closed',
   await running;
 });
 
-test('one process of several leaves new connections to the others at once', async () => {
+test('one worker of several stops listening at once, and leaves new connections to the others', async () => {
   const { drain, steps, held } = setUp();
   held.left.resolve();
   held.waves.resolve();

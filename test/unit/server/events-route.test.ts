@@ -36,7 +36,7 @@ async function served(
 }
 
 describe('POST /events/<topic>', () => {
-  it('takes an event in', async (t) => {
+  it('takes an event and answers 202', async (t) => {
     const { post, accepted } = await served(t);
     assert.equal((await post()).status, 202);
     assert.deepEqual(accepted, [['bids', '{"amount":1}', undefined]]);
@@ -48,7 +48,7 @@ describe('POST /events/<topic>', () => {
     assert.deepEqual(accepted, [['a/b', '{"amount":1}', 'x&y']]);
   });
 
-  it('refuses what a proxy on this machine passes on, whatever Host it sends', async (t) => {
+  it('refuses requests that a proxy on this machine passes on, with any Host header', async (t) => {
     const { post, accepted } = await served(t);
     for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']) {
       assert.equal((await post({ headers: { [name]: '8.8.8.8' } })).status, 403, name);
@@ -64,7 +64,7 @@ describe('POST /events/<topic>', () => {
     assert.equal((await post({ path: '/events/%E0%A4%A' })).status, 404);
   });
 
-  it('answers 400 with the reason to what cannot be decoded', async (t) => {
+  it('answers 400 with the reason to an event that cannot be decoded', async (t) => {
     const { post } = await served(t, {
       accept: async () => {
         throw new SluiceError('UNDECODABLE', 'expected a JSON object, got "not json"');
@@ -75,7 +75,7 @@ describe('POST /events/<topic>', () => {
     assert.equal(errorOf(answer), 'expected a JSON object, got "not json"');
   });
 
-  it('answers 500 without details to what goes wrong otherwise', async (t) => {
+  it('answers 500 without details to any other failure', async (t) => {
     const { post } = await served(t, {
       accept: async () => {
         throw new Error('bus closed');
@@ -129,7 +129,7 @@ describe('POST /events/<topic>', () => {
     });
   }
 
-  it('takes events at any host if it may', async (t) => {
+  it('takes events at any host if the settings allow it', async (t) => {
     const { post } = await served(t, { fromAnywhere: true });
     assert.equal((await post({ headers: { host: 'gateway.example' } })).status, 202);
   });

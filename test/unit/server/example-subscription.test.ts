@@ -7,7 +7,7 @@ function schemaOf(sdl: string): GraphQLSchema {
   return buildSchema(`type Query { ok: Boolean }\n${sdl}`);
 }
 
-/** The example without its comments. Whatever the schema, the example is valid against it. */
+/** The example without its comments. Checks that it is valid against the schema. */
 function exampleOf(sdl: string): string {
   const schema = schemaOf(sdl);
   const example = exampleSubscription(schema);
@@ -48,7 +48,7 @@ describe('exampleSubscription', () => {
     assert.match(exampleOf('type Subscription { old: Int @deprecated }'), /old/);
   });
 
-  it('makes up required arguments of any type, and says so', () => {
+  it('makes up values for required arguments of any type, and says so', () => {
     const sdl = `
       type Subscription { a(id: ID!, s: String!, i: Int!, f: Float!, b: Boolean!, l: [ID!]!, e: E!, o: O!, d: D!, x: Int): Int }
       enum E { FIRST SECOND }
@@ -63,7 +63,7 @@ describe('exampleSubscription', () => {
     assert.match(exampleSubscription(schemaOf(sdl)), /^# The arguments are made up/m);
   });
 
-  it('begins with what to do and names the arguments that may be added', () => {
+  it('begins with instructions, and names the arguments that may be added', () => {
     assert.equal(
       exampleSubscription(schemaOf('type Subscription { tick(id: ID, tags: [String!] = ["a"]): Int }')),
       `# Press play (Ctrl-Enter) to see events arrive.
@@ -107,7 +107,7 @@ subscription Tick {
     );
   });
 
-  it('selects what all types of an interface have, and which one it is', () => {
+  it('selects the fields of an interface, and __typename', () => {
     assert.match(
       exampleOf('type Subscription { e: I } interface I { id: ID } type A implements I { id: ID a: Int }'),
       /e \{\n {4}__typename\n {4}id\n {2}\}/,

@@ -8,7 +8,7 @@ const html = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } 
 const graphiql = await Graphiql.load(buildSchema('type Query { a: Int } type Subscription { tick: Int }'));
 
 describe('GraphiQL', () => {
-  it('is a page for clients that ask for one', async (t) => {
+  it('sends its page to clients that accept HTML', async (t) => {
     const port = await serve(t, graphiql.routes);
     const page = await ask(port, '/', html);
     assert.equal(page.status, 200);
@@ -16,7 +16,7 @@ describe('GraphiQL', () => {
     assert.equal((await ask(port, '/')).status, 404);
   });
 
-  it('has every file that it names, and names none elsewhere', async (t) => {
+  it('refers only to files that the gateway serves', async (t) => {
     const port = await serve(t, graphiql.routes);
     const { body } = await ask(port, '/', html);
     const names = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name ?? '');
@@ -29,7 +29,7 @@ describe('GraphiQL', () => {
     }
   });
 
-  it('allows no script in the page and no host but its own', async (t) => {
+  it('allows the page no inline scripts and no other host', async (t) => {
     const port = await serve(t, graphiql.routes);
     const { headers } = await ask(port, '/', html);
     const policy = String(headers['content-security-policy']);
@@ -39,7 +39,7 @@ describe('GraphiQL', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
   });
 
-  it('carries the example for its script', async (t) => {
+  it('holds the example for its script', async (t) => {
     const port = await serve(t, graphiql.routes);
     const { body } = await ask(port, '/', html);
     const [, example = ''] =

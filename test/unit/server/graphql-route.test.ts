@@ -21,7 +21,7 @@ function serveGraphql(t: TestContext, origins: string[] = []): Promise<number> {
 }
 
 describe('/graphql', () => {
-  it('hands the body to POST and its answer back', async (t) => {
+  it('hands the body to the POST transport and sends its answer back', async (t) => {
     const port = await serveGraphql(t);
     const { status, body, headers } = await ask(port, '/graphql', { method: 'POST', body: '{"ä":1}' });
     assert.equal(status, 200);
@@ -57,7 +57,7 @@ describe('/graphql', () => {
     assert.equal(answer.status, 413);
   });
 
-  it('reads past a body that is too long, so that its connection stays of use', async (t) => {
+  it('reads past a body that is too long, so that the client can use its connection again', async (t) => {
     const port = await serveGraphql(t);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
@@ -67,7 +67,7 @@ describe('/graphql', () => {
     assert.equal((await ask(port, '/graphql', { method: 'POST', body: '{}', agent })).status, 200);
   });
 
-  it('tells a browser that opens it what to do instead', async (t) => {
+  it('tells a user who opens it in a browser what to do instead', async (t) => {
     const port = await serveGraphql(t);
     const answer = await ask(port, '/graphql');
     assert.equal(answer.status, 426);

@@ -114,7 +114,7 @@ describe('HttpServer', () => {
     await stopping;
   });
 
-  it('cuts off what is in hand when the deadline comes', async (t) => {
+  it('cuts off requests in hand when the deadline comes', async (t) => {
     const started = deferred();
     const { port, server } = await listen(t, {
       handle: async () => started.resolve(),
@@ -147,7 +147,7 @@ describe('HttpServer', () => {
     await answered;
   });
 
-  it('can refuse upgrades for good, saying when to come again, and go on answering requests', async (t) => {
+  it('can refuse upgrades for good, with a Retry-After, and go on answering requests', async (t) => {
     const { port, server } = await listen(t, { handle: done, upgrade: () => assert.fail('upgraded') });
     server.refuseUpgrades();
     const client = connect(port, 'localhost');
@@ -172,7 +172,7 @@ describe('HttpServer', () => {
     await server.stop(new AbortController().signal);
   });
 
-  it('lets an upgraded socket be silent for as long as it likes', async (t) => {
+  it('keeps an upgraded socket open however long it is silent', async (t) => {
     const taken = deferred<Duplex>();
     const { port } = await listen(t, { handle: done, upgrade: (_request, socket) => taken.resolve(socket) });
     const client = connect(port, 'localhost');

@@ -75,7 +75,7 @@ describe('OriginCheck', () => {
     });
   }
 
-  it('says what it expected and what came', () => {
+  it('names the expected origins and the one that came', () => {
     const headers = { host: 'a.example', origin: 'https://c.example' };
     assert.throws(() => new OriginCheck([]).demand(headers), {
       status: 403,

@@ -16,7 +16,7 @@ const options: PublicOptions = {
 const html = { headers: { accept: 'text/html' } };
 
 describe('the public port', () => {
-  it('has GraphQL whatever else is switched off', async (t) => {
+  it('has GraphQL even if all other routes are switched off', async (t) => {
     const port = await serve(t, publicRoutes(options));
     assert.equal((await ask(port, '/graphql', { method: 'POST', body: '{}' })).body, 'posted');
     assert.equal((await ask(port, '/', html)).status, 404);
@@ -24,7 +24,7 @@ describe('the public port', () => {
     assert.equal((await ask(port, '/events/bids', { method: 'POST', body: '{}' })).status, 404);
   });
 
-  it('has GraphiQL and events where they are wanted', async (t) => {
+  it('has GraphiQL and events where the settings switch them on', async (t) => {
     const graphiql = await Graphiql.load(buildSchema('type Query { a: Int }'));
     const events = { topics: new Map([['bids', {}]]), accept: async () => {}, fromAnywhere: false };
     const port = await serve(t, publicRoutes({ ...options, graphiql, events }));
@@ -33,7 +33,7 @@ describe('the public port', () => {
     assert.equal((await ask(port, '/events/bids', { method: 'POST', headers, body: '{}' })).status, 202);
   });
 
-  it('has nothing of the admin port', async (t) => {
+  it('has no routes of the admin port', async (t) => {
     const port = await serve(t, publicRoutes(options));
     for (const path of ['/metrics', '/readyz', '/livez', '/debug/heap']) {
       assert.equal((await ask(port, path)).status, 404);

@@ -25,7 +25,7 @@ const routes: readonly Route[] = [
 ];
 
 describe('Router', () => {
-  it('finds routes by their exact path, whatever the query', async (t) => {
+  it('finds routes by their exact path, with any query', async (t) => {
     const port = await serve(t, routes);
     assert.equal((await ask(port, '/?a')).body, 'root');
     assert.equal((await ask(port, '/one?x=/many/y')).body, 'one');
@@ -36,7 +36,7 @@ describe('Router', () => {
     assert.equal((await ask(port, '/many/a%2Fb/../c?d')).body, 'a%2Fb/../c');
   });
 
-  it('answers 404 in JSON everywhere else, and says what there is', async (t) => {
+  it('answers 404 in JSON for any other path, and lists the routes', async (t) => {
     const port = await serve(t, routes);
     for (const path of ['/one/', '/On', '/many', '//', '/favicon.ico']) {
       const answer = await ask(port, path);
@@ -45,7 +45,7 @@ describe('Router', () => {
     }
   });
 
-  it('shows a route to those whom it admits, and to others neither it nor its path', async (t) => {
+  it('shows a route only to clients that it admits; to others its path does not exist', async (t) => {
     const guarded: Route = {
       path: '/one/guarded',
       admits: ({ headers }) => headers['x-key'] === 'right',
@@ -74,14 +74,14 @@ describe('Router', () => {
     assert.deepEqual({ status, body }, { status: 200, body: '' });
   });
 
-  it('keeps what an unexpected error says from the client', async (t) => {
+  it('does not show the message of an unexpected error to the client', async (t) => {
     const port = await serve(t, routes);
     const answer = await ask(port, '/throws');
     assert.equal(answer.status, 500);
     assert.equal(answer.body, '{"error":"internal error"}\n');
   });
 
-  it('logs unexpected errors, not those of peers that broke off', async (t) => {
+  it('logs unexpected errors, not those of clients that disconnected', async (t) => {
     const lines: string[] = [];
     const left = deferred();
     const log = createLog('info', { write: (line) => void lines.push(line) });

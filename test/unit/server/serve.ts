@@ -7,7 +7,7 @@ import { createLog } from '../../../src/log.ts';
 
 export const silent = createLog('silent');
 
-/** Answers whatever it is asked. */
+/** Answers every request with 200. */
 export const done: HttpServerOptions['handle'] = async (_request, response) => {
   response.end('done');
 };
@@ -67,7 +67,7 @@ export function ask(
   });
 }
 
-/** An answer as far as it can be told from another one. */
+/** An answer without its date, to compare it with another one. */
 export function essence({ status, headers, body }: Answer): unknown {
   return { status, headers: { ...headers, date: undefined }, body };
 }

@@ -29,7 +29,7 @@ async function upgrade(port: number, path: string, headers = ''): Promise<string
 const refuse: AcceptUpgrade = () => assert.fail('accepted');
 
 describe('Upgrade', () => {
-  it('hands over what comes to its path, query and first bytes included', async (t) => {
+  it('hands over an upgrade to its path, with its query and first bytes', async (t) => {
     const port = await serveUpgrades(t, (request, socket, head) => {
       socket.end(`${request.url} ${head.toString()}`);
     });
@@ -63,7 +63,7 @@ describe('Upgrade', () => {
     assert.equal(answered.status, 400);
   });
 
-  it('survives a peer that breaks off while it is being refused', () => {
+  it('survives a client that disconnects while it is being refused', () => {
     const instance = new Upgrade({
       path: '/graphql',
       originCheck: new OriginCheck([]),
@@ -75,13 +75,13 @@ describe('Upgrade', () => {
     assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
   });
 
-  it('does not wait for a peer that was refused to close its side', async () => {
+  it('does not wait for a refused client to close its side', async () => {
     const socket: Duplex = new PassThrough();
     refuseUpgrade(socket, 404, 'not here');
     await once(socket, 'close');
   });
 
-  it('closes the socket and goes on when taking it over throws', async (t) => {
+  it('closes the socket and goes on when the handler throws', async (t) => {
     const port = await serveUpgrades(t, () => {
       throw new Error('broken');
     });

@@ -20,7 +20,7 @@ function setUp(t: TestContext, afterMs: number) {
   return { deadlines, expired, pass };
 }
 
-test('each comes after its own time, in order', (t) => {
+test('each deadline expires after its own time, in order', (t) => {
   const { deadlines, expired, pass } = setUp(t, 100);
   deadlines.begin('a');
   pass(60);
@@ -35,7 +35,7 @@ test('each comes after its own time, in order', (t) => {
   assert.deepEqual(expired, ['a', 'b']);
 });
 
-test('one that has ended does not come, and the others keep their time', (t) => {
+test('a deadline that was ended does not expire, and the others keep their time', (t) => {
   const { deadlines, expired, pass } = setUp(t, 100);
   deadlines.begin('a');
   pass(50);
@@ -48,7 +48,7 @@ test('one that has ended does not come, and the others keep their time', (t) => 
   assert.deepEqual(expired, ['b']);
 });
 
-test('after all have ended others may begin', (t) => {
+test('new deadlines may begin after all have ended', (t) => {
   const { deadlines, expired, pass } = setUp(t, 100);
   deadlines.begin('a');
   deadlines.end('a');
@@ -60,7 +60,7 @@ test('after all have ended others may begin', (t) => {
   assert.deepEqual(expired, ['b']);
 });
 
-test('without a time there are none', (t) => {
+test('without a time no deadline expires', (t) => {
   const { deadlines, expired, pass } = setUp(t, 0);
   deadlines.begin('a');
   pass(1_000_000);

@@ -4,7 +4,7 @@ import { Limiter } from '../../../src/support/limiter.ts';
 
 const never = new AbortController().signal;
 
-test('places are handed on in the order of waiting', async () => {
+test('the limiter hands places on in the order of waiting', async () => {
   const limiter = new Limiter(1, 10);
   const order: number[] = [];
   assert.equal(limiter.enter(never), true);
@@ -40,7 +40,7 @@ test('work that stops waiting leaves its turn to the next', async () => {
   assert.equal(await next, true);
 });
 
-test('giving up after one’s turn has come changes nothing', async () => {
+test('work that gives up after its turn has come changes nothing', async () => {
   const limiter = new Limiter(1, 1);
   const late = new AbortController();
   limiter.enter(never);

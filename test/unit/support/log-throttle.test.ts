@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogThrottle } from '../../../src/support/log-throttle.ts';
 
-test('past its lines a period is silent, and the next one says how many were suppressed', () => {
+test('the throttle drops lines past the limit of a period, and the next period says how many were suppressed', () => {
   let now = 0;
   const throttle = new LogThrottle({ lines: 2, periodMs: 100, now: () => now });
   const admit = (): number | undefined => throttle.admit();
@@ -13,7 +13,7 @@ test('past its lines a period is silent, and the next one says how many were sup
   assert.deepEqual([admit(), admit(), admit()], [3, 0, undefined]);
 });
 
-test('a period begins with its first line, however long after the last one that is', () => {
+test('a period begins with its first line, however long after the last period that is', () => {
   let now = 0;
   const throttle = new LogThrottle({ lines: 1, periodMs: 100, now: () => now });
   assert.equal(throttle.admit(), 0);

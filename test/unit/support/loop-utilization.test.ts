@@ -17,13 +17,13 @@ class Loop {
 }
 
 describe('event-loop utilisation', () => {
-  it('is the busy share of the time since it was asked for', () => {
+  it('is the busy share of the time since it was last read', () => {
     const loop = new Loop();
     assert.equal(loop.pass({ active: 2_500, idle: 7_500 }), 0.25);
     assert.equal(loop.pass({ active: 9_000, idle: 1_000 }), 0.9);
   });
 
-  it('is not of a shorter window for being asked for often', () => {
+  it('is not of a shorter window if it is read often', () => {
     const loop = new Loop();
     assert.equal(loop.pass({ active: 5_000, idle: 5_000 }), 0.5);
     assert.equal(loop.pass({ active: 4_000 }), 0.5, 'the last whole window');
@@ -33,7 +33,7 @@ describe('event-loop utilisation', () => {
     assert.equal(loop.pass({ idle: 5_000 }), 0);
   });
 
-  it('is told before a window is full for the first time', () => {
+  it('is known before a window is full for the first time', () => {
     const loop = new Loop();
     assert.equal(loop.pass({}), 0);
     assert.equal(loop.pass({ active: 30, idle: 10 }), 0.75);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SmallSet } from '../../../src/support/small-set.ts';
 
-test('a small set is a set, of none, one or many', () => {
+test('a small set works as a set of no, one or many elements', () => {
   const small = new SmallSet();
   const set = new Set<string>();
   const same = (): void => {
@@ -25,7 +25,7 @@ test('a small set is a set, of none, one or many', () => {
   same();
 });
 
-test('the only one is deleted, and others stay', () => {
+test('deleting the only element leaves an empty set, deleting another value leaves it', () => {
   const small = new SmallSet();
   small.add('a');
   small.delete('b');

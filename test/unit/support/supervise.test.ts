@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Backoff } from '../../../src/support/backoff.ts';
 import { supervise } from '../../../src/support/supervise.ts';
 
-test('waits double up to a bound, and lie between half of that and all of it', () => {
+test('waits double up to a bound, and each is between half of that and all of it', () => {
   const low = new Backoff({ firstMs: 100, maxMs: 300, random: () => 0 });
   const high = new Backoff({ firstMs: 100, maxMs: 300, random: () => 1 });
   assert.deepEqual([low.next(), low.next(), low.next(), low.next()], [50, 100, 150, 150]);
@@ -38,7 +38,7 @@ async function waitsBetween(lives: readonly { ms: number; error: unknown }[]) {
   return { waits, crashes };
 }
 
-test('a life that ends is followed by another, after waits that grow', async () => {
+test('supervise starts a task anew that has ended, after waits that grow', async () => {
   const error = new Error('crash');
   const { waits, crashes } = await waitsBetween([
     { ms: 1, error },
@@ -49,7 +49,7 @@ test('a life that ends is followed by another, after waits that grow', async () 
   assert.deepEqual(crashes, [error, 'crash']);
 });
 
-test('after a long life the wait is short again, after a short one it is not', async () => {
+test('after a task has run long the wait is short again, after a short run it is not', async () => {
   const { waits } = await waitsBetween([
     { ms: 1, error: 'x' },
     { ms: 59_999, error: 'x' },

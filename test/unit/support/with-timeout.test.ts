@@ -13,7 +13,7 @@ test('work that ends in time gives its own outcome, and leaves no timer', async 
   assert.equal(late.mock.callCount(), 0);
 });
 
-test('work that takes longer is given up, with what the caller gives or throws for it', async (t) => {
+test('work that takes longer is given up, and the caller’s fallback gives the result or error', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const given = withTimeout(never(), 100, () => 'late');
   const thrown = withTimeout(never(), 100, () => {

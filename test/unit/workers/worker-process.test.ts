@@ -16,7 +16,7 @@ async function idleWorker(t: TestContext): Promise<WorkerProcess> {
   return worker;
 }
 
-test('a channel that breaks before the process ends does not hide its end', async (t) => {
+test('an IPC channel that breaks before the process ends does not hide its end', async (t) => {
   const worker = await idleWorker(t);
   // As when a connection is handed to a process that has just died.
   cluster.workers?.[worker.id]?.process.emit('error', new Error('write EPIPE'));
@@ -24,7 +24,7 @@ test('a channel that breaks before the process ends does not hide its end', asyn
   assert.equal(await worker.exited, 'SIGKILL');
 });
 
-test('a process that can not be started has ended, too', async () => {
+test('a process that can not be started counts as ended, too', async () => {
   cluster.setupPrimary({ exec: 'worker.mjs', execArgv: [], args: [], cwd: '/no/such/folder' });
   const worker = new WorkerProcess(1);
   assert.match(await worker.exited, /ENOENT/);

@@ -195,7 +195,7 @@ describe('@filter', () => {
     assert.equal(rest?.({ note: 'b' }), false);
   });
 
-  it('compares an enum and a scalar that have code with what events hold', async (t) => {
+  it('compares an enum and a scalar that have code with values as events hold them', async (t) => {
     const code = `import { defineGraph } from 'sluice';
       export default defineGraph({ resolvers: {
         State: { OPEN: 'open', SOLD: 'sold' },

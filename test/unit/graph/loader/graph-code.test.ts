@@ -117,7 +117,7 @@ describe('the code of a graph outside the repository', () => {
     assert.equal(resolve('note', { amount: 3 }), '3 bid');
   });
 
-  it('is a module, whatever the package.json beside it says', async (t) => {
+  it('is a module, for any type in the package.json beside it', async (t) => {
     const graph = `import { defineGraph } from 'sluice';
       export default defineGraph({ resolvers: { Bid: { note: () => 'js' } } });`;
     const files = { 'schema.graphql': SCHEMA, 'graph.js': graph, 'package.json': '{ "type": "commonjs" }' };
@@ -147,7 +147,7 @@ describe('the code of a graph outside the repository', () => {
     assert.equal(resolve('note', {}), 'yes');
   });
 
-  it('is pointed at where it is not TypeScript, or imports what is not there', async (t) => {
+  it('is pointed at where it is not TypeScript, or imports a missing file', async (t) => {
     const cases = [
       ['notes/note.ts', 'export const a = ;\n', 1, 18, /Unexpected token/],
       [
@@ -195,7 +195,7 @@ describe('buildGraph', () => {
     );
   });
 
-  it('refuses what is not TypeScript, with its place, and then writes nothing', async (t) => {
+  it('refuses a file that is not TypeScript, with its place, and then writes nothing', async (t) => {
     const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': 'let a: = 1;' });
     await assert.rejects(buildGraph(folder), {
       code: 'BAD_GRAPH',
@@ -204,7 +204,7 @@ describe('buildGraph', () => {
     assert.ok(!existsSync(path.join(folder, 'graph.js')));
   });
 
-  it('refuses a folder that is not there', async () => {
+  it('refuses a folder that does not exist', async () => {
     await assert.rejects(buildGraph('/nowhere/graph'), { code: 'BAD_GRAPH', message: /ENOENT/ });
   });
 });

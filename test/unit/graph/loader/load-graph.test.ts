@@ -41,7 +41,7 @@ describe('loadGraph', () => {
     });
   });
 
-  it('puts together what all fields need of one topic', async (t) => {
+  it('merges what all fields of one topic need of it', async (t) => {
     const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': SCHEMA }));
     assert.deepEqual(
       [...topics.values()],
@@ -58,7 +58,7 @@ describe('loadGraph', () => {
     );
   });
 
-  it('knows by which field a topic is keyed in Kafka, also if other fields show the whole of it', async (t) => {
+  it('knows by which field a topic is keyed in Kafka, also if other fields show the whole topic', async (t) => {
     const schema = `type Subscription {
       all: Bid @event(topic: "bids")
       one(id: ID!): Bid @event(topic: "bids", key: "id", keyFrom: KAFKA_KEY)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { events, FakeBatch, offsetsOf, range, setUp } from './batch-parts.ts';
 
-test('a batch is published in chunks, in order, each committed after it was taken', async () => {
+test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {
   const { processor, publisher, metrics } = setUp();
   const batch = new FakeBatch(events(1_200));
   await processor.process(batch);
@@ -12,7 +12,7 @@ test('a batch is published in chunks, in order, each committed after it was take
   assert.equal((await metrics.events.get()).values[0]?.value, 1_200);
 });
 
-test('while the bus takes nothing, nothing is committed and waits grow; then it goes on', async () => {
+test('while the bus takes no events, the consumer commits nothing and its waits grow; then it goes on', async () => {
   const { processor, publisher, clock } = setUp();
   const batch = new FakeBatch(events(3));
   publisher.failing = () => {
@@ -26,7 +26,7 @@ test('while the bus takes nothing, nothing is committed and waits grow; then it 
   assert.deepEqual(batch.committed, ['2']);
 });
 
-test('a second attempt begins with the first event that is not acknowledged in full', async () => {
+test('a second attempt begins with the first event of which not all publications were acknowledged', async () => {
   const { processor, publisher } = setUp(['ids']);
   // Three channels an event: the topic and two ids. The fifth publication is in the middle of the second event.
   const values = [0, 1, 2].map((n) => `{"ids":["a${n}","b${n}"]}`);
@@ -37,14 +37,14 @@ test('a second attempt begins with the first event that is not acknowledged in f
   assert.deepEqual(batch.committed, ['2']);
 });
 
-test('attempts that each get a little further add up', async () => {
+test('each attempt goes on where the one before got to', async () => {
   const { processor, publisher } = setUp();
   publisher.failing = (batch) => (batch.length > 1 ? 1 : undefined);
   await processor.process(new FakeBatch(events(4)));
   assert.deepEqual(offsetsOf(publisher), [0, 1, 2, 3]);
 });
 
-test('whatever else a publisher throws counts as nothing taken', async () => {
+test('when a publisher throws any other error, no event counts as taken', async () => {
   const { processor, publisher } = setUp();
   publisher.failing = () => {
     if (publisher.attempts === 1) throw new TypeError('a fault');
@@ -78,7 +78,7 @@ for (const [what, happen] of leaving) {
   });
 }
 
-test('a chunk that arrived is committed in a stop, and no further one begins', async () => {
+test('during a stop the consumer commits a chunk that was published, and begins no further one', async () => {
   const { processor, publisher } = setUp();
   const batch = new FakeBatch(events(600));
   publisher.failing = () => {
@@ -90,7 +90,7 @@ test('a chunk that arrived is committed in a stop, and no further one begins', a
   assert.deepEqual(batch.committed, ['499']);
 });
 
-test('a chunk that arrived is not committed once the group was joined anew', async () => {
+test('the consumer does not commit a published chunk once it has joined its group anew', async () => {
   const { processor, publisher } = setUp();
   const batch = new FakeBatch(events(1));
   publisher.failing = () => {
@@ -102,7 +102,7 @@ test('a chunk that arrived is not committed once the group was joined anew', asy
   assert.deepEqual(batch.committed, []);
 });
 
-test('what a heartbeat throws reaches kafkajs, which joins again', async () => {
+test('an error of a heartbeat reaches kafkajs, which joins the group again', async () => {
   const { processor, publisher } = setUp();
   const batch = new FakeBatch(events(600));
   const rebalance = new Error('the group is rebalancing');
@@ -113,7 +113,7 @@ test('what a heartbeat throws reaches kafkajs, which joins again', async () => {
   assert.deepEqual(batch.committed, ['499']);
 });
 
-test('a batch is committed only when its dead letters are acknowledged too, its events go once', async () => {
+test('a batch is committed only when its dead letters are acknowledged too, and its events are published once', async () => {
   const { processor, publisher, sink, buried, metrics } = setUp();
   const batch = new FakeBatch(['{"n":0}', 'not json', '{"n":2}']);
   sink.failing = true;
@@ -130,7 +130,7 @@ test('a batch is committed only when its dead letters are acknowledged too, its 
   assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
 });
 
-test('a batch of nothing but poison is committed', async () => {
+test('a batch of poison messages only is committed', async () => {
   const { processor, publisher, buried } = setUp();
   const batch = new FakeBatch(['', 'x', '[]']);
   await processor.process(batch);

@@ -39,7 +39,7 @@ const ingestOf = (changed: Partial<KafkaSourceSettings>, names: string[]) =>
     broadcast: false,
   });
 
-test('a dead-letter topic that a field shows is refused', () => {
+test('a dead-letter topic that a subscription field reads is refused', () => {
   assert.throws(() => ingestOf({ DEAD_LETTER_TOPIC: 'bids' }, ['bids']), {
     code: 'BAD_SETTINGS',
     message: /DEAD_LETTER_TOPIC/,
@@ -54,7 +54,7 @@ test('a certificate file that cannot be read is refused by name', () => {
   });
 });
 
-test('a graph without topics has nothing to wait for', async () => {
+test('a graph without topics is ready at once', async () => {
   const ingest = ingestOf({}, []);
   assert.equal(ingest.notReady(), 'joining');
   await ingest.start();
@@ -69,7 +69,7 @@ const entry = (level: number) => ({
   log: { timestamp: '', message: 'hello', broker: 'b:1', sasl: { password: 'secret' }, stack: 'at …' },
 });
 
-test("kafkajs's lines come through our log, without whatever else they carry", () => {
+test("kafkajs's lines go to the gateway's log, without the other data that they carry", () => {
   const { log, lines } = readableLog();
   const write = kafkaLogCreator(log)(kafkajs.logLevel.INFO);
   write(entry(kafkajs.logLevel.ERROR));
@@ -82,7 +82,7 @@ test("kafkajs's lines come through our log, without whatever else they carry", (
   assert.doesNotMatch(JSON.stringify(lines), /secret|stack/);
 });
 
-test('a rebalance of the consumer group is no error in the log', () => {
+test('a rebalance of the consumer group is not logged as an error', () => {
   const { log, lines } = readableLog();
   const write = kafkaLogCreator(log)(kafkajs.logLevel.INFO);
   const { message: error } = kafkajsErrors.createErrorFromCode(REBALANCE_IN_PROGRESS);
@@ -96,7 +96,7 @@ test('a rebalance of the consumer group is no error in the log', () => {
   );
 });
 
-test('errors that a later attempt may not have are told from those that it will', () => {
+test('temporary errors are told apart from permanent ones', () => {
   const refused = new kafkajs.KafkaJSConnectionError('refused');
   const outOfRetries = Object.assign(new Error('gave up'), { name: 'KafkaJSNumberOfRetriesExceeded' });
   const authentication = new kafkajs.KafkaJSNonRetriableError('wrong password');

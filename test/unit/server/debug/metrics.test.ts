@@ -34,14 +34,14 @@ describe('what the page at /debug/ makes of metrics', () => {
     assert.equal(reading.sum('b'), undefined);
   });
 
-  it('tells a counter by the second, and nothing when it has begun anew or is not there', () => {
+  it('shows a counter per second, and nothing when it was reset or is missing', () => {
     const [before, now] = [new Reading('n 10\n', 1_000), new Reading('n 40\n', 3_000)];
     assert.equal(rate(before, now, 'n'), 15);
     assert.equal(rate(now, new Reading('n 3\n', 5_000), 'n'), undefined);
     assert.equal(rate(before, now, 'other'), undefined);
   });
 
-  it('estimates how long most take, by what has come between two readings', () => {
+  it('estimates quantiles from the observations between two readings', () => {
     const before = new Reading(histogram({ 1: 50, 3: 50, '+Inf': 50 }), 0);
     const now = new Reading(histogram({ 1: 60, 3: 140, '+Inf': 150 }), 2_000);
     assert.equal(quantile(before, now, 'delay', 0.1), 1);
@@ -50,7 +50,7 @@ describe('what the page at /debug/ makes of metrics', () => {
     assert.equal(quantile(now, now, 'delay', 0.5), undefined, 'nothing has come');
   });
 
-  it('takes the buckets of several processes together', () => {
+  it('sums the buckets of several processes', () => {
     const none = new Reading('', 0);
     const two = ['worker="1",', 'worker="2",']
       .map((labels) => histogram({ 1: 5, '+Inf': 5 }, labels))

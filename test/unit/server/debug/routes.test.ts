@@ -34,7 +34,7 @@ async function served(t: TestContext, options: Partial<DebugOptions> = {}): Prom
 }
 
 describe('/debug/', () => {
-  it('is not to be told from what does not exist, for whoever is not on this machine', async (t) => {
+  it('answers clients on other machines exactly like a path that does not exist', async (t) => {
     const port = await served(t);
     const headers = { host: 'gateway.example' };
     for (const path of PATHS) {
@@ -46,14 +46,14 @@ describe('/debug/', () => {
     }
   });
 
-  it('takes GET only: HEAD would record for nothing', async (t) => {
+  it('takes GET only: a HEAD would record without an answer', async (t) => {
     const port = await served(t);
     for (const path of PATHS) {
       for (const method of ['HEAD', 'POST']) assert.equal((await ask(port, path, { method })).status, 405);
     }
   });
 
-  it('answers the user and its own pages, and no page of another site', async (t) => {
+  it('answers requests of the user and of its own pages, and refuses those of other sites', async (t) => {
     const port = await served(t);
     const from = (site: string) => ask(port, '/debug/hub', { headers: { 'sec-fetch-site': site } });
     for (const site of ['none', 'same-origin']) assert.equal((await from(site)).status, 200, site);
@@ -62,7 +62,7 @@ describe('/debug/', () => {
 });
 
 describe('/debug/heap-snapshot', () => {
-  it('is a file that Chrome DevTools open', async (t) => {
+  it('sends a file that Chrome DevTools open', async (t) => {
     class Needle {
       readonly inHay = true;
     }
@@ -76,7 +76,7 @@ describe('/debug/heap-snapshot', () => {
     assert.equal(objectsIn(body).get('Needle'), needles.length);
   });
 
-  it('is refused if memory may not suffice, with what was expected and what is available', async (t) => {
+  it('is refused if memory may not suffice, with the memory expected and available', async (t) => {
     let available = 950_000_000;
     const port = await served(t, { memory: () => ({ used: 100_000_000, available }) });
     const refused = await ask(port, '/debug/heap-snapshot');
@@ -92,7 +92,7 @@ describe('/debug/heap-snapshot', () => {
 });
 
 describe('profiles', () => {
-  it('of the CPU are files that Chrome DevTools open', async (t) => {
+  it('of the CPU are sent as files that Chrome DevTools open', async (t) => {
     const port = await served(t);
     const busy = setInterval(function spin() {
       for (const end = performance.now() + 5; performance.now() < end;);
@@ -106,7 +106,7 @@ describe('profiles', () => {
     assert.ok(duration >= 1_000_000);
   });
 
-  it('of allocations are files that Chrome DevTools open, with what has been collected since', async (t) => {
+  it('of allocations are sent as files that Chrome DevTools open, with objects that were collected since', async (t) => {
     const port = await served(t);
     const busy = setInterval(function allocate() {
       Array.from({ length: 20_000 }, (_, index) => ({ index }));
@@ -120,7 +120,7 @@ describe('profiles', () => {
   });
 
   for (const seconds of ['0', '61', '-1', '1.5', '1e1', 'ten', '']) {
-    it(`can't take ${JSON.stringify(seconds)} seconds`, async (t) => {
+    it(`are refused for ${JSON.stringify(seconds)} seconds`, async (t) => {
       const answer = await ask(await served(t), `/debug/cpu-profile?seconds=${seconds}`);
       assert.equal(answer.status, 400);
       assert.equal(
@@ -173,7 +173,7 @@ describe('profiles', () => {
 });
 
 describe('/debug/hub', () => {
-  it('lists as many as are asked for, 100 unless told otherwise', async (t) => {
+  it('lists as many groups and channels as the client asks for, 100 by default', async (t) => {
     const limits: number[] = [];
     const hub = {
       inspect: (limit: number) => {
@@ -191,7 +191,7 @@ describe('/debug/hub', () => {
     assert.equal(errorOf(answer), 'limit: expected a whole number from 1 to 1000, got "1001"');
   });
 
-  it('lists less where documents, variables or names are long, and counts all of them', async (t) => {
+  it('lists fewer where documents, variables or names are long, and counts all of them', async (t) => {
     const group = { document: 'x'.repeat(100_000) };
     const hub = {
       inspect: (limit: number) => ({
@@ -210,7 +210,7 @@ describe('/debug/hub', () => {
 });
 
 describe('the page at /debug/', () => {
-  it('has every file that it names, and names none elsewhere', async (t) => {
+  it('refers only to files that the gateway serves', async (t) => {
     const port = await served(t);
     const { status, headers, body } = await ask(port, '/debug/');
     assert.equal(status, 200);
@@ -229,7 +229,7 @@ describe('the page at /debug/', () => {
     assert.doesNotMatch(body + script.body, /https?:\/\/(?!www\.w3\.org)/);
   });
 
-  it('allows nothing in the page and no host but its own', async (t) => {
+  it('allows the page no inline scripts and no other host', async (t) => {
     const { headers } = await ask(await served(t), '/debug/');
     const policy = String(headers['content-security-policy']);
     assert.match(policy, /default-src 'none'/);

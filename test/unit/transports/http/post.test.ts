@@ -61,7 +61,7 @@ describe('PostTransport', () => {
     assert.deepEqual(resultOf(await post({ query: 'mutation { add(n: 1) }' })), { data: { add: 2 } });
   });
 
-  it('runs the operation that is named', async () => {
+  it('runs the operation that the request names', async () => {
     const query = 'query A { hello(name: "a") } query B { hello(name: "b") }';
     assert.deepEqual(resultOf(await post({ query, operationName: 'B' })), { data: { hello: 'Hello b' } });
   });
@@ -75,7 +75,7 @@ describe('PostTransport', () => {
     assert.equal((await post({ query }, { accept: 'text/html' })).status, 406);
   });
 
-  it('refuses a subscription and says where to send it', async () => {
+  it('refuses a subscription and says that it goes over WebSocket', async () => {
     const response = await post({ query: 'subscription { tick }' }, { accept: GRAPHQL_RESPONSE });
     assert.equal(response.status, 400);
     assert.match(resultOf(response).errors?.[0]?.message ?? '', /graphql-transport-ws/);
@@ -95,7 +95,7 @@ describe('PostTransport', () => {
     });
   }
 
-  it('answers variables that do not fit as a request that was never executed', async () => {
+  it('answers wrong variables as a request that was not executed', async () => {
     const query = 'query ($name: String!) { hello(name: $name) }';
     const response = await post({ query, variables: { name: 1 } }, { accept: GRAPHQL_RESPONSE });
     assert.equal(response.status, 400);
@@ -128,7 +128,7 @@ describe('PostTransport', () => {
     });
   }
 
-  it('answers 415 to what a page could send to any host without asking', async () => {
+  it('answers 415 to content types that a page may send to any host without a preflight', async () => {
     const response = await post({ query: '{ secret }' }, { 'content-type': 'text/plain' });
     assert.equal(response.status, 415);
   });

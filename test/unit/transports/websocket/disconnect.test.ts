@@ -3,7 +3,7 @@ import test from 'node:test';
 import { CloseCode } from 'graphql-ws';
 import { closeLabel, DISCONNECTS } from '../../../../src/transports/websocket/disconnect.ts';
 
-test('every end that the gateway decides on has a label of its own', () => {
+test('every close code of the gateway has a metric label of its own', () => {
   const labels = Object.values(DISCONNECTS).map(({ code }) => closeLabel(code));
   assert.deepEqual(
     labels,
@@ -12,8 +12,8 @@ test('every end that the gateway decides on has a label of its own', () => {
   assert.equal(new Set(labels).size, labels.length);
 });
 
-test('every end that the protocol makes on the server has a label', () => {
-  // These only a client decides on.
+test('every close code that the protocol server uses has a metric label', () => {
+  // Only clients close with these.
   const ofClients = new Set([
     CloseCode.InternalClientError,
     CloseCode.BadResponse,

@@ -22,7 +22,7 @@ function setUp(sockets: number) {
   return { delays, flusher, pairs, written };
 }
 
-test('the delay of an event is taken when its results have been written', async () => {
+test('the delay of an event is measured when its results have been written', async () => {
   const { delays, flusher, pairs, written } = setUp(1);
   flusher.timed(1_000);
   pairs[0]?.sendQueue.add(RESULT, '1');
@@ -33,7 +33,7 @@ test('the delay of an event is taken when its results have been written', async 
   assert.deepEqual(delays, [0.25]);
 });
 
-test('a socket that throws is not asked again, and the others get theirs', (t) => {
+test('a socket whose write throws is not written to again, and the others get their results', (t) => {
   const turns: (() => void)[] = [];
   t.mock.method(globalThis, 'setImmediate', (turn: () => void) => turns.push(turn));
   const { flusher, pairs } = setUp(3);
@@ -50,7 +50,7 @@ test('a socket that throws is not asked again, and the others get theirs', (t) =
   assert.equal(flusher.writing, false);
 });
 
-test('many sockets are written to in several turns, each once, and the delay is the last one’s', async () => {
+test('the flusher writes to many sockets in several turns, once to each, and the delay is that of the last one', async () => {
   const { delays, flusher, pairs, written } = setUp(3_000);
   for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');
   flusher.timed(4_000);
@@ -66,7 +66,7 @@ test('many sockets are written to in several turns, each once, and the delay is 
   assert.deepEqual(delays, [1]);
 });
 
-test('sockets that drain at once are written to in several turns too', async () => {
+test('the flusher writes to sockets that drain at once in several turns, too', async () => {
   const { pairs, written } = setUp(3_000);
   for (const { wire, sendQueue } of pairs) {
     wire.full = true;
@@ -80,7 +80,7 @@ test('sockets that drain at once are written to in several turns too', async () 
   }
 });
 
-test('large results are written to fewer sockets a turn', async () => {
+test('the flusher writes large results to fewer sockets a turn', async () => {
   const { pairs, written } = setUp(10);
   const large = new SerializedResult({ data: { text: 'x'.repeat(5 * 1024 * 1024) } });
   for (const { sendQueue } of pairs) sendQueue.add(large, '1');
@@ -90,7 +90,7 @@ test('large results are written to fewer sockets a turn', async () => {
   assert.equal(written(), 8);
 });
 
-test('what is added while sockets of an earlier turn wait leaves behind it, in order', async () => {
+test('results added while sockets of an earlier turn wait are written after those of that turn, in order', async () => {
   const { flusher, pairs } = setUp(2_000);
   const more = new SerializedResult({ data: { more: 1 } });
   for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');

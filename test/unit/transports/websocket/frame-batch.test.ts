@@ -47,7 +47,7 @@ for (const [count, size, writes] of [
   [40, 100, 1],
   [40, 10_000, 7],
 ] as const) {
-  test(`${count} results of ${size} bytes: every socket after the second shares its bytes`, () => {
+  test(`${count} results of ${size} bytes: every socket after the second shares the bytes of a frame batch`, () => {
     const payloads = resultsOf(count, size);
     const batches = new FrameBatchCache();
     const sockets = ['a', 'b', 'c', 'd'].map((id) => {
@@ -65,7 +65,7 @@ for (const [count, size, writes] of [
   });
 }
 
-test('no more than 16 batches are kept, and those beyond are right too', () => {
+test('no more than 16 frame batches are kept, and the bytes of those beyond are right too', () => {
   const batches = new FrameBatchCache();
   const payloads = resultsOf(17, MAX_BATCH_BYTES - 100);
   const kept = (count: number): boolean => {
@@ -82,7 +82,7 @@ test('no more than 16 batches are kept, and those beyond are right too', () => {
   assert.equal(kept(17), false);
 });
 
-test('a result as large as a batch may be goes out under an id of any length', () => {
+test('a result of the largest size of a frame batch is sent under an id of any length', () => {
   const batches = new FrameBatchCache();
   const payloads = resultsOf(1, MAX_BATCH_BYTES - 100);
   for (const id of ['a', 'a'.repeat(5_000), 'b'.repeat(5_000)]) {

@@ -74,7 +74,7 @@ test('an id that needs no escapes is kept as it is, and takes no memory of its o
   assert.equal(idText('5c1b1f0e-8f3e-4b53-9f0a-3d2a8c0f9a77'), '5c1b1f0e-8f3e-4b53-9f0a-3d2a8c0f9a77');
 });
 
-test('whole frames fall apart into their messages again', () => {
+test('a client reads whole frames as their messages', () => {
   const results = LENGTHS.map((length) => new SerializedResult({ data: { text: 'x'.repeat(length) } }));
   const bytes = Buffer.concat(results.map((payload, index) => written(payload, String(index))));
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('whole frames fall apart into their messages again', () => {
   );
 });
 
-test('a result that JSON has no word for becomes an error, not an exception', () => {
+test('a result that has no JSON becomes an error result, not an exception', () => {
   const payload = new SerializedResult({ data: { big: 1n } });
   assert.equal(JSON.parse(payload.json.toString()).errors[0].extensions.code, 'UNSERIALISABLE_RESULT');
 });

@@ -9,13 +9,13 @@ const endAt = (chance: number): number =>
     () => chance,
   ).endsAt();
 
-test('an end lies between four fifths of the greatest age and all of it, in whole seconds', () => {
+test('a connection ends between four fifths of the maximum age and all of it, in whole seconds', () => {
   assert.equal(endAt(0), 10 + 3_600);
   assert.equal(endAt(0.5), 10 + 3_240);
   assert.equal(endAt(0.999_999), 10 + 2_881);
 });
 
-test('those whose end has come are found, whatever the order of ends', () => {
+test('connections past their end are found, in any order of ends', () => {
   let now = 0;
   const ages = new ConnectionMaxAge(100, () => now);
   const connections = Array.from({ length: 500 }, () => {
@@ -32,7 +32,7 @@ test('those whose end has come are found, whatever the order of ends', () => {
   assert.equal(ages.expired(connections).length, 500);
 });
 
-test('the young are not looked at', () => {
+test('young connections are not checked', () => {
   const ages = new ConnectionMaxAge(100, () => 0);
   let looked = 0;
   function* connections() {
@@ -45,7 +45,7 @@ test('the young are not looked at', () => {
   assert.equal(looked, 3);
 });
 
-test('without a greatest age there is no end', () => {
+test('without a maximum age connections have no end', () => {
   const ages = new ConnectionMaxAge(0);
   assert.equal(ages.limited, false);
   assert.equal(ages.endsAt(), 0);

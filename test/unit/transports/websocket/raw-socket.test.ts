@@ -146,7 +146,7 @@ test('order holds while the client does not read', async (t) => {
   assert.deepEqual(heard.map(numberIn), [...expected, 'ping', 'close 4000']);
 });
 
-test('what the socket holds is counted by ws too, and it says when it has drained', async (t) => {
+test('ws counts bytes that the socket holds, too, and the socket says when it has drained', async (t) => {
   const { server, client } = await pair(t);
   client.pause();
   assert.equal(server.full, false);
@@ -191,7 +191,7 @@ test('bytes may be changed as soon as they are written, sent or not', async (t) 
   assert.deepEqual(heard.map(numberIn), [...expected, 'close 4000']);
 });
 
-test('of the bytes that are handed in no more are written than are asked for', async (t) => {
+test('a write writes only as many bytes of the buffer as it is told to', async (t) => {
   const { server, client, heard, closed } = await pair(t);
   const large = frameOf(1, 100_000);
   const bytes = Buffer.concat([large, frameOf(2)]);
@@ -220,7 +220,7 @@ for (const internal of ['_socket', '_sender']) {
   test(`with a ws that has no ${internal} each message goes through its send`, async (t) => {
     const { server, stream, heard, closed } = await pair(t);
     const { webSocket } = server;
-    // ws itself needs its own: only whoever looks at this one finds nothing.
+    // ws itself needs this internal: it is hidden only from readers of this object.
     const other = new RawSocket(
       new Proxy(webSocket, {
         get: (target, name) => {

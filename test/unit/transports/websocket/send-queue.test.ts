@@ -7,12 +7,12 @@ import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 
-/** A result that says so much. */
+/** A result with this data. */
 function saying(data: string): SerializedResult {
   return new SerializedResult({ data } as object);
 }
 
-/** Bytes of the frame of a result that says so many letters, for an id of one. */
+/** Bytes of the frame of a result with so many letters, for an id of one letter. */
 function bytesOf(letters: number): number {
   return frameLength(saying('x'.repeat(letters)).json.length, 1);
 }
@@ -23,7 +23,7 @@ function setUp(maxBytes = 100_000) {
   return { flusher, wire, sendQueue: new SendQueue(wire, wire, flusher, maxBytes) };
 }
 
-test('what is added in one turn leaves in one write, in order', async () => {
+test('results added in one turn leave in one write, in order', async () => {
   const { wire, sendQueue } = setUp();
   sendQueue.add(saying('a'), '1');
   sendQueue.add(saying('b'), '2');
@@ -35,7 +35,7 @@ test('what is added in one turn leaves in one write, in order', async () => {
   assert.deepEqual(wire.said, ['a→1 b→2', 'c→1']);
 });
 
-test('sockets that are sent the same results get them under their own ids, of whatever lengths', async () => {
+test('sockets that are sent the same results get them under their own ids, of any length', async () => {
   const { flusher } = setUp();
   const results = [saying('a'), saying('b'), saying('c')];
   const ids = ['1', '2', 'a-longer-one', 'another-long', '3', ''];
@@ -61,7 +61,7 @@ test('a flush ahead of time leaves nothing for the end of the turn', async () =>
   assert.deepEqual(wire.said, ['a→1']);
 });
 
-test('however much one turn gathers, it leaves in order, in writes of 64 KiB unless a single result is larger', async () => {
+test('all results of a turn leave in order, in writes of 64 KiB unless a single result is larger', async () => {
   const { wire, sendQueue } = setUp(10_000_000);
   let expected = '';
   for (let index = 0; index < 1_000; index += 1) {
@@ -104,7 +104,7 @@ test('while a socket is full its results wait, and leave together once it has dr
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1', 'd→1']);
 });
 
-test('a result that waits for a socket keeps no others in memory, though all are made side by side', async () => {
+test('a result that waits for a socket keeps no other results in memory, though all are made in one buffer', async () => {
   const { wire, sendQueue } = setUp();
   const [first, second, third] = [saying('a'), saying('b'), saying('c')];
   wire.slowFrom = 1;
@@ -120,7 +120,7 @@ test('a result that waits for a socket keeps no others in memory, though all are
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1']);
 });
 
-test('a socket that drains is written to no more than it takes', async () => {
+test('a socket that drains gets no more bytes than it takes', async () => {
   const { wire, sendQueue } = setUp(10_000_000);
   wire.slowFrom = 1;
   for (let index = 0; index < 200; index += 1) sendQueue.add(saying('x'.repeat(1_000)), '1');
@@ -133,7 +133,7 @@ test('a socket that drains is written to no more than it takes', async () => {
   }
 });
 
-test('messages of the protocol stay behind the results that wait, and before those to come', async () => {
+test('messages of the protocol are sent after the results that wait, and before later ones', async () => {
   const { wire, sendQueue } = setUp();
   wire.slowFrom = 1;
   sendQueue.add(saying('a'), '1');
@@ -149,7 +149,7 @@ test('messages of the protocol stay behind the results that wait, and before tho
   assert.deepEqual(wire.said, ['a→1', '<first>', 'b→1', '<second>', 'c→1']);
 });
 
-test('a message of the protocol to a socket that is full waits even if nothing else does', async () => {
+test('a message of the protocol waits for a full socket even if no result does', async () => {
   const { wire, sendQueue } = setUp();
   wire.full = true;
   sendQueue.send('pong');
@@ -159,7 +159,7 @@ test('a message of the protocol to a socket that is full waits even if nothing e
   assert.deepEqual(wire.said, ['<pong>']);
 });
 
-test('a socket that is closed in order gets what has been added before, full or not', async () => {
+test('a socket that is closed in order gets the results added before, full or not', async () => {
   const { wire, sendQueue } = setUp();
   wire.slowFrom = 1;
   sendQueue.add(saying('a'), '1');
@@ -172,7 +172,7 @@ test('a socket that is closed in order gets what has been added before, full or 
   assert.deepEqual(wire.said, ['a→1', 'b→1']);
 });
 
-test('up to the bound bytes may wait, what the socket holds included; one more and all is dropped, once', async () => {
+test('bytes may wait up to the bound, those that the socket holds included; one more, and the queue drops all and overflows, once', async () => {
   const { wire, sendQueue } = setUp(60 + bytesOf(10));
   wire.full = true;
   wire.waitingBytes = 60;
@@ -230,7 +230,7 @@ test('a result larger than the bound that has gone out leaves no more room than 
   sendQueue.add(saying('x'.repeat(5_000)), '1');
   await setImmediate();
   wire.drain();
-  // Nothing has asked what waits since then.
+  // The number of waiting bytes has not been read since then.
   sendQueue.add(saying('x'), '1');
   sendQueue.flush();
   for (let n = 0; n < 10; n += 1) sendQueue.add(saying('x'.repeat(100)), '1');
@@ -238,7 +238,7 @@ test('a result larger than the bound that has gone out leaves no more room than 
   assert.equal(wire.overflows, 1);
 });
 
-test('what a socket holds counts with what waits for it when the turn is over', async () => {
+test('bytes that a socket holds count with those that wait for it when the turn is over', async () => {
   const { wire, sendQueue } = setUp(1_000);
   wire.full = true;
   wire.waitingBytes = 900;
@@ -248,7 +248,7 @@ test('what a socket holds counts with what waits for it when the turn is over', 
   assert.equal(wire.overflows, 1);
 });
 
-test('bytes that have been written count no more', async () => {
+test('bytes that have been written no longer count', async () => {
   const { wire, sendQueue } = setUp(bytesOf(10) * 2);
   for (let index = 0; index < 50; index += 1) {
     wire.slowFrom = 1;
@@ -265,7 +265,7 @@ test('bytes that have been written count no more', async () => {
   assert.equal(wire.writes.length, 100);
 });
 
-test('messages of the protocol overflow a socket too that takes none of them', () => {
+test('messages of the protocol, too, overflow the queue of a socket that takes none of them', () => {
   const { wire, sendQueue } = setUp(100);
   wire.full = true;
   for (let index = 0; index < 20; index += 1) sendQueue.send('x'.repeat(10));
