@@ -6,7 +6,7 @@ import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
 await ensureAll();
 
-// Nobody's connections need to be given up gently here, and whoever edits does not want to wait.
+// A restart need not drain connections here, and a developer does not want to wait for it.
 const AT_ONCE = { DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
 
 // Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them.

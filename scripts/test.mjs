@@ -16,10 +16,10 @@ import { down, SERVICES, up } from './lib/services.mjs';
 import { needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
 import { plan } from './lib/test-plan.mjs';
 
-/** Of a process with tests. It catches what hangs, and nothing else: a machine may be many times slower than another. */
+/** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
 const PROCESS_TIMEOUT_MS = 1_200_000;
 
-/** Of all tests, should many of them hang. */
+/** The limit of all tests together, should many of them hang. */
 const RUN_TIMEOUT_MS = 3_600_000;
 
 /** Many tests wait most of the time, for a broker or for a browser. */
@@ -67,7 +67,7 @@ async function main() {
   }
 }
 
-/** What can't be had does not stop the run: the tests that need it are skipped, with the reason. */
+/** A service that can't be had does not stop the run: the tests that need it are skipped, with the reason. */
 async function bringUp() {
   const outcomes = await up(Object.keys(SERVICES));
   const env = {};
@@ -134,7 +134,7 @@ async function runTests(files, flags, env) {
 }
 
 /**
- * In a process group of its own: whatever a test leaves behind, because it was killed or is at fault, ends with it.
+ * In a process group of its own: processes that a test leaves behind, being killed or at fault, end with it.
  *
  * @returns {Promise<number>} exit code
  */

@@ -21,7 +21,7 @@ export function medians(reports: readonly Report[], budgets: readonly Budget[]):
   });
 }
 
-/** Speed and memory waver with what else the machine does; what was lost or wrong in one round is never noise. */
+/** Speed and memory vary with the other load of the machine; a lost or wrong delivery in one round is never noise. */
 function overall({ worst }: Budget, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   return worst === true ? Math.max(...values) : median(values);

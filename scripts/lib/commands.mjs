@@ -1,4 +1,4 @@
-/** Programs that services and tests want: found, or installed where that is possible without asking anybody. */
+/** Programs that services and tests need: found, or installed where that is possible without asking the user. */
 import { accessSync, constants, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withLock } from './lock.mjs';
@@ -19,7 +19,7 @@ const PACKAGES = {
 /** Other names for the same program. */
 const ALIASES = { chromium: ['chromium-browser', 'google-chrome', 'google-chrome-stable'] };
 
-/** Asked by package scripts whether they may start the server that they bring. */
+/** Package scripts ask this program whether they may start the server that they install. */
 const POLICY = '/usr/sbin/policy-rc.d';
 
 /**
@@ -65,7 +65,7 @@ const install = (packages) => apt('install', '-q', '-y', '--no-install-recommend
 const apt = (...args) =>
   run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { env: { DEBIAN_FRONTEND: 'noninteractive' } });
 
-/** Debian starts a server when it is installed; nobody would stop that one. */
+/** Debian starts a server when it is installed; no script would stop that one. */
 async function withoutStartingServers(task) {
   if (existsSync(POLICY)) return task();
   const restore = () => rmSync(POLICY, { force: true });

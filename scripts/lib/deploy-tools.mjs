@@ -1,4 +1,4 @@
-/** What the tests of `deploy/` want besides services: found, or brought into the cache in the version named here. */
+/** Programs that the tests of `deploy/` need besides services: found, or fetched in the version named here. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
@@ -10,7 +10,7 @@ import { run } from './processes.mjs';
 const KUBERNETES_VALIDATE = '1.34.1';
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 
-/** By name: brings it, and tells where it is. Rejects with the reason why it can't be had. */
+/** By name: fetches the program, and resolves to its path. Rejects with the reason why it can't be had. */
 export const DEPLOY_TOOLS = {
   nginx,
   kubectl,
@@ -30,7 +30,7 @@ async function kubectl() {
   return found;
 }
 
-/** Schemas of Kubernetes, and a program that holds manifests against them; from PyPI. */
+/** Schemas of Kubernetes, and a program that checks manifests against them; from PyPI. */
 async function kubernetesValidate() {
   const folder = path.join(cacheFolder, `kubernetes-validate-${KUBERNETES_VALIDATE}`);
   const python = findCommand('python3');

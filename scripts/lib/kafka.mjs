@@ -37,7 +37,7 @@ export const kafka = {
   variable: 'KAFKA_BROKERS',
   addressAt: (port) => `${LOOPBACK}:${port}`,
 
-  /** Reachability only: TLS and logging in are the business of whoever uses it. */
+  /** Reachability only: TLS and login are left to the clients. */
   async reaches(brokers) {
     for (const broker of brokers.split(',')) {
       const { hostname, port } = new URL(`kafka://${broker.trim()}`);

@@ -1,10 +1,10 @@
-/** The little of the network that starting and finding services takes. */
+/** The network functions that starting and finding services needs. */
 import { connect, createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** @returns {Promise<number>} a port of the loopback interface on which nobody listens now */
+/** @returns {Promise<number>} a port of the loopback interface on which no server listens now */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -15,7 +15,7 @@ export function freePort() {
   });
 }
 
-/** @returns {Promise<boolean>} whether somebody accepts connections there */
+/** @returns {Promise<boolean>} whether a server accepts connections there */
 export async function accepts(host, port) {
   return (await exchange(host, port, undefined, () => true)) === true;
 }

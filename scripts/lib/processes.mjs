@@ -3,7 +3,7 @@
  *
  * @typedef {object} Identity of a server that an earlier run may have started
  * @property {number} pid
- * @property {string[]} marks parts of its command line: a pid alone may belong to somebody else by now
+ * @property {string[]} marks parts of its command line: a pid alone may belong to another process by now
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ export function run(command, args, { cwd, env, timeoutMs, cleansUp = false } = {
   });
 }
 
-/** The script was told to stop: whatever is waited for fails now, so that what was started can be undone. */
+/** The script was told to stop: all waits fail now, so that services that it has started can be stopped. */
 export function interrupt() {
   interrupted = true;
   for (const child of commands) child.kill();
@@ -124,7 +124,7 @@ export async function stopServer(server) {
   if (isRunning(server)) throw new Error(`Process ${server.pid} (${server.marks.join(' ')}) does not end.`);
 }
 
-/** @returns {string} empty if there is no such process, or only its remains that nobody has collected yet */
+/** @returns {string} empty if there is no such process, or only a zombie that its parent has not reaped yet */
 export function commandLine(pid) {
   if (existsSync('/proc/self/cmdline')) {
     try {

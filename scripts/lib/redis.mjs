@@ -17,7 +17,7 @@ export const redis = {
   variable: 'REDIS_URL',
   addressAt: (port) => `redis://${LOOPBACK}:${port}`,
 
-  /** Reachability only: logging in is the business of whoever uses it. */
+  /** Reachability only: login is left to the clients. */
   async reaches(url) {
     const { hostname, port } = new URL(url);
     return accepts(hostname.replace(/^\[|\]$/g, ''), Number(port) || PORT);

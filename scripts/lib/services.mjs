@@ -84,7 +84,7 @@ async function ensureUp(name, hasEngine) {
   }
   const old = readState()[name];
   if (await isUp(service, old)) return { address: service.addressAt(old.port), started: false };
-  // Running and yet without an answer: it hangs, or its start was cut off.
+  // The server runs and does not answer: it hangs, or its start was cut off.
   if (old !== undefined) await stop(name);
   const port = await freePort();
   if ((await hasEngine()) && (await startedInContainer(name, port))) {

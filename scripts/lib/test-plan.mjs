@@ -14,7 +14,7 @@ const SHARING = new Set(['unit', 'babel']);
 /** Takes heap snapshots of its process, which are the slower the more that process has loaded. */
 const ALONE = new Set(['unit/server/debug/routes']);
 
-/** What a run of all suites would wait for if it came last. In seconds, until a run of this clone has measured it. */
+/** Seconds of files that a run would wait for if they came last; used until a run of this clone has measured them. */
 const SLOW = {
   'deploy/image': 45,
   'deploy/rolling-update': 45,

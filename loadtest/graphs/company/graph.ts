@@ -1,6 +1,6 @@
 /**
  * As many back ends, loaders and primers as a company's graph has: the size at which it hurts to make all of them for
- * each event. Nobody is called: what is measured is the gateway.
+ * each event. No back end is called: only the gateway is measured.
  */
 import { defineGraph, type GraphContext } from 'sluice';
 import { BACKENDS, company } from './company.ts';

@@ -53,7 +53,7 @@ function variantsTo(destination: Destination, results: Results): Variant[] {
         for (const { sink, id } of sockets) sink.write(shared.frame(id));
       }
     }),
-    way('Outbox: shared bytes, a write a turn', () => {
+    way('send queue: shared bytes, a write a turn', () => {
       for (const result of results) {
         const shared = new SharedFrames(result);
         for (const { sendQueue, id } of sockets) shared.addTo(sendQueue, id);
@@ -70,7 +70,7 @@ const DESTINATIONS: Readonly<Record<string, () => Destination | Promise<Destinat
   'loopback sockets': () => SocketDestination.open(SOCKETS),
 };
 
-/** From results to what the sockets take; those who read from them are another process. */
+/** From results to the bytes that sockets take; the process that reads them is another one. */
 export const cases: readonly Case[] = Object.entries(DESTINATIONS).flatMap(([where, open]) =>
   [200, 2_000].flatMap((size) =>
     [1, 16].map((count) => ({

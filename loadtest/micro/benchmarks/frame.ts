@@ -29,7 +29,7 @@ function variant(name: string, frames: (take: (pieces: readonly Buffer[]) => voi
   };
 }
 
-/** From a result to the frames of those who share it. */
+/** From a result to the frames of the subscribers that share it. */
 export const cases: readonly Case[] = SIZES.map((size) => ({
   name: `a result of ${size.toLocaleString('en')} bytes for ${SUBSCRIBERS}`,
   unit: 'frame',

@@ -34,7 +34,7 @@ function variant(name: string, set: readonly Variables[], keyOf: (variables: Var
   const groups = new Map(set.map((variables) => [keyOf(variables), 1]));
   return {
     name,
-    /** Who is with whom, by the first of each group. */
+    /** For each set of variables, the first one with the same key. */
     sample: () => set.map((variables) => set.findIndex((other) => keyOf(other) === keyOf(variables))),
     ready: (operations) => () => {
       let found = 0;

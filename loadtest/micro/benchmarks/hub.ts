@@ -38,7 +38,7 @@ const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
 
 const SIZES = [1, 100, 1_000, 10_000];
 
-/** Takes what subscribers get, and knows when that is all. */
+/** Takes the results of all subscribers, and knows when all have come. */
 class Receivers {
   bytes = 0;
   kept: string[] | undefined;
