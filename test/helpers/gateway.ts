@@ -12,6 +12,8 @@ const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 /** Variables of the machine that a gateway under test needs; settings of the runner's own stay away. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
+const LINES_TOLD = 10;
+
 /** Metrics that only grow. */
 const COUNTERS = /^\w+_total\b/;
 
@@ -71,11 +73,11 @@ export class GatewayProcess {
 
   /** Waits until a metric is as wanted. */
   async untilMetric(name: string, wanted: number): Promise<void> {
-    await eventually(async () => assert.equal(await this.metric(name), wanted, name));
+    await this.#eventually(async () => assert.equal(await this.metric(name), wanted, name));
   }
 
   async untilReady(): Promise<void> {
-    await eventually(async () => {
+    await this.#eventually(async () => {
       const response = await fetch(`${this.adminUrl}/readyz`);
       assert.ok(response.ok, await response.text());
     });
@@ -83,7 +85,7 @@ export class GatewayProcess {
 
   /** Waits until the pod is not ready for this reason. */
   async untilNotReady(reason: RegExp): Promise<void> {
-    await eventually(async () => {
+    await this.#eventually(async () => {
       const response = await fetch(`${this.adminUrl}/readyz`);
       assert.equal(response.status, 503);
       assert.match(await response.text(), reason);
@@ -92,13 +94,21 @@ export class GatewayProcess {
 
   /** Waits until a line of the log is like this. */
   async untilLog(pattern: RegExp): Promise<void> {
-    await eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))));
+    await this.#eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))));
   }
 
   /** @returns the exit code; null if the signal ended it */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     await ended(this.child, signal);
     return this.child.exitCode;
+  }
+
+  /** What never comes is told with what the gateway has said last. */
+  async #eventually(check: () => void | Promise<void>): Promise<void> {
+    await eventually(check).catch((cause: Error) => {
+      const said = this.lines.slice(-LINES_TOLD).map((line) => JSON.stringify(line));
+      throw new Error([cause.message, 'The last lines of the log:', ...said].join('\n  '), { cause });
+    });
   }
 
   async #metrics(): Promise<string> {
