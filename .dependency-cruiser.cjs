@@ -1,6 +1,6 @@
 /**
  * The layers of src, bottom-up: a folder (or file) imports only from its own layer and those before it in this list.
- * `yarn check` fails on the first import that goes up.
+ * `npm run check` fails on the first import that goes up.
  */
 const LAYERS = [
   'support',

@@ -1,4 +1,4 @@
-/** `yarn check`: types, lint, format, layers, and unused exports. Runs all of them, and says which failed. */
+/** `npm run check`: types, lint, format, layers, and unused exports. Runs all of them, and says which failed. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -110,6 +110,7 @@ async function runTests(files, flags, env) {
   const [orderFile, skippedFile] = [path.join(work, 'order.json'), path.join(work, 'skipped')];
   const processors = availableParallelism();
   const order = {
+    files,
     modules: plan(files, { processes: Math.min(processors, MOST_PROCESSES), folder: work }),
     concurrency: Math.min(Math.max(processors, FEWEST_PROCESSES), MOST_PROCESSES),
     timeoutMs: PROCESS_TIMEOUT_MS,
@@ -124,8 +125,9 @@ async function runTests(files, flags, env) {
     // Node hands the flags on to the tests' processes.
     const others = flags.filter((flag) => !flag.startsWith(NAME_PATTERN) && flag !== ONLY);
     const code = await runNode(['--enable-source-maps', '--expose-gc', ...others, RUNNER, orderFile], env);
+    if (code !== 0 || process.env.CI !== 'true') return code;
     const skipped = readFileSync(skippedFile, 'utf8');
-    if (code !== 0 || skipped === '' || process.env.CI !== 'true') return code;
+    if (skipped === '') return code;
     console.error(`\nFailed, since CI=true and these were skipped:\n${skipped}`);
     return 1;
   } finally {
@@ -148,9 +150,13 @@ function runNode(args, env) {
     });
     const tooLong = setTimeout(() => {
       console.error(`The tests have not ended within ${RUN_TIMEOUT_MS / 60_000} minutes.`);
-      killGroup('SIGKILL');
+      killGroup('SIGTERM');
+      setTimeout(killGroup, GRACE_MS, 'SIGKILL').unref();
     }, RUN_TIMEOUT_MS);
-    runner.once('error', reject);
+    runner.once('error', (error) => {
+      clearTimeout(tooLong);
+      reject(error);
+    });
     runner.once('exit', (code) => {
       clearTimeout(tooLong);
       killGroup('SIGKILL');

@@ -25,7 +25,7 @@ import { adminRoutes } from './server/admin-routes.ts';
 import { memoryOfProcess } from './server/debug/heap-snapshot.ts';
 import { debugRoutes, type DebugOptions } from './server/debug/routes.ts';
 import { Drain } from './server/drain.ts';
-import { Graphiql } from './server/graphiql.ts';
+import { Graphiql } from './server/graphiql/graphiql.ts';
 import { GRAPHQL_PATH } from './server/graphql-route.ts';
 import type { ReadinessChecks } from './server/health.ts';
 import { HttpServer } from './server/http-server.ts';

@@ -28,14 +28,14 @@ export class Metrics {
     'Messages published and acknowledged: one for each channel of an event',
   );
   readonly executions = this.#counter('executions_total', 'GraphQL executions of subscription events');
-  readonly deliveries = this.#counter('deliveries_total', 'Results sent to subscribers');
+  readonly deliveries = this.#counter('deliveries_total', 'Results put into the send queues of subscribers');
   readonly deadLetters = this.#counter('dead_letters_total', 'Messages that could not be decoded', [
     'topic',
     'reason',
   ]);
   readonly duplicates = this.#counter(
     'duplicates_total',
-    'Messages dropped as repetitions: same topic, partition and offset as an earlier one',
+    'Messages dropped as repetitions: their partition and offset were not after those of an earlier one',
   );
   readonly skippedMessages = this.#counter(
     'skipped_messages_total',

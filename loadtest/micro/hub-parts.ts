@@ -111,10 +111,11 @@ export class SharedFrames {
 
   /** One frame after the other, in the same buffer as far as they are the same: `take` must not keep it. */
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
-    const runs = new FrameBatchCache();
+    const cache = new FrameBatchCache();
     const results = [this.#payload];
     const taker = { write: (bytes: Buffer, length: number) => take(bytes.subarray(0, length)) };
-    for (const id of ids) runs.write({ results, ids: [id], next: 0, written: () => undefined }, taker);
+    for (const id of ids)
+      cache.write({ messages: results, ids: [id], next: 0, written: () => undefined }, taker);
   }
 
   addTo(sendQueue: SendQueue, id: string): void {

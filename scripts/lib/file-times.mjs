@@ -7,11 +7,15 @@ export class FileTimes {
   /** @type {Record<string, number>} by name: of a process that has one file, or of the tests of a file that shares one */
   seconds = {};
 
+  /** Names of files of which a test, and not only the process, has ended. */
+  reported = new Set();
+
   take({ type, data }) {
     if (type !== 'test:complete' || data.nesting !== 0) return;
     const ofProcess = nameOf(data.name);
     const name = ofProcess ?? nameOf(data.file);
     if (name === undefined) return;
+    if (ofProcess === undefined) this.reported.add(name);
     const seconds = data.details.duration_ms / 1000;
     // What a process took counts, and not its tests a second time.
     if (ofProcess !== undefined) this.#processes.add(name);

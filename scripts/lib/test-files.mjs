@@ -27,6 +27,10 @@ const WITH_DEPLOY_TOOLS = new Set(['deploy', 'docs']);
  */
 export function testFiles(selection) {
   const all = SUITES.flatMap((suite) => filesOf(suite));
+  const outside = filesOf('').filter((file) => !all.includes(file));
+  if (outside.length > 0) {
+    throw new Error(`Expected tests in a suite (${SUITES.join(', ')}), got ${outside.join(', ')}.`);
+  }
   const selected = selection.map((one) => {
     const stem = path
       .normalize(one)

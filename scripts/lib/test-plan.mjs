@@ -20,7 +20,7 @@ const SLOW = {
   'deploy/rolling-update': 45,
   'e2e/workers': 45,
   'memory/idle-subscriber': 40,
-  'loadtest/micro': 25,
+  'loadtest/micro/micro-command': 25,
   'integration/ingest': 20,
   'integration/ladder': 17,
   'e2e/drain': 15,
@@ -47,18 +47,15 @@ const memory = path.join(root, 'node_modules/.test-seconds.json');
 export function plan(files, { processes, folder }) {
   const measured = readSeconds();
   const secondsOf = (file) => measured[nameOf(file)] ?? SLOW[nameOf(file)] ?? ORDINARY;
-  const modules = files.map((file) => ({ files: [file], seconds: secondsOf(file) })).toSorted(slowestFirst);
-  const isShared = ({ files: [file] }) => SHARING.has(suiteOf(file)) && !ALONE.has(nameOf(file));
-  const shared = Array.from({ length: processes }, () => ({ files: [], seconds: 0 }));
-  for (const {
-    files: [file],
-    seconds,
-  } of modules.filter(isShared)) {
-    const [lightest] = shared.toSorted((a, b) => a.seconds - b.seconds);
-    lightest.files.push(file);
-    lightest.seconds += seconds;
-  }
-  return [...modules.filter((one) => !isShared(one)), ...shared.filter((one) => one.files.length > 0)]
+  const isShared = (file) => SHARING.has(suiteOf(file)) && !ALONE.has(nameOf(file));
+  // By their names and not by their times, so that a fault that files have only together comes again.
+  const sharing = files.filter(isShared).toSorted();
+  const shared = Array.from({ length: processes }, (_, process) =>
+    sharing.filter((_file, index) => index % processes === process),
+  );
+  return [...files.filter((file) => !isShared(file)).map((file) => [file]), ...shared]
+    .filter((group) => group.length > 0)
+    .map((group) => ({ files: group, seconds: group.reduce((sum, file) => sum + secondsOf(file), 0) }))
     .toSorted(slowestFirst)
     .map(({ files: [first, ...others] }, index) =>
       others.length === 0 ? first : together([first, ...others], path.join(folder, `shared-${index}.mjs`)),
@@ -67,8 +64,12 @@ export function plan(files, { processes, folder }) {
 
 /** @param {Record<string, number>} seconds of the files that were run, by name */
 export function rememberSeconds(seconds) {
-  mkdirSync(path.dirname(memory), { recursive: true });
-  writeFileSync(memory, JSON.stringify({ ...readSeconds(), ...seconds }));
+  try {
+    mkdirSync(path.dirname(memory), { recursive: true });
+    writeFileSync(memory, JSON.stringify({ ...readSeconds(), ...seconds }));
+  } catch (error) {
+    console.error(`The order of the next run is not the best one: ${error.message}`);
+  }
 }
 
 function readSeconds() {

@@ -4,6 +4,7 @@
  *
  * @typedef {object} Order
  * @property {string[]} modules in the order in which they are begun
+ * @property {string[]} files all that the modules hold
  * @property {number} concurrency
  * @property {number} timeoutMs of a module
  * @property {string[]} namePatterns of the tests to run; none: all
@@ -16,6 +17,7 @@ import { run } from 'node:test';
 import { spec as Spec } from 'node:test/reporters';
 import { FileTimes } from './file-times.mjs';
 import skipped from './skipped-reporter.mjs';
+import { nameOf } from './test-files.mjs';
 import { rememberSeconds } from './test-plan.mjs';
 
 /** @type {Order} */
@@ -30,10 +32,20 @@ const events = run({
 });
 const times = new FileTimes();
 events.on('data', (event) => times.take(event));
-events.on('test:fail', () => (process.exitCode = 1));
+events.on('test:fail', ({ name }) => {
+  process.exitCode = 1;
+  const isShared = order.modules.includes(name) && !order.files.includes(name);
+  if (isShared) console.error(`${name} failed, which is:\n${readFileSync(name, 'utf8')}`);
+});
 const report = events.compose(new Spec());
 report.pipe(process.stdout);
 const list = events.compose(skipped).pipe(createWriteStream(order.skippedFile));
 await Promise.all([finished(report), finished(list)]);
 console.log(times.slowest());
+if (order.namePatterns.length === 0 && !order.only) {
+  // A process that ends early with code 0 takes tests with it that were still to come.
+  const silent = order.files.filter((file) => !times.reported.has(nameOf(file)));
+  for (const file of silent) console.error(`No test of ${file} has run.`);
+  if (silent.length > 0) process.exitCode = 1;
+}
 if (order.namePatterns.length === 0 && !order.only) rememberSeconds(times.seconds);

@@ -5,10 +5,10 @@ import { frozenJson } from '../lazy/plain-json.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import { withTimeout } from '../support/with-timeout.ts';
-import { Interned } from './interned.ts';
+import { Interned } from '../support/interned.ts';
 
 /** The viewer of a graph without `authenticate`. */
-const NO_VIEWER: Json = Object.freeze({});
+const EMPTY_VIEWER: Json = Object.freeze({});
 
 /** Calls the graph's `authenticate` for each connection. */
 export class Authenticator {
@@ -36,7 +36,7 @@ export class Authenticator {
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): Json | Promise<Json | null> {
-    return this.#authenticate === undefined ? NO_VIEWER : this.#callGraph(connectionParams, request);
+    return this.#authenticate === undefined ? EMPTY_VIEWER : this.#callGraph(connectionParams, request);
   }
 
   async #callGraph(

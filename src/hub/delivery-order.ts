@@ -7,8 +7,6 @@ import { UNITS, type WorkBudget } from './work-budget.ts';
 /** One event on its way to a group's subscribers. */
 export interface PendingEvent {
   readonly sequence: number;
-  /** When a pod consumed it, ms. */
-  readonly consumedAt: number;
   /** Results of subscribers that still wait for an earlier event; undefined: the event is not for them. */
   held: Map<Subscriber, SerializedResult | undefined> | undefined;
   /** Subscribers settled before it was tracked, while this was the only event pending. */
@@ -42,7 +40,7 @@ export class DeliveryOrder {
   #pending: PendingEvent[] = [];
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
-  /** Deliveries made by the present call of `settle`. */
+  /** Deliveries that are not counted yet. */
   #delivered = 0;
 
   /** @param subscribers all of the group, now and later: one that has left gets nothing more */
@@ -66,12 +64,10 @@ export class DeliveryOrder {
     for (const { held } of this.#pending) held?.delete(subscriber);
   }
 
-  /** @param consumedAt ms */
-  begin(consumedAt: number): PendingEvent {
+  begin(): PendingEvent {
     const sequence = this.#first + this.#pending.length;
     const event: PendingEvent = {
       sequence,
-      consumedAt,
       held: undefined,
       untracked: [],
       tracked: sequence > this.#first,
@@ -87,8 +83,17 @@ export class DeliveryOrder {
     return !event.tracked || this.#nextOf(subscriber) <= event.sequence;
   }
 
-  /** These subscribers get this result. Each subscriber of the event's beginning must be settled, or skipped. */
-  settle(event: PendingEvent, subscribers: Iterable<Subscriber>, result: SerializedResult): void {
+  /**
+   * These subscribers get this result. Each subscriber of the event's beginning must be settled, or excluded.
+   *
+   * @param consumedAt when a pod consumed the event, ms
+   */
+  settle(
+    event: PendingEvent,
+    subscribers: Iterable<Subscriber>,
+    result: SerializedResult,
+    consumedAt: number,
+  ): void {
     const { metrics, budget } = this.#services;
     if (event.tracked) {
       for (const subscriber of subscribers) this.#settleTracked(event, subscriber, result);
@@ -100,11 +105,11 @@ export class DeliveryOrder {
     this.#delivered = 0;
     metrics.deliveries.inc(delivered);
     budget.spend(delivered + result.json.length * UNITS.byte);
-    if (delivered > 0) budget.timed(event.consumedAt);
+    if (delivered > 0) budget.timed(consumedAt);
   }
 
   /** The event is not for these subscribers. */
-  skip(event: PendingEvent, subscribers: Iterable<Subscriber>): void {
+  exclude(event: PendingEvent, subscribers: Iterable<Subscriber>): void {
     if (!event.tracked) event.untracked.push(subscribers);
     else for (const subscriber of subscribers) this.#settleTracked(event, subscriber, undefined);
   }
@@ -119,7 +124,7 @@ export class DeliveryOrder {
     event.untracked.length = 0;
   }
 
-  /** All subscribers of this event are settled or skipped. */
+  /** All subscribers of this event are settled or excluded. */
   end(event: PendingEvent): void {
     event.done = true;
     while (this.#pending[0]?.done === true) {

@@ -72,7 +72,7 @@ export class ExecutionRunner {
     if (!(result instanceof Promise)) return result;
     this.#asynchronous = true;
     limiter.take();
-    return this.#inTime(result, execution).finally(() => limiter.release());
+    return this.#inTime(result.catch(failed), execution).finally(() => limiter.release());
   }
 
   /** Resolves with an error after the time that an execution has, and aborts it; a later result is discarded. */
@@ -87,6 +87,11 @@ export class ExecutionRunner {
       return { errors: [error], data: null };
     });
   }
+}
+
+/** An executor never rejects; if it did, the group's later events would wait for this one for ever. */
+function failed(thrown: unknown): Failure {
+  return { errors: [new GraphQLError(`The event could not be executed: ${messageOf(thrown)}`)], data: null };
 }
 
 /** A graph's own `context` may throw: that is an error for the subscribers that the event is executed for. */

@@ -8,7 +8,7 @@ import { RecentPositions } from './dedupe.ts';
 import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
 import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
 import type { GroupCounts } from './inspection.ts';
-import { SharedExecution, type SharingParts } from './shared-execution.ts';
+import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
@@ -33,7 +33,7 @@ export class Group {
   readonly plan: SubscriptionPlan;
   readonly #services: GroupServices;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #parts: SharingParts;
+  readonly #parts: GroupParts;
   readonly #recent: RecentPositions | undefined;
   /** Every channel has been joined. */
   #subscribed = false;
@@ -117,9 +117,9 @@ export class Group {
       return;
     }
     skipped.tell();
-    const event = order.begin(message.in);
-    const subscribers = this.#filter(message, event);
-    const execution = new SharedExecution(this.#parts, message, scope, event);
+    const pending = order.begin();
+    const subscribers = this.#filter(message.event, pending);
+    const execution = new SharedExecution(this.#parts, message, scope, pending);
     if (this.plan.shares) {
       execution.start({
         subscribers,
@@ -129,11 +129,11 @@ export class Group {
     } else {
       execution.startUnshared(subscribers);
     }
-    if (!event.done) order.track(event);
+    if (!pending.done) order.track(pending);
   }
 
-  /** @returns the subscribers that the event is for; the others are skipped */
-  #filter({ event: value }: Message, event: PendingEvent): ReadonlySet<Subscriber> {
+  /** @returns the subscribers that the event is for; the others are excluded */
+  #filter(event: Message['event'], pending: PendingEvent): ReadonlySet<Subscriber> {
     const { filter } = this.plan;
     if (filter === undefined) return this.#subscribers;
     const { partitions, order } = this.#parts;
@@ -141,11 +141,11 @@ export class Group {
     let rejected = false;
     for (const bucket of partitions.of(filter.reads).buckets) {
       const [first] = bucket;
-      if (first !== undefined && this.#passes(filter, value, first)) {
+      if (first !== undefined && this.#passes(filter, event, first)) {
         passing.push(bucket);
       } else {
         rejected = true;
-        order.skip(event, bucket);
+        order.exclude(pending, bucket);
       }
     }
     if (passing.length === 0) this.#services.metrics.filtered.inc();

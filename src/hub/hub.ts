@@ -163,12 +163,12 @@ export class Hub {
       metrics.skippedMessages.inc({ reason: 'unknown_version' });
       return;
     }
-    const seen = offsets.see(message);
-    if (seen === 'seen') {
+    const position = offsets.see(message);
+    if (position === 'seen') {
       metrics.duplicates.inc();
       return;
     }
-    if (seen === 'restarted') {
+    if (position === 'restarted') {
       const { t: topic, p: partition, o: offset } = message;
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }

@@ -12,7 +12,7 @@ import type { Subscriber } from './subscriber.ts';
 import { ViewerPartition, type ViewerPartitions } from './viewer-partition.ts';
 
 /** What one group's events are executed and delivered with. */
-export interface SharingParts {
+export interface GroupParts {
   /** The subscription field, for a metric's label. */
   readonly field: string;
   readonly runner: ExecutionRunner;
@@ -53,14 +53,14 @@ export interface Candidates {
  * an execution on all that it read, the execution would have taken the same course.
  */
 export class SharedExecution {
-  readonly #parts: SharingParts;
+  readonly #parts: GroupParts;
   readonly #message: Message;
   readonly #scope: EventScope;
   readonly #event: PendingEvent;
   /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
   #open = 1;
 
-  constructor(parts: SharingParts, message: Message, scope: EventScope, event: PendingEvent) {
+  constructor(parts: GroupParts, message: Message, scope: EventScope, event: PendingEvent) {
     this.#parts = parts;
     this.#message = message;
     this.#scope = scope;
@@ -116,7 +116,8 @@ export class SharedExecution {
   #finish(first: Subscriber, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const serialized = new SerializedResult(result);
-    this.#parts.order.settle(this.#event, this.#split(first, candidates, reads), serialized);
+    const sharing = this.#split(first, candidates, reads);
+    this.#parts.order.settle(this.#event, sharing, serialized, this.#message.in);
     this.#close();
   }
 

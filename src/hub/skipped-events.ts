@@ -29,7 +29,7 @@ export class SkippedEvents {
 
   add(): void {
     this.#metrics.groupOverflows.inc();
-    this.#gap ??= { event: this.#order.begin(Date.now()), count: 0 };
+    this.#gap ??= { event: this.#order.begin(), count: 0 };
     this.#gap.count += 1;
   }
 
@@ -40,7 +40,7 @@ export class SkippedEvents {
     this.#gap = undefined;
     const message = `${count} events were skipped here: they came faster than they could be executed.`;
     const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped: count } })];
-    this.#order.settle(event, this.#subscribers, new SerializedResult({ errors }));
+    this.#order.settle(event, this.#subscribers, new SerializedResult({ errors }), Date.now());
     this.#order.end(event);
   }
 

@@ -1,4 +1,4 @@
-/** What work costs, in units of one delivery put into a send queue (0.1 µs and more). */
+/** What work costs and how much a turn may take, in units of one delivery put into a send queue (0.1 µs and more). */
 export const UNITS = {
   message: 64,
   execution: 128,

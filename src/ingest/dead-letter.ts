@@ -4,13 +4,13 @@ import { LogThrottle } from '../support/log-throttle.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
 import type { DecodeError } from '../events/decode-error.ts';
 
-/** A message that could not be decoded, and why. */
+/** A record that could not be decoded, and why. */
 export interface DeadLetter {
   readonly record: KafkaRecord;
   readonly error: DecodeError;
 }
 
-/** What is written to the dead-letter topic: the message as it came, and where it came from in headers. */
+/** What is written to the dead-letter topic: the record as it came, and where it came from in headers. */
 export interface DeadLetterMessage {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
@@ -32,11 +32,11 @@ interface Options {
   readonly now: () => number;
 }
 
-/** A topic full of messages that can't be decoded must not fill the disk with log lines too. */
+/** A topic full of records that can't be decoded must not fill the disk with log lines too. */
 const LOG_BOUND = { lines: 20, periodMs: 10_000 };
 
 /**
- * Counts, logs and keeps what could not be decoded. Tombstones are how a compacted topic deletes a key, and no fault:
+ * Counts, logs and sends what could not be decoded. Tombstones are how a compacted topic deletes a key, and no fault:
  * they are counted, logged at debug only, and not sent.
  */
 export class DeadLetters {
@@ -48,7 +48,7 @@ export class DeadLetters {
     this.#throttle = new LogThrottle({ ...LOG_BOUND, now: options.now });
   }
 
-  /** Counts and logs; once per message, however often it takes to send it. */
+  /** Counts and logs; once per record, however often it takes to send it. */
   note({ record, error }: DeadLetter): void {
     const { metrics, log } = this.#options;
     const { topic, partition, offset } = record;

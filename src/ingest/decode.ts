@@ -15,7 +15,7 @@ export function decodeJson(value: Buffer): JsonValue {
   try {
     return JSON.parse(value.toString()) as JsonValue;
   } catch (cause) {
-    // The parser's message quotes the value, which may be confidential and must not get into the log.
+    // The parser's error message quotes the value, which may be confidential and must not get into the log.
     throw new DecodeError('not_json', 'expected JSON, got something else', { cause });
   }
 }
@@ -23,7 +23,7 @@ export function decodeJson(value: Buffer): JsonValue {
 /**
  * Runs a graph's own decode.
  *
- * @returns null if the message is to be passed over; a promise only if decode gives one
+ * @returns null if the record is to be passed over; a promise only if decode gives one
  * @throws DecodeError, or rejects with it, for anything that decode throws
  */
 export function decodeWith(decode: Decode, value: Buffer, record: KafkaRecord): Decoded | Promise<Decoded> {

@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord } from './record.ts';
 
 /** One record in so many of a topic is decoded although its key would do, to verify that keys hold what the schema says. */
-const VERIFIED = 100;
+const VERIFY_EVERY = 100;
 
 interface Options {
   /** Prefix of all channel names. */
@@ -37,7 +37,7 @@ export class KeyRouting {
     if (kafkaKey === undefined || key === null || this.#mismatched.has(name)) return undefined;
     const seen = this.#seen.get(name) ?? 0;
     this.#seen.set(name, seen + 1);
-    if (seen % VERIFIED === 0 || !isUtf8(key)) return undefined;
+    if (seen % VERIFY_EVERY === 0 || !isUtf8(key)) return undefined;
     const { prefix } = this.#options;
     return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
   }

@@ -46,7 +46,7 @@ export class LocalSource {
    * @param topic one of the graph's; others are passed over
    * @param value as a Kafka record would hold it
    * @param key as a Kafka record's key
-   * @throws Undecodable
+   * @throws DecodeError
    * @throws PublishError
    */
   accept(topic: string, value: Buffer, key?: string): Promise<void> {

@@ -5,7 +5,7 @@ type HeaderValue = Buffer | string;
 /** Headers as they came. */
 export type RawHeaders = Readonly<Record<string, HeaderValue | HeaderValue[] | undefined>>;
 
-/** One Kafka message, as ingest takes it. */
+/** One Kafka record: what producers and kafkajs call a message. */
 export interface KafkaRecord {
   readonly topic: string;
   readonly partition: number;

@@ -1,5 +1,5 @@
 import { eventsRoute, type EventsOptions } from './events-route.ts';
-import type { Graphiql } from './graphiql.ts';
+import type { Graphiql } from './graphiql/graphiql.ts';
 import { graphqlRoute, type GraphqlOptions } from './graphql-route.ts';
 import type { Route } from './router.ts';
 

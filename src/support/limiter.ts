@@ -36,20 +36,25 @@ export class Limiter {
     }
     if (signal.aborted || this.#waiting.size >= this.#maxWaiting) return false;
     return new Promise((resolve) => {
-      const start = (): void => {
-        this.take();
-        resolve(true);
-      };
       const leave = (): void => {
         this.#waiting.delete(start);
         resolve(false);
+      };
+      const start = (): void => {
+        signal.removeEventListener('abort', leave);
+        this.take();
+        resolve(true);
       };
       signal.addEventListener('abort', leave, { once: true });
       this.#waiting.add(start);
     });
   }
 
-  /** Calls `start` now, or when a place is free. It takes a place with `take` if its work turns out to need one. */
+  /**
+   * Calls `start` now, or when a place is free. It takes a place with `take` if its work turns out to need one.
+   *
+   * @param start another function for each call
+   */
   whenFree(start: () => void): void {
     if (this.#running < this.#maxRunning) start();
     else this.#waiting.add(start);

@@ -1,6 +1,6 @@
 /**
  * Settles as `work` does, or with what `onTimeout` gives or throws if the time is over first. The work itself goes on;
- * its outcome is then ignored.
+ * its outcome is then ignored. By the real clock: for a bound that only a hang reaches.
  *
  * @param ms how long the work may take
  */

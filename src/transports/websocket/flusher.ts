@@ -28,7 +28,7 @@ class FlushBatch {
  *     write    a b      c        d e f
  */
 export class Flusher implements SendQueueServices, WorkBudget {
-  readonly batches = new FrameBatchCache();
+  readonly frameBatches = new FrameBatchCache();
   spent = 0;
   #gathering = new FlushBatch();
   #flushing: FlushBatch | undefined;
@@ -99,7 +99,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
 
   #finish({ consumedAt }: FlushBatch): void {
     this.#flushing = undefined;
-    this.batches.clear();
+    this.frameBatches.clear();
     const now = this.#now();
     for (const then of consumedAt) this.#observeDelay(Math.max(0, now - then) / 1000);
   }

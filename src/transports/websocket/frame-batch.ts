@@ -5,7 +5,7 @@ import { frameLength, writeFrame, writeId } from './frame.ts';
 export interface QueuedFrames {
   /** Index of the first that has not been written. */
   readonly next: number;
-  readonly results: readonly (SerializedResult | string)[];
+  readonly messages: readonly (SerializedResult | string)[];
   /** As `idText` makes them; empty beside a text. */
   readonly ids: readonly string[];
   /**
@@ -59,11 +59,11 @@ class FrameBatch {
   }
 
   /** Whether these frames differ from the batch's in nothing but the ids' text. */
-  matches({ results, ids }: QueuedFrames, from: number, to: number): boolean {
+  matches({ messages, ids }: QueuedFrames, from: number, to: number): boolean {
     const count = this.#results.length;
     if (count !== to - from) return false;
     for (let index = 0; index < count; index += 1) {
-      if (results[from + index] !== this.#results[index]) return false;
+      if (messages[from + index] !== this.#results[index]) return false;
       if (ids[from + index]?.length !== this.#idLengths[index]) return false;
     }
     return true;
@@ -94,7 +94,7 @@ export class FrameBatchCache {
   write(queued: QueuedFrames, sink: BatchSink): void {
     const from = queued.next;
     const { to, length } = extent(queued, from);
-    const first = queued.results[from] as SerializedResult;
+    const first = queued.messages[from] as SerializedResult;
     queued.written(to, length);
     if (!this.#seen.has(first) && length <= SCRATCH_BYTES) {
       if (this.#seen.size === MAX_BATCHES) this.#seen.clear();
@@ -114,10 +114,10 @@ export class FrameBatchCache {
     this.#seen.clear();
   }
 
-  #writeScratch({ results, ids }: QueuedFrames, from: number, to: number): void {
+  #writeScratch({ messages, ids }: QueuedFrames, from: number, to: number): void {
     let at = 0;
     for (let index = from; index < to; index += 1) {
-      const { json } = results[index] as SerializedResult;
+      const { json } = messages[index] as SerializedResult;
       const id = ids[index] ?? '';
       writeId(this.#scratch, writeFrame(this.#scratch, at, json, id.length), id);
       at += frameLength(json.length, id.length);
@@ -125,15 +125,15 @@ export class FrameBatchCache {
   }
 
   #find(queued: QueuedFrames, from: number, to: number): FrameBatch | undefined {
-    const batches = this.#batches.get(queued.results[from] as SerializedResult);
+    const batches = this.#batches.get(queued.messages[from] as SerializedResult);
     if (batches !== undefined) for (const batch of batches) if (batch.matches(queued, from, to)) return batch;
     return undefined;
   }
 
-  #create({ results, ids }: QueuedFrames, from: number, to: number, length: number): FrameBatch {
+  #create({ messages, ids }: QueuedFrames, from: number, to: number, length: number): FrameBatch {
     if (this.#size === MAX_BATCHES) this.clear();
     this.#size += 1;
-    const own = results.slice(from, to) as SerializedResult[];
+    const own = messages.slice(from, to) as SerializedResult[];
     const batch = new FrameBatch(
       own,
       own.map((_, index) => ids[from + index]?.length ?? 0),
@@ -148,11 +148,11 @@ export class FrameBatchCache {
 }
 
 /** How far one write goes: up to the next text, or to MAX_BATCH_BYTES. */
-function extent({ results, ids }: QueuedFrames, from: number): { to: number; length: number } {
+function extent({ messages, ids }: QueuedFrames, from: number): { to: number; length: number } {
   let length = 0;
   let to = from;
-  for (; to < results.length; to += 1) {
-    const result = results[to];
+  for (; to < messages.length; to += 1) {
+    const result = messages[to];
     if (result === undefined || typeof result === 'string') break;
     const more = frameLength(result.json.length, ids[to]?.length ?? 0);
     if (to > from && length + more > MAX_BATCH_BYTES) break;

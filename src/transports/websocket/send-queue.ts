@@ -27,14 +27,14 @@ export interface SendQueueOwner {
 
 /** What all send queues of a process have in common. */
 export interface SendQueueServices {
-  readonly batches: FrameBatchCache;
+  readonly frameBatches: FrameBatchCache;
   /** Sees to it that the send queue is flushed when the turn ends, or in one of the next if there are many. */
   enlist(sendQueue: SendQueue): void;
 }
 
 /** Held by a send queue only while something is in it. */
 class PendingFrames implements QueuedFrames {
-  results: (SerializedResult | string)[];
+  messages: (SerializedResult | string)[];
   ids: string[];
   bytes: number;
   /** Index of the first that has not been written. */
@@ -42,13 +42,13 @@ class PendingFrames implements QueuedFrames {
 
   /** With its first: an empty array that is pushed to makes room for seventeen. */
   constructor(message: SerializedResult | string, id: string, bytes: number) {
-    this.results = [message];
+    this.messages = [message];
     this.ids = [id];
     this.bytes = bytes;
   }
 
   add(message: SerializedResult | string, id: string, bytes: number): void {
-    this.results.push(message);
+    this.messages.push(message);
     this.ids.push(id);
     this.bytes += bytes;
   }
@@ -60,7 +60,7 @@ class PendingFrames implements QueuedFrames {
 
   /** Releases what has been written. */
   dropWritten(): void {
-    this.results.splice(0, this.next);
+    this.messages.splice(0, this.next);
     this.ids.splice(0, this.next);
     this.next = 0;
   }
@@ -149,7 +149,7 @@ export class SendQueue {
     const queue = this.#queue;
     if (queue === undefined || this.#draining) return 0;
     const { bytes } = queue;
-    while (this.#sink.open && queue.next < queue.results.length) {
+    while (this.#sink.open && queue.next < queue.messages.length) {
       if (this.#sink.full) {
         this.#waitForDrain(queue);
         return bytes - queue.bytes;
@@ -165,12 +165,12 @@ export class SendQueue {
     const queue = this.#queue;
     this.#queue = undefined;
     if (queue === undefined) return;
-    while (this.#sink.open && queue.next < queue.results.length) this.#writeSome(queue);
+    while (this.#sink.open && queue.next < queue.messages.length) this.#writeSome(queue);
   }
 
   #waitForDrain(queue: PendingFrames): void {
     queue.dropWritten();
-    for (const message of queue.results) if (typeof message !== 'string') message.keep();
+    for (const message of queue.messages) if (typeof message !== 'string') message.keep();
     this.#draining = true;
     this.#sink.onceDrained(() => {
       this.#draining = false;
@@ -182,7 +182,7 @@ export class SendQueue {
 
   #writeSome(queue: PendingFrames): void {
     const { next } = queue;
-    const message = queue.results[next];
+    const message = queue.messages[next];
     if (typeof message === 'string') {
       queue.written(next + 1, message.length);
       this.#sink.send(message);
@@ -191,7 +191,7 @@ export class SendQueue {
       queue.written(next + 1, frameLength(message.json.length, id.length));
       this.#sink.writePieces(framePieces(message.json, id));
     } else {
-      this.#services.batches.write(queue, this.#sink);
+      this.#services.frameBatches.write(queue, this.#sink);
     }
   }
 

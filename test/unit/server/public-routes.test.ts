@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
-import { Graphiql } from '../../../src/server/graphiql.ts';
+import { Graphiql } from '../../../src/server/graphiql/graphiql.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { publicRoutes, type PublicOptions } from '../../../src/server/public-routes.ts';
 import { ask, serve } from './serve.ts';

@@ -10,7 +10,7 @@ interface Handed {
 }
 
 /** Writes the results to a socket. */
-function written(batches: FrameBatchCache, payloads: readonly SerializedResult[], id: string): Handed {
+function written(batches: FrameBatchCache, results: readonly SerializedResult[], id: string): Handed {
   const buffers: Buffer[] = [];
   let text = '';
   const sink = {
@@ -20,14 +20,14 @@ function written(batches: FrameBatchCache, payloads: readonly SerializedResult[]
     },
   };
   const queued = {
-    results: payloads,
-    ids: payloads.map(() => id),
+    messages: results,
+    ids: results.map(() => id),
     next: 0,
     written(next: number) {
       queued.next = next;
     },
   };
-  while (queued.next < payloads.length) batches.write(queued, sink);
+  while (queued.next < results.length) batches.write(queued, sink);
   return { buffers, said: [...text.matchAll(/"n":(\d+).*?"id":"(.*?)"/g)].map(([, n, to]) => `${n}→${to}`) };
 }
 
@@ -39,8 +39,8 @@ function resultsOf(count: number, size: number): SerializedResult[] {
 }
 
 /** Each of these results, to that id. */
-const all = (payloads: readonly SerializedResult[], id: string): string[] =>
-  payloads.map((_, n) => `${n}→${id}`);
+const all = (results: readonly SerializedResult[], id: string): string[] =>
+  results.map((_, n) => `${n}→${id}`);
 
 for (const [count, size, writes] of [
   [1, 100, 1],
@@ -48,11 +48,11 @@ for (const [count, size, writes] of [
   [40, 10_000, 7],
 ] as const) {
   test(`${count} results of ${size} bytes: every socket after the second shares the bytes of a frame batch`, () => {
-    const payloads = resultsOf(count, size);
+    const results = resultsOf(count, size);
     const batches = new FrameBatchCache();
     const sockets = ['a', 'b', 'c', 'd'].map((id) => {
-      const socket = written(batches, payloads, id);
-      assert.deepEqual(socket.said, all(payloads, id));
+      const socket = written(batches, results, id);
+      assert.deepEqual(socket.said, all(results, id));
       assert.equal(socket.buffers.length, writes);
       return socket;
     });
@@ -67,9 +67,9 @@ for (const [count, size, writes] of [
 
 test('no more than 16 frame batches are kept, and the bytes of those beyond are right too', () => {
   const batches = new FrameBatchCache();
-  const payloads = resultsOf(17, MAX_BATCH_BYTES - 100);
+  const results = resultsOf(17, MAX_BATCH_BYTES - 100);
   const kept = (count: number): boolean => {
-    const some = payloads.slice(0, count);
+    const some = results.slice(0, count);
     const [first, second, third] = ['a', 'b', 'c'].map((id) => {
       const socket = written(batches, some, id);
       assert.deepEqual(socket.said, all(some, id));
@@ -84,10 +84,10 @@ test('no more than 16 frame batches are kept, and the bytes of those beyond are 
 
 test('a result of the largest size of a frame batch is sent under an id of any length', () => {
   const batches = new FrameBatchCache();
-  const payloads = resultsOf(1, MAX_BATCH_BYTES - 100);
+  const results = resultsOf(1, MAX_BATCH_BYTES - 100);
   for (const id of ['a', 'a'.repeat(5_000), 'b'.repeat(5_000)]) {
-    assert.deepEqual(written(batches, payloads, id).said, all(payloads, id));
+    assert.deepEqual(written(batches, results, id).said, all(results, id));
     batches.clear();
-    assert.deepEqual(written(batches, payloads, id).said, all(payloads, id));
+    assert.deepEqual(written(batches, results, id).said, all(results, id));
   }
 });

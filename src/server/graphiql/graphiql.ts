@@ -1,15 +1,15 @@
 import type { GraphQLSchema } from 'graphql';
 import path from 'node:path';
-import { exampleSubscription } from './example-subscription.ts';
-import { HttpError } from './http-error.ts';
-import { send } from './respond.ts';
-import type { Handle, Route } from './router.ts';
-import { StaticFiles } from './static-files.ts';
+import { exampleSubscription } from '../example-subscription.ts';
+import { HttpError } from '../http-error.ts';
+import { send } from '../respond.ts';
+import type { Handle, Route } from '../router.ts';
+import { StaticFiles } from '../static-files.ts';
 
 /** The build copies these files from development dependencies, so that production does not need those. */
-const VENDOR_FOLDER = path.join(import.meta.dirname, '../../graphiql');
+const VENDOR_FOLDER = path.join(import.meta.dirname, '../../../graphiql');
 const VENDOR_FILES = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql.css'];
-const OWN_FOLDER = path.join(import.meta.dirname, 'graphiql');
+const OWN_FOLDER = import.meta.dirname;
 const OWN_FILES = ['page.js', 'page.css'];
 
 /**

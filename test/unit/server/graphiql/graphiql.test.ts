@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
-import { Graphiql } from '../../../src/server/graphiql.ts';
-import { ask, serve } from './serve.ts';
+import { Graphiql } from '../../../../src/server/graphiql/graphiql.ts';
+import { ask, serve } from '../serve.ts';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 const graphiql = await Graphiql.load(buildSchema('type Query { a: Int } type Subscription { tick: Int }'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Interned } from '../../../src/context/interned.ts';
+import { Interned } from '../../../src/support/interned.ts';
 
 const viewer = (id: number) => Object.freeze({ id, roles: Object.freeze(['bidder']) });
 
