@@ -6,7 +6,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { untilListening, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import type { Block } from './markdown.ts';
-import { PATIENCE, Terminal } from './terminal.ts';
+import { Terminal } from './terminal.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A gateway that is started by the last line of a block, and the settings in front of the command. */
@@ -155,7 +155,7 @@ export class PageRun {
     await eventually(async () => {
       const subscribers = await gateway.metric('sluice_subscribers');
       assert.equal(subscribers, before + 1, `subscribers; printed: ${this.#terminal.unread}`);
-    }, PATIENCE);
+    });
   }
 
   /** Waits for the next result of the page's last subscription to be this, or for a line that has been printed. */
@@ -166,7 +166,7 @@ export class PageRun {
       const result = subscription?.received.results[subscription.next];
       assert.deepEqual(result, expected, `got ${JSON.stringify(result)}; printed: ${this.#terminal.unread}`);
       if (subscription !== undefined) subscription.next += 1;
-    }, PATIENCE);
+    });
   }
 }
 

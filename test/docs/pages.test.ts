@@ -19,14 +19,11 @@ const REASON = /^\w.{10,}/s;
 
 const pages = (await manual()).filter(({ blocks }) => blocks.length > 0);
 
-/** For a page that starts several gateways, on a busy machine. */
-const TIMEOUT_MS = 180_000;
-
 /** Pages wait for processes most of the time. */
 describe('the commands and snippets of a page work as the page says', { concurrency: 2 }, () => {
   for (const page of pages) {
     const run = page.blocks.filter(({ notRun }) => notRun === undefined);
-    it(page.name, { ...needs(...wanted(run)), timeout: TIMEOUT_MS }, async (t) => {
+    it(page.name, needs(...wanted(run)), async (t) => {
       for (const { notRun, line } of page.blocks) {
         if (notRun === undefined) continue;
         assert.match(notRun, REASON, `${page.name}:${line}`);

@@ -4,9 +4,6 @@ import type { Readable } from 'node:stream';
 import { eventually } from '../helpers/eventually.ts';
 import type { Workspace } from './workspace.ts';
 
-/** On a busy machine, what takes a second may take many. */
-export const PATIENCE = { withinMs: 60_000 };
-
 /** Runs a page's commands, and compares what they print with what the page says that they do. */
 export class Terminal {
   readonly #workspace: Workspace;
@@ -43,7 +40,7 @@ export class Terminal {
         at = found + 1;
       }
       this.#read = at;
-    }, PATIENCE);
+    });
   }
 
   /** Is a line that has not been compared yet JSON of this value, however it is spaced? If so, it has been now. */
