@@ -32,6 +32,9 @@ const events = run({
 });
 const times = new FileTimes();
 events.on('data', (event) => times.take(event));
+/** Node's runner reports a file itself only if none of its tests has run. */
+const withoutTests = new Set();
+events.on('test:pass', ({ name }) => withoutTests.add(name));
 events.on('test:fail', ({ name }) => {
   process.exitCode = 1;
   const isShared = order.modules.includes(name) && !order.files.includes(name);
@@ -44,7 +47,9 @@ await Promise.all([finished(report), finished(list)]);
 console.log(times.slowest());
 if (order.namePatterns.length === 0 && !order.only) {
   // A process that ends early with code 0 takes tests with it that were still to come.
-  const silent = order.files.filter((file) => !times.reported.has(nameOf(file)));
+  const silent = order.files.filter((file) =>
+    order.modules.includes(file) ? withoutTests.has(file) : !times.reported.has(nameOf(file)),
+  );
   for (const file of silent) console.error(`No test of ${file} has run.`);
   if (silent.length > 0) process.exitCode = 1;
 }

@@ -7,15 +7,19 @@ import { test, type TestContext } from 'node:test';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 
-/** Runs one module, as if it held one test file of the repository. */
-function runModule(t: TestContext, code: string): { status: number | null; output: string } {
+/** Runs one module: a test file by itself, or one that a test file of the repository shares with others. */
+function runModule(
+  t: TestContext,
+  code: string,
+  { alone = false } = {},
+): { status: number | null; output: string } {
   const folder = mkdtempSync(path.join(tmpdir(), 'runner-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const module = path.join(folder, 'shared-0.mjs');
   writeFileSync(module, code);
   const order = path.join(folder, 'order.json');
   const options = { concurrency: 1, timeoutMs: 60_000, namePatterns: [], only: false };
-  const files = [path.join(root, 'dist/test/unit/absent.test.js')];
+  const files = [alone ? module : path.join(root, 'dist/test/unit/absent.test.js')];
   const skippedFile = path.join(folder, 'skipped');
   writeFileSync(order, JSON.stringify({ ...options, modules: [module], files, skippedFile }));
   // Node's runner runs nothing inside of a test that it runs.
@@ -29,6 +33,14 @@ test('a file whose process ends with code 0 before its tests run fails the run',
   const { status, output } = runModule(t, 'process.exit(0);');
   assert.equal(status, 1, output);
   assert.match(output, /No test of .*absent\.test\.js has run\./);
+});
+
+test('a file without tests fails the run, and one with tests does not, wherever they are registered', (t) => {
+  const empty = runModule(t, '', { alone: true });
+  assert.equal(empty.status, 1, empty.output);
+  assert.match(empty.output, /No test of .*shared-0\.mjs has run\./);
+  const full = runModule(t, "import test from 'node:test'; test('a', () => {});", { alone: true });
+  assert.equal(full.status, 0, full.output);
 });
 
 test('a process that fails names the files that shared it', (t) => {
