@@ -148,7 +148,7 @@ const SETTINGS = {
 
   EVENTS_FROM_ANYWHERE: flag({
     default: false,
-    help: 'Without Kafka: accept `POST /events/<topic>` from any peer, not from this machine only.',
+    help: 'Without Kafka and Redis: accept `POST /events/<topic>` from any peer, not from this machine only.',
   }),
   SIMULATOR: flag({
     default: true,
