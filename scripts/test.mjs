@@ -157,8 +157,10 @@ function runNode(args, env) {
       clearTimeout(tooLong);
       reject(error);
     });
-    runner.once('exit', (code) => {
+    runner.once('exit', (code, signal) => {
       clearTimeout(tooLong);
+      if (signal !== null && interruptedBy === undefined)
+        console.error(`Expected the tests to come to their end, but their process was ended by ${signal}.`);
       killGroup('SIGKILL');
       resolve(code ?? 1);
     });
