@@ -59,6 +59,14 @@ const SETTINGS = {
   }),
   KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
   KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
+  KAFKA_BAD_BATCH: choice(['stop', 'skip'], {
+    default: 'stop',
+    help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on.',
+  }),
+  KAFKA_SESSION_SECONDS: integer(6, 300, {
+    default: 10,
+    help: 'A pod that Kafka has not heard of for so long loses its partitions: as long do those of a killed pod stand still. A heap snapshot must not take longer.',
+  }),
   DEAD_LETTER_TOPIC: optionalText({
     default: undefined,
     help: 'Kafka topic for messages that could not be decoded, with the reason in headers.',
@@ -171,7 +179,8 @@ export type Config = {
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
-    const given = env[name];
+    // Files that become variables, as Kubernetes' secrets do, often end with a newline.
+    const given = env[name]?.replace(/[\r\n]+$/, '');
     if (given === undefined || given === '') return [name, setting.default];
     const value = setting.parse(given);
     if (value === undefined)
@@ -217,6 +226,7 @@ function contradictions(config: Config): string[] {
   if (config.KAFKA_CA !== undefined && !config.KAFKA_TLS) {
     faults.push('  KAFKA_TLS: expected true, as KAFKA_CA is set, got false');
   }
+  if (config.REDIS_URL !== undefined) faults.push(...redisFaults(new URL(config.REDIS_URL)));
   if (config.REDIS_CA !== undefined && !config.REDIS_URL?.startsWith('rediss:')) {
     faults.push('  REDIS_URL: expected a URL that begins with rediss://, as REDIS_CA is set');
   }
@@ -225,6 +235,18 @@ function contradictions(config: Config): string[] {
       `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and a process would not get the others' events, got ${config.WORKERS}`,
     );
   }
+  return faults;
+}
+
+function redisFaults({ pathname, search }: URL): string[] {
+  const faults: string[] = [];
+  if (!/^\/?0?$/.test(pathname)) {
+    faults.push(
+      `  REDIS_URL: expected no database, since pub/sub has none and gateways would get the events of others: set REDIS_PREFIX to keep them apart, got ${pathname}`,
+    );
+  }
+  // Not shown: there may be a password in it.
+  if (search !== '') faults.push('  REDIS_URL: expected no parameters behind a question mark, got some');
   return faults;
 }
 

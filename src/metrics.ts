@@ -33,6 +33,16 @@ export class Metrics {
     'topic',
     'reason',
   ]);
+  readonly badBatches = this.#counter(
+    'bad_batches_total',
+    'Record batches that could not be decoded, with all messages in them',
+    ['topic'],
+  );
+  readonly badPartitions = this.#gauge(
+    'bad_partitions',
+    'Partitions that are stopped by a record batch that can not be decoded',
+    ['topic'],
+  );
   readonly duplicates = this.#counter(
     'duplicates_total',
     'Messages dropped as repetitions: their partition and offset were not after those of an earlier one',

@@ -1,5 +1,5 @@
 import type { KafkaMessage } from 'kafkajs';
-import type { KafkaBatch } from '../../src/ingest/kafka/batch-processor.ts';
+import type { KafkaBatch } from '../../src/ingest/kafka/kafka-batch.ts';
 
 export const TOPIC = 'loadtest';
 
@@ -34,7 +34,8 @@ export function roundOfEvents(): KafkaMessage[] {
 /** A batch as kafkajs hands it over, all of it of one partition. */
 export function batchOf(messages: readonly KafkaMessage[]): KafkaBatch {
   return {
-    batch: { topic: TOPIC, partition: 0, messages },
+    batch: { topic: TOPIC, partition: 0, messages, badBatch: null, highWatermark: String(messages.length) },
+    pause: () => () => undefined,
     resolveOffset: () => undefined,
     heartbeat: () => Promise.resolve(),
     commitOffsetsIfNecessary: () => Promise.resolve(),

@@ -9,6 +9,7 @@ import type { Operation } from '../../src/executor/operation.ts';
 import { loadGraph, type LoadedGraph } from '../../src/graph/loader/load-graph.ts';
 import type { Subscriber } from '../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../src/hub/result.ts';
+import { BadBatches } from '../../src/ingest/kafka/bad-batches.ts';
 import { BatchProcessor } from '../../src/ingest/kafka/batch-processor.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { DeadLetters } from '../../src/ingest/dead-letter.ts';
@@ -57,14 +58,13 @@ export function ingestWay(
     log,
     now: systemClock.now,
   });
+  const common = { metrics, log, clock: systemClock, stopping: new AbortController().signal };
   const processor = new BatchProcessor({
+    ...common,
     pipeline,
     publisher,
     deadLetters: new DeadLetters({ sink: undefined, metrics, log, now: systemClock.now }),
-    metrics,
-    log,
-    clock: systemClock,
-    stopping: new AbortController().signal,
+    badBatches: new BadBatches({ ...common, policy: 'stop', sink: undefined }),
   });
   return (messages) => processor.process(batchOf(messages));
 }

@@ -124,8 +124,14 @@ function metricIn(text: string, name: string): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Ports that are free, and no waiting at the end for load balancers and clients that are not there. */
-export const GATEWAY_DEFAULTS = { PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
+/** Free ports, no waiting at the end for load balancers and clients that are not there, and short sessions. */
+export const GATEWAY_DEFAULTS = {
+  PORT: '0',
+  ADMIN_PORT: '0',
+  DRAIN_DELAY_SECONDS: '0',
+  DRAIN_SECONDS: '0',
+  KAFKA_SESSION_SECONDS: '6',
+};
 
 /** Starts a gateway on free ports and waits until it listens. It is stopped with its scope. */
 export async function startGateway(

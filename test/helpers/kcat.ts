@@ -20,8 +20,15 @@ const NO_WAIT = 'topic.metadata.propagation.max.ms=0';
  *
  * @returns when Kafka has acknowledged all of them
  */
-export async function kcat(t: TestContext, topic: string, lines: Iterable<Line>): Promise<void> {
-  const options = ['partitioner=murmur2_random', NO_WAIT].flatMap((option) => ['-X', option]);
+export async function kcat(
+  t: TestContext,
+  topic: string,
+  lines: Iterable<Line>,
+  compression: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd' = 'none',
+): Promise<void> {
+  const options = ['partitioner=murmur2_random', `compression.codec=${compression}`, NO_WAIT].flatMap(
+    (option) => ['-X', option],
+  );
   const child = spawnFor(t, 'kcat', ['-b', kafkaBrokers(), '-P', '-t', topic, '-K', KEY_END, ...options]);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));

@@ -146,6 +146,8 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
       KAFKA_BROKERS: kafka.brokers,
       KAFKA_GROUP_ID: kafka.groupId,
       KAFKA_START: 'committed',
+      KAFKA_BAD_BATCH: 'stop',
+      KAFKA_SESSION_SECONDS: 6,
       KAFKA_TLS: false,
       KAFKA_CA: undefined,
       KAFKA_SASL_MECHANISM: undefined,

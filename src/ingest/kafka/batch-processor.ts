@@ -1,31 +1,22 @@
-import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { KafkaMessage } from 'kafkajs';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import { Chunk } from '../chunk.ts';
+import type { BadBatches } from './bad-batches.ts';
+import type { KafkaBatch } from './kafka-batch.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import type { KafkaRecord } from '../record.ts';
 
-/** The part of kafkajs's batch payload that is used: consecutive messages of one partition. */
-export type KafkaBatch = Pick<
-  EachBatchPayload,
-  'resolveOffset' | 'heartbeat' | 'commitOffsetsIfNecessary' | 'uncommittedOffsets' | 'isRunning' | 'isStale'
-> & {
-  readonly batch: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly messages: readonly KafkaMessage[];
-  };
-};
-
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
   readonly publisher: Publisher;
   readonly deadLetters: DeadLetters;
+  readonly badBatches: BadBatches;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -59,11 +50,17 @@ export class BatchProcessor {
   /** To be called when the member has joined: batches being processed may be of partitions that it no longer has. */
   newGeneration(): void {
     this.#generation += 1;
+    this.#options.badBatches.clear();
   }
 
   async process(batch: KafkaBatch): Promise<void> {
-    const { pipeline, metrics, deadLetters } = this.#options;
-    const { messages, topic, partition } = batch.batch;
+    const { pipeline, metrics, deadLetters, badBatches } = this.#options;
+    const { messages, topic, partition, badBatch } = batch.batch;
+    if (messages.length === 0 && badBatch !== null) {
+      await badBatches.handle(batch);
+      return;
+    }
+    badBatches.recovered(topic, partition);
     const generation = this.#generation;
     const isAssigned = () => generation === this.#generation && !batch.isStale();
     const isCurrent = () => isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;

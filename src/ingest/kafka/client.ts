@@ -1,6 +1,7 @@
 import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
 import { readSettingFile, type Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import { registerCodecs } from './codecs.ts';
 import { kafkaLogCreator, kafkaLogLevel } from './log.ts';
 
 /** The settings for connecting to Kafka. */
@@ -27,6 +28,7 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** @throws SluiceError BAD_SETTINGS if KAFKA_CA can't be read */
 export function kafkaFactory(settings: KafkaSettings, log: Log): KafkaFactory {
+  registerCodecs();
   const sasl = saslOf(settings);
   const options = {
     clientId: 'sluice',

@@ -1,5 +1,5 @@
 import kafkajs, { type Consumer, type IMemberAssignment, type Kafka } from 'kafkajs';
-import type { KafkaBatch } from './batch-processor.ts';
+import type { KafkaBatch } from './kafka-batch.ts';
 
 export interface GroupTiming {
   /** A member without a heartbeat for so long loses its partitions. */
@@ -11,9 +11,8 @@ export interface GroupTiming {
   readonly fetchWaitMs: number;
 }
 
-export const GROUP_TIMING: GroupTiming = {
-  // Kafka's own lower bound. A process that is killed can't leave the group, and its partitions stall for so long.
-  sessionTimeoutMs: 6_000,
+/** All but the session timeout, which is a setting. */
+export const GROUP_TIMING: Omit<GroupTiming, 'sessionTimeoutMs'> = {
   heartbeatMs: 1_000,
   rebalanceTimeoutMs: 30_000,
   fetchWaitMs: 500,

@@ -5,6 +5,7 @@ import { messageOf, SluiceError } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import { BadBatches } from './bad-batches.ts';
 import { BatchProcessor } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
@@ -21,7 +22,13 @@ import { unlessAborted } from '../../support/unless-aborted.ts';
 export type KafkaSourceSettings = KafkaSettings &
   Pick<
     Config,
-    'KAFKA_GROUP_ID' | 'KAFKA_START' | 'DEAD_LETTER_TOPIC' | 'EVENT_MAX_AGE_SECONDS' | 'REDIS_PREFIX'
+    | 'KAFKA_GROUP_ID'
+    | 'KAFKA_START'
+    | 'KAFKA_BAD_BATCH'
+    | 'KAFKA_SESSION_SECONDS'
+    | 'DEAD_LETTER_TOPIC'
+    | 'EVENT_MAX_AGE_SECONDS'
+    | 'REDIS_PREFIX'
   >;
 
 export interface KafkaSourceOptions {
@@ -55,6 +62,7 @@ export class KafkaSource {
   readonly #clock: Clock;
   readonly #kafka: KafkaFactory;
   readonly #groupId: string;
+  readonly #badBatches: BadBatches;
   readonly #processor: BatchProcessor;
   readonly #deadLetterProducer: DeadLetterProducer | undefined;
   readonly #stopping = new AbortController();
@@ -62,6 +70,8 @@ export class KafkaSource {
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #notReady: string | undefined = 'joining';
+  /** Partitions of this member. */
+  #assigned = 0;
 
   /** @throws SluiceError BAD_SETTINGS */
   constructor(options: KafkaSourceOptions) {
@@ -73,7 +83,17 @@ export class KafkaSource {
     this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
     this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
     this.#deadLetterProducer = deadLetterProducer(settings.DEAD_LETTER_TOPIC, topics, this.#kafka);
+    const stopping = this.#stopping.signal;
+    this.#badBatches = new BadBatches({
+      policy: settings.KAFKA_BAD_BATCH,
+      sink: this.#deadLetterProducer,
+      metrics,
+      log,
+      clock,
+      stopping,
+    });
     this.#processor = new BatchProcessor({
+      badBatches: this.#badBatches,
       publisher: options.publisher,
       pipeline: new Pipeline({
         topics,
@@ -87,7 +107,7 @@ export class KafkaSource {
       metrics,
       log,
       clock,
-      stopping: this.#stopping.signal,
+      stopping,
     });
   }
 
@@ -96,6 +116,9 @@ export class KafkaSource {
    * brokers leaves it undefined, or all pods would leave the Service at once; a consumer that has crashed does not.
    */
   notReady(): string | undefined {
+    if (this.#assigned > 0 && this.#badBatches.size === this.#assigned) {
+      return `no partition can be consumed: ${this.#assigned} of ${this.#assigned} are stopped by a bad record batch`;
+    }
     return this.#notReady;
   }
 
@@ -129,7 +152,9 @@ export class KafkaSource {
 
   /** @returns the error that the consumer crashed with; undefined if it was stopped, or could not begin yet */
   async #run(): Promise<unknown> {
-    const { topics, timing = GROUP_TIMING, settings } = this.#options;
+    const { topics, settings } = this.#options;
+    const sessionTimeoutMs = settings.KAFKA_SESSION_SECONDS * 1_000;
+    const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
     const bound = [...topics.keys()];
     const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];
     const { signal } = this.#stopping;
@@ -162,6 +187,7 @@ export class KafkaSource {
 
   #joined(partitions: IMemberAssignment): void {
     this.#processor.newGeneration();
+    this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
     this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');
   }

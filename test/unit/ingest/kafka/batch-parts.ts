@@ -1,6 +1,8 @@
-import type { KafkaMessage } from 'kafkajs';
+import type { BadBatch, KafkaMessage } from 'kafkajs';
 import type { Topic } from '../../../../src/graph/graph.ts';
-import { BatchProcessor, type KafkaBatch } from '../../../../src/ingest/kafka/batch-processor.ts';
+import { BadBatches } from '../../../../src/ingest/kafka/bad-batches.ts';
+import { BatchProcessor } from '../../../../src/ingest/kafka/batch-processor.ts';
+import type { KafkaBatch } from '../../../../src/ingest/kafka/kafka-batch.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
@@ -23,7 +25,7 @@ class HastyClock implements Clock {
   };
 }
 
-export function setUp(keys: string[] = [], options: Partial<Topic> = {}) {
+export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy: 'stop' | 'skip' = 'stop') {
   const publisher = new RecordingPublisher();
   const clock = new HastyClock();
   const metrics = new Metrics();
@@ -49,6 +51,7 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}) {
     }),
     publisher,
     deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now }),
+    badBatches: new BadBatches({ policy, sink, metrics, log, clock, stopping: stopping.signal }),
     metrics,
     log,
     clock,
@@ -63,11 +66,17 @@ export class FakeBatch implements KafkaBatch {
   readonly committed: string[] = [];
   resolved = '';
   beats = 0;
+  pauses = 0;
+  resumes = 0;
   running = true;
   stale = false;
   onHeartbeat: () => void = () => undefined;
 
-  constructor(values: string[], keys: readonly (string | Buffer | undefined)[] = []) {
+  constructor(
+    values: string[],
+    keys: readonly (string | Buffer | undefined)[] = [],
+    badBatch: BadBatch | null = null,
+  ) {
     const messages = values.map((value, offset) => ({
       key: keys[offset] === undefined ? null : Buffer.from(keys[offset]),
       value: Buffer.from(value),
@@ -75,7 +84,13 @@ export class FakeBatch implements KafkaBatch {
       timestamp: '0',
       attributes: 0,
     })) as unknown as KafkaMessage[];
-    this.batch = { topic: 'bids', partition: 0, messages };
+    const highWatermark = String(values.length + (badBatch === null ? 0 : 10));
+    this.batch = { topic: 'bids', partition: 0, messages, badBatch, highWatermark };
+  }
+
+  pause() {
+    this.pauses += 1;
+    return () => void (this.resumes += 1);
   }
 
   resolveOffset(offset: string) {

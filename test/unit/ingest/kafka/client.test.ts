@@ -19,6 +19,8 @@ const settings: KafkaSourceSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
   KAFKA_GROUP_ID: 'sluice',
   KAFKA_START: 'committed',
+  KAFKA_BAD_BATCH: 'stop',
+  KAFKA_SESSION_SECONDS: 6,
   KAFKA_TLS: false,
   KAFKA_CA: undefined,
   KAFKA_SASL_MECHANISM: undefined,

@@ -1,0 +1,121 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import { Backoff } from '../../support/backoff.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { DeadLetterSink } from '../dead-letter.ts';
+import type { KafkaBatch } from './kafka-batch.ts';
+
+interface BadBatchesOptions {
+  /** `stop`: the partition is tried again until the batch can be decoded. `skip`: it goes on behind the batch. */
+  readonly policy: 'stop' | 'skip';
+  /** Undefined: skipped batches are logged and counted only. */
+  readonly sink: DeadLetterSink | undefined;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+}
+
+/** A partition that does not go on. */
+interface StoppedPartition {
+  readonly topic: string;
+  readonly firstOffset: string;
+  readonly backoff: Backoff;
+}
+
+const RETRY = { firstMs: 400, maxMs: 30_000 };
+
+/**
+ * Record batches that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. One of them stops its
+ * own partition and no other, or is skipped.
+ */
+export class BadBatches {
+  readonly #options: BadBatchesOptions;
+  readonly #stopped = new Map<string, StoppedPartition>();
+
+  constructor(options: BadBatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Partitions that are stopped at the moment. */
+  get size(): number {
+    return this.#stopped.size;
+  }
+
+  /** Handles a batch without messages whose `badBatch` is the next to be consumed. */
+  async handle(batch: KafkaBatch): Promise<void> {
+    const { policy } = this.#options;
+    if (policy === 'skip') await this.#skip(batch);
+    else this.#stop(batch);
+  }
+
+  /** Messages of this partition have been decoded. */
+  recovered(topic: string, partition: number): void {
+    if (!this.#stopped.delete(keyOf(topic, partition))) return;
+    this.#count(topic);
+    this.#options.log.info({ topic, partition }, 'a partition goes on: its record batch can be decoded now');
+  }
+
+  /** The member has joined anew: which partitions are bad is found out again. */
+  clear(): void {
+    const topics = new Set([...this.#stopped.values()].map(({ topic }) => topic));
+    this.#stopped.clear();
+    for (const topic of topics) this.#count(topic);
+  }
+
+  #stop(batch: KafkaBatch): void {
+    const { clock, stopping } = this.#options;
+    const { topic, partition, badBatch } = batch.batch;
+    const firstOffset = badBatch?.firstOffset ?? '';
+    const key = keyOf(topic, partition);
+    let stopped = this.#stopped.get(key);
+    if (stopped?.firstOffset !== firstOffset) {
+      stopped = { topic, firstOffset, backoff: new Backoff({ ...RETRY, random: clock.random }) };
+      this.#stopped.set(key, stopped);
+      this.#count(topic);
+      this.#report(batch, 'a record batch can’t be decoded; its partition is stopped until it can');
+    }
+    const resume = batch.pause();
+    void clock.sleep(stopped.backoff.next(), stopping).then(resume);
+  }
+
+  async #skip(batch: KafkaBatch): Promise<void> {
+    const { topic, partition, badBatch, highWatermark } = batch.batch;
+    if (badBatch === null) return;
+    this.#report(batch, 'a record batch can’t be decoded; it is skipped');
+    // The header may be damaged too: the partition goes on at its end at the latest.
+    const lastOffset = String(Math.min(Number(badBatch.lastOffset), Number(highWatermark) - 1));
+    await this.#options.sink?.send([
+      {
+        key: null,
+        value: null,
+        headers: {
+          'sluice-topic': topic,
+          'sluice-partition': String(partition),
+          'sluice-offset': badBatch.firstOffset,
+          'sluice-last-offset': lastOffset,
+          'sluice-reason': 'bad_batch',
+        },
+      },
+    ]);
+    batch.resolveOffset(lastOffset);
+    await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+  }
+
+  #report({ batch: { topic, partition, badBatch } }: KafkaBatch, message: string): void {
+    const { metrics, log } = this.#options;
+    metrics.badBatches.inc({ topic });
+    const offsets = { offset: badBatch?.firstOffset, lastOffset: badBatch?.lastOffset };
+    log.error({ topic, partition, ...offsets, error: messageOf(badBatch?.error) }, message);
+  }
+
+  #count(topic: string): void {
+    const stopped = [...this.#stopped.values()].filter((partition) => partition.topic === topic);
+    this.#options.metrics.badPartitions.set({ topic }, stopped.length);
+  }
+}
+
+function keyOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`;
+}

@@ -1,0 +1,36 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Of a record batch's header: base offset, then the length of all that follows that length. */
+const LENGTH_AT = 8;
+const HEAD_BYTES = 12;
+
+/**
+ * Changes one byte of a record batch on a broker's disk, which serves it without a look: its checksum is wrong then.
+ * Called twice, it mends what it has damaged.
+ *
+ * @param folder of the partition
+ * @param index of the batch, from 0
+ */
+export async function flipByteOfBatch(folder: string, index: number): Promise<void> {
+  const file = await open(path.join(folder, '00000000000000000000.log'), 'r+');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    let at = 0;
+    for (let batch = 0; ; batch += 1) {
+      const { bytesRead } = await file.read(head, 0, HEAD_BYTES, at);
+      if (bytesRead < HEAD_BYTES)
+        throw new Error(`expected ${index + 1} batches in ${folder}, found ${batch}`);
+      const end = at + HEAD_BYTES + head.readInt32BE(LENGTH_AT);
+      if (batch === index) {
+        const byte = Buffer.alloc(1);
+        await file.read(byte, 0, 1, end - 2);
+        await file.write(Buffer.from([(byte[0] ?? 0) ^ 0xff]), 0, 1, end - 2);
+        return;
+      }
+      at = end;
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { Kafka, logLevel } from 'kafkajs';
+import { spawnFor } from './child-process.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { kafkaJars } from './services.ts';
+
+interface Listener {
+  /** Of Kafka, for instance `SASL_SSL`. */
+  readonly protocol: string;
+  readonly port: number;
+}
+
+export interface OwnKafka {
+  readonly brokers: string;
+  /** Connected to it without TLS and password. */
+  readonly client: Kafka;
+  /** Holds a folder for each partition: `<topic>-<partition>`. */
+  readonly logFolder: string;
+}
+
+/**
+ * A broker of the test's own, with a plain listener beside those given. Needs 'kafka-jars'.
+ *
+ * @param folder for its configuration and data
+ * @param settings added to `server.properties`
+ */
+export async function startOwnKafka(
+  t: TestContext,
+  folder: string,
+  settings: Readonly<Record<string, string | number>> = {},
+  listeners: readonly Listener[] = [],
+): Promise<OwnKafka> {
+  const [open, controller] = [await freePort(), await freePort()];
+  const all = [...listeners, { protocol: 'PLAINTEXT', port: open }];
+  const addresses = all.map(({ protocol, port }) => `${protocol}://localhost:${port}`).join(',');
+  const logFolder = path.join(folder, 'data');
+  const properties = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@localhost:${controller}`,
+    listeners: `${addresses},CONTROLLER://localhost:${controller}`,
+    'advertised.listeners': addresses,
+    'listener.security.protocol.map': [
+      ...all.map(({ protocol }) => `${protocol}:${protocol}`),
+      'CONTROLLER:PLAINTEXT',
+    ].join(','),
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': logFolder,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    ...settings,
+  };
+  const file = path.join(folder, 'server.properties');
+  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(file, lines.join(''));
+  const jars = path.join(kafkaJars(), '*');
+  const java = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
+  const format = ['kafka.tools.StorageTool', 'format', '-t', 'c2x1aWNlLXRlc3RzLXNlYw', '-c', file];
+  await promisify(execFile)('java', [...java, ...format]);
+  spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder }).stdout.resume();
+  const brokers = `localhost:${open}`;
+  const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+  const admin = client.admin();
+  await eventually(() => admin.connect());
+  t.after(() => admin.disconnect());
+  // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
+  await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
+  return { brokers, client, logFolder };
+}

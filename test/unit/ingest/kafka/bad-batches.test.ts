@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { events, FakeBatch, offsetsOf, setUp } from './batch-parts.ts';
+
+const BAD = { firstOffset: '3', lastOffset: '7', error: new Error('a wrong checksum') };
+
+const bad = (): FakeBatch => new FakeBatch([], [], BAD);
+
+test('messages before a bad batch are published and committed; the batch itself is not', async () => {
+  const { processor, publisher } = setUp();
+  const batch = new FakeBatch(events(3), [], BAD);
+  await processor.process(batch);
+  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  assert.deepEqual(batch.committed, ['2']);
+});
+
+test('stop: the partition is paused, for longer each time, and its offset stays where it is', async () => {
+  const { processor, clock, metrics, lines } = setUp();
+  const tries = [bad(), bad(), bad()];
+  for (const batch of tries) await processor.process(batch);
+  await new Promise(setImmediate);
+  for (const { pauses, resumes, resolved, committed } of tries) {
+    assert.deepEqual(
+      { pauses, resumes, resolved, committed },
+      { pauses: 1, resumes: 1, resolved: '', committed: [] },
+    );
+  }
+  assert.deepEqual(clock.waits, [400, 800, 1_600]);
+  const [line, ...others] = lines;
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    {
+      level: line?.['level'],
+      topic: line?.['topic'],
+      partition: line?.['partition'],
+      offset: line?.['offset'],
+      error: line?.['error'],
+    },
+    { level: 50, topic: 'bids', partition: 0, offset: '3', error: 'a wrong checksum' },
+  );
+  const text = await metrics.registry.metrics();
+  assert.match(text, /sluice_bad_batches_total\{topic="bids"\} 1\n/);
+  assert.match(text, /sluice_bad_partitions\{topic="bids"\} 1\n/);
+});
+
+test('a partition whose batch can be decoded again is said to go on', async () => {
+  const { processor, metrics, lines } = setUp();
+  await processor.process(bad());
+  await processor.process(new FakeBatch(events(1)));
+  assert.match(String(lines.at(-1)?.['msg']), /goes on/);
+  assert.match(await metrics.registry.metrics(), /sluice_bad_partitions\{topic="bids"\} 0\n/);
+});
+
+test('skip: the batch is counted, sent to the dead-letter topic and committed as a whole', async () => {
+  const { processor, buried, metrics } = setUp([], {}, 'skip');
+  const batch = bad();
+  await processor.process(batch);
+  assert.deepEqual([batch.pauses, batch.committed], [0, ['7']]);
+  assert.deepEqual(buried, [
+    {
+      key: null,
+      value: null,
+      headers: {
+        'sluice-topic': 'bids',
+        'sluice-partition': '0',
+        'sluice-offset': '3',
+        'sluice-last-offset': '7',
+        'sluice-reason': 'bad_batch',
+      },
+    },
+  ]);
+  assert.match(await metrics.registry.metrics(), /sluice_bad_batches_total\{topic="bids"\} 1\n/);
+});
+
+test('skip: a header that is damaged too moves the partition to its end at most', async () => {
+  const { processor } = setUp([], {}, 'skip');
+  const batch = new FakeBatch([], [], { ...BAD, lastOffset: '9223372036854775807' });
+  await processor.process(batch);
+  assert.deepEqual(batch.committed, ['9']);
+});
