@@ -4,7 +4,7 @@
  */
 const LAYERS = [
   'support',
-  'config|config-types|errors|log|metrics',
+  'config|config-types|config-warnings|errors|log|metrics',
   'lazy',
   'events',
   'graph',

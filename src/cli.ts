@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { configWarnings } from './config-warnings.ts';
 import { configMarkdown, describeConfig, loadConfig, type Config } from './config.ts';
 import { messageOf, SluiceError } from './errors.ts';
 import type { Gateway } from './gateway.ts';
@@ -56,6 +57,7 @@ async function serve(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLog(config.LOG_LEVEL);
   guard(log);
+  if (!cluster.isWorker) for (const warning of configWarnings(process.env, config)) log.warn(warning);
   if (cluster.isWorker) return serveAsWorker(config, log);
   let pod: Gateway | Primary | undefined;
   stopOnSignal(() => pod, log);
@@ -104,18 +106,25 @@ function guard(log: Log): void {
   });
 }
 
+/** Signals that come so soon after the first are the same one. */
+const SAME_SIGNAL_MS = 1_000;
+
 /**
  * Called before the pod exists: the first process of a container has no default handlers, so a signal that arrives
  * while the graph is loaded would be ignored.
  */
 function stopOnSignal(current: () => Gateway | Primary | undefined, log: Log): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const on = (signal: NodeJS.Signals, stop: (pod: Gateway | Primary) => Promise<void>): void => {
     process.on(signal, () => {
-      if (stopping) process.exit(1);
+      if (stoppingSince !== undefined) {
+        // A signal to the whole process group comes a second time by way of npm, which passes it on.
+        if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
+        process.exit(1);
+      }
       const pod = current();
       if (pod === undefined) process.exit(0);
-      stopping = true;
+      stoppingSince = performance.now();
       log.info({ signal }, 'stopping');
       stop(pod).then(
         () => process.exit(0),

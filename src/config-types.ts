@@ -69,13 +69,18 @@ const listOf = (value: string): string[] =>
 
 export const brokers = (common: Common<readonly string[]>): Setting<readonly string[]> =>
   setting(
-    'host:port, several separated by commas',
+    'host:port without a scheme, several separated by commas',
     (value) => {
       const items = listOf(value);
-      return items.length > 0 && items.every((item) => /^.+:\d{1,5}$/.test(item)) ? items : undefined;
+      return items.length > 0 && items.every(isBroker) ? items : undefined;
     },
     common,
   );
+
+function isBroker(item: string): boolean {
+  const [, digits] = /^[^/\s]+:(\d{1,5})$/.exec(item) ?? [];
+  return Number(digits) >= 1 && Number(digits) <= 65_535;
+}
 
 /** Origins as browsers send them (scheme://host[:port]), or `*` for any. */
 export const origins = (common: Common<readonly string[]>): Setting<readonly string[]> =>

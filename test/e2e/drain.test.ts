@@ -86,15 +86,29 @@ test('after the drain delay the pod refuses new sockets, and sockets that are st
 });
 
 for (const first of ['SIGTERM', 'SIGINT'] as const) {
-  test(`a second signal after ${first} ends the process at once`, async (t) => {
+  test(`a second signal, a second or more after ${first}, ends the process at once`, async (t) => {
     const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
     const [socket] = await subscribe(t, gateway, 1);
     socket?.webSocket.pause(); // A client that does not answer the close frame keeps the process from ending.
     gateway.child.kill(first);
     await gateway.untilNotReady(/draining|stopping/);
-    assert.equal(await gateway.stop('SIGTERM'), 1);
+    assert.equal(await gateway.insist(), 1);
   });
 }
+
+test('a signal that comes twice, as by way of npm to a whole process group, drains the pod', async (t) => {
+  const gateway = await start(t, { DRAIN_SECONDS: '1' });
+  const sockets = await subscribe(t, gateway, 5);
+  gateway.child.kill('SIGTERM');
+  await gateway.untilLog(/"msg":"stopping"/);
+  gateway.child.kill('SIGTERM');
+  const closed = await Promise.all(sockets.map((socket) => socket.closed));
+  assert.deepEqual(
+    closed.map(({ code }) => code),
+    Array(5).fill(1012),
+  );
+  assert.equal(await gateway.stop(), 0);
+});
 
 test('on SIGINT the gateway closes sockets with 1001 without waiting, and exits with 0', async (t) => {
   const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER, DRAIN_SECONDS: FOR_EVER });

@@ -172,7 +172,7 @@ test('a second signal ends all processes at once', needs('redis'), async (t) => 
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   gateway.child.kill('SIGTERM');
   await gateway.untilNotReady(/draining/);
-  assert.equal(await gateway.stop('SIGTERM'), 1);
+  assert.equal(await gateway.insist(), 1);
   assert.equal((await socket.closed).code, 1006);
 });
 
@@ -236,7 +236,7 @@ test(
     );
     gateway.child.kill('SIGTERM');
     await gateway.untilNotReady(/draining/);
-    assert.equal(await gateway.stop('SIGTERM'), 1);
+    assert.equal(await gateway.insist(), 1);
   },
 );
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { configWarnings } from '../../src/config-warnings.ts';
 import { configMarkdown, describeConfig, loadConfig } from '../../src/config.ts';
 import { SluiceError } from '../../src/errors.ts';
 
@@ -78,6 +79,55 @@ test('settings that contradict each other are refused', () => {
   assert.match(faultsOf({ KAFKA_SASL_USERNAME: 'u' }).join(), /KAFKA_SASL_MECHANISM/);
   assert.match(faultsOf({ KAFKA_CA: 'ca.pem' }).join(), /KAFKA_TLS/);
   assert.match(faultsOf({ REDIS_CA: 'ca.pem', REDIS_URL: 'redis://a' }).join(), /rediss:/);
+});
+
+test('brokers have a port and no scheme', () => {
+  for (const wrong of ['SASL_SSL://one:9092', 'one', 'one:0', 'one:65536', 'one:9092,two']) {
+    assert.deepEqual(faultsOf({ KAFKA_BROKERS: wrong }), [
+      `  KAFKA_BROKERS: expected host:port without a scheme, several separated by commas, got ${wrong}`,
+    ]);
+  }
+  assert.deepEqual(loadConfig({ KAFKA_BROKERS: '[::1]:9092' }).KAFKA_BROKERS, ['[::1]:9092']);
+});
+
+test('a database of Redis is refused, since pub/sub has none, and so are parameters, which may be secret', () => {
+  const [database] = faultsOf({ REDIS_URL: 'redis://host/1' });
+  assert.match(database ?? '', /REDIS_URL: expected no database.*REDIS_PREFIX.*got \/1/);
+  const faults = faultsOf({ REDIS_URL: 'redis://host?password=hunter2' });
+  assert.deepEqual(faults, ['  REDIS_URL: expected no parameters behind a question mark, got some']);
+  for (const url of ['redis://host', 'redis://host/', 'redis://host:6379/0']) {
+    assert.equal(loadConfig({ REDIS_URL: url }).REDIS_URL, url);
+  }
+});
+
+test('newlines at the end of a value are not part of it', () => {
+  assert.equal(loadConfig({ REDIS_PREFIX: 'a:\r\n' }).REDIS_PREFIX, 'a:');
+  assert.equal(loadConfig({ PORT: '4100\n' }).PORT, 4100);
+});
+
+const warningsOf = (env: Record<string, string>): string[] => configWarnings(env, loadConfig(env));
+
+test('names like those of settings are warned of, with the nearest setting; those of Kubernetes are not', () => {
+  assert.deepEqual(warningsOf({ KAFKA_BROKER: 'k:9092', PATH: '/bin', HOME: '/' }), [
+    'KAFKA_BROKER is no setting; the nearest one is KAFKA_BROKERS',
+  ]);
+  const kubernetes = {
+    REDIS_SERVICE_HOST: '10.0.0.1',
+    REDIS_SERVICE_PORT: '6379',
+    REDIS_SERVICE_PORT_TCP_REDIS: '6379',
+    REDIS_PORT: 'tcp://10.0.0.1:6379',
+    REDIS_PORT_6379_TCP: 'tcp://10.0.0.1:6379',
+    REDIS_PORT_6379_TCP_ADDR: '10.0.0.1',
+    KAFKA_SERVICE_HOST: '10.0.0.2',
+  };
+  assert.deepEqual(warningsOf(kubernetes), []);
+});
+
+test('a password for Kafka without TLS is warned of', () => {
+  const sasl = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
+  assert.match(warningsOf(sasl).join(), /KAFKA_SASL_MECHANISM without KAFKA_TLS/);
+  const safe = { ...sasl, KAFKA_TLS: 'true' };
+  assert.deepEqual(warningsOf(safe), []);
 });
 
 test('secrets are printed nowhere', () => {
