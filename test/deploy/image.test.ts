@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -88,7 +88,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
       dependencies: object;
     };
     const installed = await readdir(image.at('node_modules'));
-    for (const name of Object.keys(dependencies)) assert.ok(installed.includes(name), name);
+    for (const name of Object.keys(dependencies)) await access(path.join(image.at('node_modules'), name));
     for (const name of ['@babel', 'typescript', 'graphiql', 'react', 'playwright-core', '.installed']) {
       assert.ok(!installed.includes(name), name);
     }

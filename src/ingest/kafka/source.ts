@@ -84,6 +84,11 @@ export class KafkaSource {
     this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
     this.#deadLetterProducer = deadLetterProducer(settings.DEAD_LETTER_TOPIC, topics, this.#kafka);
     const stopping = this.#stopping.signal;
+    // At 0 from the start, or Prometheus would see no increase at the first of a topic.
+    for (const topic of topics.keys()) {
+      metrics.badBatches.inc({ topic }, 0);
+      metrics.badPartitions.set({ topic }, 0);
+    }
     this.#badBatches = new BadBatches({
       policy: settings.KAFKA_BAD_BATCH,
       sink: this.#deadLetterProducer,
