@@ -45,8 +45,8 @@ export class BadBatches {
 
   /** Handles a batch without messages whose `badBatch` is the next to be consumed. */
   async handle(batch: KafkaBatch): Promise<void> {
-    const { policy } = this.#options;
-    if (policy === 'skip') await this.#skip(batch);
+    // What can't be sent to the dead-letter topic stops the partition too, and is tried again.
+    if (this.#options.policy === 'skip' && (await this.#sendDeadLetter(batch))) await this.#skip(batch);
     else this.#stop(batch);
   }
 
@@ -81,26 +81,34 @@ export class BadBatches {
   }
 
   async #skip(batch: KafkaBatch): Promise<void> {
-    const { topic, partition, badBatch, highWatermark } = batch.batch;
-    if (badBatch === null) return;
+    const { topic, partition } = batch.batch;
     this.#report(batch, 'a record batch can’t be decoded; it is skipped');
-    // The header may be damaged too: the partition goes on at its end at the latest.
-    const lastOffset = String(Math.min(Number(badBatch.lastOffset), Number(highWatermark) - 1));
-    await this.#options.sink?.send([
-      {
-        key: null,
-        value: null,
-        headers: {
-          'sluice-topic': topic,
-          'sluice-partition': String(partition),
-          'sluice-offset': badBatch.firstOffset,
-          'sluice-last-offset': lastOffset,
-          'sluice-reason': 'bad_batch',
-        },
-      },
-    ]);
-    batch.resolveOffset(lastOffset);
+    if (this.#stopped.delete(keyOf(topic, partition))) this.#count(topic);
+    batch.resolveOffset(lastOffsetOf(batch));
     await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+  }
+
+  /** @returns whether it is acknowledged, or there is no such topic */
+  async #sendDeadLetter(batch: KafkaBatch): Promise<boolean> {
+    const { sink, log } = this.#options;
+    const { topic, partition, badBatch } = batch.batch;
+    const headers = {
+      'sluice-topic': topic,
+      'sluice-partition': String(partition),
+      'sluice-offset': badBatch?.firstOffset ?? '',
+      'sluice-last-offset': lastOffsetOf(batch),
+      'sluice-reason': 'bad_batch',
+    };
+    try {
+      await sink?.send([{ key: null, value: null, headers }]);
+      return true;
+    } catch (thrown) {
+      log.warn(
+        { topic, partition, error: messageOf(thrown) },
+        'a skipped batch was not taken by the dead-letter topic',
+      );
+      return false;
+    }
   }
 
   #report({ batch: { topic, partition, badBatch } }: KafkaBatch, message: string): void {
@@ -114,6 +122,11 @@ export class BadBatches {
     const stopped = [...this.#stopped.values()].filter((partition) => partition.topic === topic);
     this.#options.metrics.badPartitions.set({ topic }, stopped.length);
   }
+}
+
+/** The header may be damaged too: the partition goes on at its end at the latest. */
+function lastOffsetOf({ batch: { badBatch, highWatermark } }: KafkaBatch): string {
+  return String(Math.min(Number(badBatch?.lastOffset), Number(highWatermark) - 1));
 }
 
 function keyOf(topic: string, partition: number): string {

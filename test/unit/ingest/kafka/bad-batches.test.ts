@@ -78,3 +78,17 @@ test('skip: a header that is damaged too moves the partition to its end at most'
   await processor.process(batch);
   assert.deepEqual(batch.committed, ['9']);
 });
+
+test('skip: while the dead-letter topic is away the partition is stopped, and no other', async () => {
+  const { processor, sink, buried, metrics } = setUp([], {}, 'skip');
+  sink.failing = true;
+  const refused = bad();
+  await processor.process(refused);
+  assert.deepEqual([refused.pauses, refused.resolved, refused.committed], [1, '', []]);
+  assert.match(await metrics.registry.metrics(), /sluice_bad_partitions\{topic="bids"\} 1\n/);
+  sink.failing = false;
+  const skipped = bad();
+  await processor.process(skipped);
+  assert.deepEqual([skipped.pauses, skipped.committed, buried.length], [0, ['7'], 1]);
+  assert.match(await metrics.registry.metrics(), /sluice_bad_partitions\{topic="bids"\} 0\n/);
+});
