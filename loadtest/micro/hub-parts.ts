@@ -30,7 +30,7 @@ class BenchBus {
 
   resume(): void {}
 
-  subscribe(channel: string, listener: Listener): Subscription {
+  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     this.listeners.set(channel, listener);
     return { ready: Promise.resolve(), leave: () => this.listeners.delete(channel) };
   }

@@ -3,6 +3,9 @@ import type { Publisher } from '../events/publisher.ts';
 /** Called once per message, in the order of the channel's messages. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;
 
+/** Called with a topic of which messages may have been missed on this pod, before now. Must not throw. */
+export type GapListener = (topic: string) => void;
+
 /** The subscription of one listener to one channel. */
 export interface Subscription {
   /** Resolves once every message published from then on will reach the listener; rejects if subscribing failed. */
@@ -16,7 +19,10 @@ export interface Bus extends Publisher {
   /** Begins to connect and returns at once; `notReady` reports when the bus has been reached. */
   start(): void;
   stop(): Promise<void>;
-  subscribe(channel: string, listener: Listener): Subscription;
+  /** @param topic that the channel belongs to */
+  subscribe(topic: string, channel: string, listener: Listener): Subscription;
+  /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
+  onGap(listener: GapListener): void;
   /**
    * Reads no more messages until `resume`. Messages that have been read already, and messages on a new connection,
    * still reach their listeners. No message is lost, unless Redis closes the connection because its output buffer is

@@ -44,8 +44,12 @@ export class MemoryBus implements Bus {
     return undefined;
   }
 
-  subscribe(channel: string, listener: Listener): Subscription {
+  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     return this.#channels.subscribe(channel, listener);
+  }
+
+  onGap(): void {
+    // Within a process nothing is missed.
   }
 
   pause(): void {
@@ -60,7 +64,7 @@ export class MemoryBus implements Bus {
     this.#pause = undefined;
   }
 
-  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+  async subscribed(_topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(channels.filter((channel) => this.#listeners.has(channel)));
   }
 
@@ -68,7 +72,7 @@ export class MemoryBus implements Bus {
    * Resolves when all listeners have been called. A long batch yields to the event loop, so that sockets make
    * progress.
    */
-  async publish(batch: readonly Publication[]): Promise<void> {
+  async publish(_topic: string, batch: readonly Publication[]): Promise<void> {
     for (const [index, { channel, payload }] of batch.entries()) {
       if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
       while (this.#pause !== undefined) await this.#pause.ended;

@@ -94,8 +94,12 @@ export class RedisBus implements Bus {
     return this.#reached.size === 2 ? undefined : 'Redis has not been reached yet';
   }
 
-  subscribe(channel: string, listener: Listener): Subscription {
+  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     return this.#channels.subscribe(channel, listener);
+  }
+
+  onGap(): void {
+    // Gaps are not found out yet.
   }
 
   /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
@@ -107,7 +111,7 @@ export class RedisBus implements Bus {
     this.#subscriberStream?.resume();
   }
 
-  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+  async subscribed(_topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     if (!this.#isSubscribed) throw new Error(NOT_SUBSCRIBED);
     if (!this.#countsSubscribers) return new Set(channels);
     const commands: Promise<unknown>[] = [];
@@ -131,15 +135,16 @@ export class RedisBus implements Bus {
     }
   }
 
-  async publish(batch: readonly Publication[]): Promise<void> {
-    if (!this.#isSubscribed) throw new PublishError(0, batch.length, new Error(NOT_SUBSCRIBED));
+  async publish(_topic: string, batch: readonly Publication[]): Promise<void> {
+    if (!this.#isSubscribed) throw new PublishError(batch, batch.length, new Error(NOT_SUBSCRIBED));
     const pipeline = this.#publisher.pipeline();
     for (const { channel, payload } of batch) pipeline.publish(channel, payload);
     const replies = (await pipeline.exec()) ?? [];
-    const failed = replies.findIndex(([error]) => error !== null);
-    const acknowledged = failed === -1 ? replies.length : failed;
-    this.#metrics.publishes.inc(acknowledged);
-    if (acknowledged < batch.length) throw new PublishError(acknowledged, batch.length, replies[failed]?.[0]);
+    const failed = batch.filter((_, index) => replies[index]?.[0] !== null);
+    this.#metrics.publishes.inc(batch.length - failed.length);
+    if (failed.length > 0) {
+      throw new PublishError(failed, batch.length, replies.find(([error]) => error !== null)?.[0]);
+    }
   }
 
   /** Undefined before the first connection. */

@@ -8,6 +8,8 @@ export interface Message {
   readonly v: 1;
   /** Topic. */
   readonly t: string;
+  /** Kafka's id of the topic: a topic that is made anew under the same name has another. Absent where it is not known. */
+  readonly id?: string;
   /** Partition. */
   readonly p: number;
   /** Offset. */

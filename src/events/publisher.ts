@@ -10,26 +10,28 @@ export interface Publisher {
    * Which of these channels may have subscribers, on any pod. A message published now on one that is left out would reach
    * no subscriber. A bus that can't tell returns all of them.
    *
+   * @param topic that the channels belong to
    * @param channels each once
    * @throws if publishing would fail too
    */
-  subscribed(channels: readonly string[]): Promise<ReadonlySet<string>>;
+  subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
    * Publishes in the order given, all in one go, and resolves when the bus has acknowledged each.
    *
-   * @throws PublishError that says how many of the first ones were acknowledged
+   * @param topic that all channels of the batch belong to
+   * @throws PublishError that says which of them were not acknowledged
    */
-  publish(batch: readonly Publication[]): Promise<void>;
+  publish(topic: string, batch: readonly Publication[]): Promise<void>;
 }
 
 export class PublishError extends Error {
-  /** This many of the batch's first publications are known to have arrived; of the rest nothing is known. */
-  readonly acknowledged: number;
+  /** Those that were not acknowledged, in their order: some may have arrived all the same. The others have arrived. */
+  readonly failed: readonly Publication[];
 
-  constructor(acknowledged: number, total: number, cause: unknown) {
-    super(`the bus acknowledged ${acknowledged} of ${total} publications`, { cause });
+  constructor(failed: readonly Publication[], total: number, cause: unknown) {
+    super(`the bus acknowledged ${total - failed.length} of ${total} publications`, { cause });
     this.name = 'PublishError';
-    this.acknowledged = acknowledged;
+    this.failed = failed;
   }
 }

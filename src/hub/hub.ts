@@ -89,12 +89,12 @@ export class Hub {
   }
 
   #open(group: Group): void {
-    const { operation, key, channels } = group.plan;
+    const { operation, key, topic, channels } = group.plan;
     const groups = this.#groups.get(operation) ?? new Map<string, Group>();
     this.#groups.set(operation, groups.set(key, group));
     this.#options.metrics.groups.inc();
     const joining = channels.map((name) => {
-      const channel = this.#channels.get(name) ?? this.#listen(name);
+      const channel = this.#channels.get(name) ?? this.#listen(topic, name);
       channel.groups.add(group);
       return channel.subscription.ready;
     });
@@ -133,9 +133,9 @@ export class Hub {
     ]);
   }
 
-  #listen(name: string): HubChannel & { readonly subscription: Subscription } {
+  #listen(topic: string, name: string): HubChannel & { readonly subscription: Subscription } {
     const listening: HubChannel = { name, groups: new Set<Group>(), offsets: new ChannelOffsets() };
-    const subscription = this.#options.bus.subscribe(name, (payload) =>
+    const subscription = this.#options.bus.subscribe(topic, name, (payload) =>
       this.#backlog.add(listening, payload),
     );
     const channel = { ...listening, subscription };

@@ -13,7 +13,8 @@ export interface SubscriptionPlan {
   readonly key: string;
   /** As the client sent them, but only those that the operation declares. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Each once. */
+  readonly topic: string;
+  /** Of the topic, each once. */
   readonly channels: readonly string[];
   /** The subscription field. */
   readonly field: string;
@@ -45,8 +46,8 @@ export function planSubscription(
   try {
     const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
     const filter = binding.filter?.(root.args);
-    const { field, shares } = binding;
-    return { operation, key, variables, channels, field, filter, shares };
+    const { topic, field, shares } = binding;
+    return { operation, key, variables, topic, channels, field, filter, shares };
   } catch (error) {
     return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
   }

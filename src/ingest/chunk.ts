@@ -12,27 +12,18 @@ interface Parts {
   readonly metrics: Metrics;
 }
 
-/** What one attempt publishes of the events that are left. */
-interface PublishAttempt {
-  readonly publications: Publication[];
-  /** For each event of the attempt, the index after its last publication. */
-  readonly ends: number[];
-  /** For each event of the attempt, whether a channel of it has subscribers. */
-  readonly subscribed: boolean[];
-}
-
 /**
- * Consecutive records of one partition, on their way to the bus together. Each attempt asks the bus first which channels
- * have subscribers; events of other channels are neither encoded nor published. A failed attempt may be repeated: it
- * goes on at the first event that the bus has not acknowledged.
+ * Consecutive records of one partition, on their way to the bus together. The bus is asked first which channels have
+ * subscribers; events of other channels are neither encoded nor published. A failed attempt may be repeated: it
+ * publishes what the bus has not acknowledged, and nothing else.
  */
 export class Chunk {
   readonly #parts: Parts;
   readonly #events: readonly RoutedEvent[];
   /** Those that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
-  /** Index of the first event that the bus has not acknowledged. */
-  #next = 0;
+  /** Those that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
+  #publications: readonly Publication[] | undefined;
 
   private constructor(events: RoutedEvent[], deadLetters: DeadLetter[], parts: Parts) {
     this.#events = events;
@@ -69,7 +60,7 @@ export class Chunk {
    * @throws PublishError, or the errors of `publisher.subscribed` and of sending dead letters
    */
   async deliver(publisher: Publisher): Promise<void> {
-    if (this.#next < this.#events.length) await this.#publish(publisher);
+    await this.#publish(publisher);
     // In the order of the records, though some faults are found later than others.
     const letters = this.#deadLetters.toSorted((one, other) => one.record.offset - other.record.offset);
     if (letters.length > 0) await this.#parts.deadLetters.send(letters);
@@ -77,65 +68,48 @@ export class Chunk {
   }
 
   async #publish(publisher: Publisher): Promise<void> {
-    const events = this.#next === 0 ? this.#events : this.#events.slice(this.#next);
-    const asked = new Set<string>();
-    for (const { channels } of events) for (const channel of channels) asked.add(channel);
-    const subscribed = await publisher.subscribed([...asked]);
-    // An event that was routed by its Kafka key may have further channels, which the bus was not asked about.
-    const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);
-    const attempt = await this.#prepare(events, isSubscribed);
-    const { publications } = attempt;
+    const topic = this.#events[0]?.record.topic;
+    if (topic === undefined) return;
+    this.#publications ??= await this.#prepare(topic, publisher);
+    if (this.#publications.length === 0) return;
     try {
-      if (publications.length > 0) await publisher.publish(publications);
+      await publisher.publish(topic, this.#publications);
     } catch (thrown) {
-      if (thrown instanceof PublishError) this.#acknowledge(attempt, thrown.acknowledged);
+      if (thrown instanceof PublishError) this.#publications = thrown.failed;
       throw thrown;
     }
-    this.#acknowledge(attempt, publications.length);
+    this.#publications = [];
   }
 
-  async #prepare(
-    events: readonly RoutedEvent[],
-    isSubscribed: (channel: string) => boolean,
-  ): Promise<PublishAttempt> {
-    const attempt: PublishAttempt = { publications: [], ends: [], subscribed: [] };
-    for (const event of events) {
-      const subscribed = event.channels.some(isSubscribed);
-      if (subscribed) {
-        const isFirst = !event.isEncoded;
-        const pending = event.encode();
-        const result = pending instanceof Promise ? await pending : pending;
-        if (result instanceof DecodeError) {
-          if (isFirst) this.#noteDeadLetter({ record: event.record, error: result });
-        } else if (result !== undefined) {
-          const { channels, payload } = result;
-          for (const channel of channels)
-            if (isSubscribed(channel)) attempt.publications.push({ channel, payload });
-        }
+  /** @throws the errors of `publisher.subscribed`: then nothing has been encoded or counted */
+  async #prepare(topic: string, publisher: Publisher): Promise<Publication[]> {
+    const asked = new Set<string>();
+    for (const { channels } of this.#events) for (const channel of channels) asked.add(channel);
+    const subscribed = await publisher.subscribed(topic, [...asked]);
+    // An event that was routed by its Kafka key may have further channels, which the bus was not asked about.
+    const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);
+    const publications: Publication[] = [];
+    let unsubscribed = 0;
+    for (const event of this.#events) {
+      if (!event.channels.some(isSubscribed)) {
+        unsubscribed += 1;
+        continue;
       }
-      attempt.subscribed.push(subscribed);
-      attempt.ends.push(attempt.publications.length);
+      const pending = event.encode();
+      const result = pending instanceof Promise ? await pending : pending;
+      if (result instanceof DecodeError) {
+        this.#noteDeadLetter({ record: event.record, error: result });
+      } else if (result !== undefined) {
+        const { channels, payload } = result;
+        for (const channel of channels) if (isSubscribed(channel)) publications.push({ channel, payload });
+      }
     }
-    return attempt;
+    if (unsubscribed > 0) this.#parts.metrics.unsubscribedEvents.inc({ topic }, unsubscribed);
+    return publications;
   }
 
   #noteDeadLetter(letter: DeadLetter): void {
     this.#parts.deadLetters.note(letter);
     this.#deadLetters.push(letter);
-  }
-
-  /** Moves on to the first event that is not acknowledged in full, and counts those without subscribers. */
-  #acknowledge({ ends, subscribed }: PublishAttempt, acknowledged: number): void {
-    let count = 0;
-    let unsubscribed = 0;
-    while (count < ends.length && (ends[count] ?? 0) <= acknowledged) {
-      if (subscribed[count] === false) unsubscribed += 1;
-      count += 1;
-    }
-    const topic = this.#events[0]?.record.topic;
-    if (topic !== undefined && unsubscribed > 0) {
-      this.#parts.metrics.unsubscribedEvents.inc({ topic }, unsubscribed);
-    }
-    this.#next += count;
   }
 }

@@ -77,7 +77,10 @@ export class LocalSource {
     }
     if (result === undefined) return;
     const { channels, payload } = result;
-    await publisher.publish(channels.map((channel) => ({ channel, payload })));
+    await publisher.publish(
+      topic,
+      channels.map((channel) => ({ channel, payload })),
+    );
   }
 
   #nextOffset(topic: string): number {

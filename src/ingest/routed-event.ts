@@ -26,11 +26,10 @@ export class RoutedEvent {
   readonly record: KafkaRecord;
   /** By the record's Kafka key, or by the event itself: then these are all of them. */
   readonly channels: readonly string[];
-  /** Undefined once it has run: the decoded event is released with it. */
-  #encode: (() => EncodeResult | Promise<EncodeResult>) | undefined;
-  #result: EncodeResult;
+  /** Does the rest of the work; to be called once. A promise only if the graph's own `decode` gives one. Never throws. */
+  readonly encode: () => EncodeResult | Promise<EncodeResult>;
 
-  /** @param encode does the rest of the work; never throws, never rejects */
+  /** @param encode never throws, never rejects */
   constructor(
     record: KafkaRecord,
     channels: readonly string[],
@@ -38,24 +37,6 @@ export class RoutedEvent {
   ) {
     this.record = record;
     this.channels = channels;
-    this.#encode = encode;
-  }
-
-  get isEncoded(): boolean {
-    return this.#encode === undefined;
-  }
-
-  /** Does the rest of the work, once. A promise only if the graph's own `decode` gives one. Never throws, never rejects. */
-  encode(): EncodeResult | Promise<EncodeResult> {
-    if (this.#encode === undefined) return this.#result;
-    const result = this.#encode();
-    if (result instanceof Promise) return result.then((settled) => this.#keep(settled));
-    return this.#keep(result);
-  }
-
-  #keep(result: EncodeResult): EncodeResult {
-    this.#encode = undefined;
-    this.#result = result;
-    return result;
+    this.encode = encode;
   }
 }

@@ -12,6 +12,8 @@ export interface BusUnderTest {
   readonly joins?: (channel: string) => Promise<number>;
 }
 
+const TOPIC = 'topic';
+
 type MakeBus = (t: TestContext, options: { lingerMs: number }) => Promise<BusUnderTest>;
 
 /** What every bus must do. `make` gives a started bus. */
@@ -29,25 +31,28 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   check('once ready, a listener gets every message of its channel, in order', async (_t, { bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
-    await bus.subscribe(channel, inbox.take).ready;
+    await bus.subscribe(TOPIC, channel, inbox.take).ready;
     const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    await bus.publish(sent.map((payload) => ({ channel, payload })));
+    await bus.publish(
+      TOPIC,
+      sent.map((payload) => ({ channel, payload })),
+    );
     assert.deepEqual(await inbox.until(500), sent);
   });
 
   check('a listener gets no message of another channel', async (_t, { bus }) => {
     const [mine, other] = [freshChannel(), freshChannel()];
     const inbox = new Inbox();
-    await bus.subscribe(mine, inbox.take).ready;
-    await bus.publish([on(other, 'no'), on(mine, 'yes')]);
+    await bus.subscribe(TOPIC, mine, inbox.take).ready;
+    await bus.publish(TOPIC, [on(other, 'no'), on(mine, 'yes')]);
     assert.deepEqual(await inbox.until(1), ['yes']);
   });
 
   check('several listeners of a channel join it once, and each gets each message once', async (_t, under) => {
     const channel = freshChannel();
     const inboxes = [new Inbox(), new Inbox(), new Inbox()];
-    await Promise.all(inboxes.map((inbox) => under.bus.subscribe(channel, inbox.take).ready));
-    await under.bus.publish([on(channel, 'a'), on(channel, 'b')]);
+    await Promise.all(inboxes.map((inbox) => under.bus.subscribe(TOPIC, channel, inbox.take).ready));
+    await under.bus.publish(TOPIC, [on(channel, 'a'), on(channel, 'b')]);
     for (const inbox of inboxes) assert.deepEqual(await inbox.until(2), ['a', 'b']);
     if (under.joins !== undefined) assert.equal(await under.joins(channel), 1);
     assert.equal(await channels(under.metrics), 1);
@@ -56,30 +61,33 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   check('a bus that is paused and resumed loses no message', async (_t, { bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
-    await bus.subscribe(channel, inbox.take).ready;
+    await bus.subscribe(TOPIC, channel, inbox.take).ready;
     bus.pause();
     bus.pause();
     const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    const published = bus.publish(sent.map((payload) => ({ channel, payload })));
+    const published = bus.publish(
+      TOPIC,
+      sent.map((payload) => ({ channel, payload })),
+    );
     for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(inbox.messages, []);
     bus.resume();
     await published;
     assert.deepEqual(await inbox.until(500), sent);
     bus.resume();
-    await bus.publish([on(channel, 'more')]);
+    await bus.publish(TOPIC, [on(channel, 'more')]);
     assert.deepEqual(await inbox.until(501), [...sent, 'more']);
   });
 
   check('a listener that has left gets no more messages, and the others do', async (_t, { bus }) => {
     const channel = freshChannel();
     const [stays, leaves] = [new Inbox(), new Inbox()];
-    await bus.subscribe(channel, stays.take).ready;
-    const leaving = bus.subscribe(channel, leaves.take);
+    await bus.subscribe(TOPIC, channel, stays.take).ready;
+    const leaving = bus.subscribe(TOPIC, channel, leaves.take);
     await leaving.ready;
     leaving.leave();
     leaving.leave();
-    await bus.publish([on(channel, 'a')]);
+    await bus.publish(TOPIC, [on(channel, 'a')]);
     assert.deepEqual(await stays.until(1), ['a']);
     assert.deepEqual(leaves.messages, []);
   });
@@ -87,11 +95,11 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   check('when a listener throws, the other listeners still get the message', async (_t, { bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
-    bus.subscribe(channel, () => {
+    bus.subscribe(TOPIC, channel, () => {
       throw new Error('a listener failed on purpose');
     });
-    await bus.subscribe(channel, inbox.take).ready;
-    await bus.publish([on(channel, 'a')]);
+    await bus.subscribe(TOPIC, channel, inbox.take).ready;
+    await bus.publish(TOPIC, [on(channel, 'a')]);
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
@@ -99,14 +107,14 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     'after the last listener has left, the bus stays on the channel for the linger time',
     async (_t, under) => {
       const channel = freshChannel();
-      const first = under.bus.subscribe(channel, () => undefined);
+      const first = under.bus.subscribe(TOPIC, channel, () => undefined);
       await first.ready;
       first.leave();
       await first.ready;
       assert.equal(await channels(under.metrics), 1);
       const inbox = new Inbox();
-      await under.bus.subscribe(channel, inbox.take).ready;
-      await under.bus.publish([on(channel, 'a')]);
+      await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
+      await under.bus.publish(TOPIC, [on(channel, 'a')]);
       assert.deepEqual(await inbox.until(1), ['a']);
     },
   );
@@ -115,13 +123,13 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     'after the linger time the bus leaves the channel, even if the listener left before the join was acknowledged',
     async (_t, under) => {
       const channel = freshChannel();
-      const hasty = under.bus.subscribe(channel, () => undefined);
+      const hasty = under.bus.subscribe(TOPIC, channel, () => undefined);
       hasty.leave();
       await until(async () => (await channels(under.metrics)) === 0);
       if (under.joins !== undefined) await until(async () => (await under.joins?.(channel)) === 0);
       const inbox = new Inbox();
-      await under.bus.subscribe(channel, inbox.take).ready;
-      await under.bus.publish([on(channel, 'again')]);
+      await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
+      await under.bus.publish(TOPIC, [on(channel, 'again')]);
       assert.deepEqual(await inbox.until(1), ['again']);
     },
     1,
@@ -131,16 +139,16 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     'asked for subscribers, the bus names the channels that are joined, and no others',
     async (_t, { bus }) => {
       const [joined, other, left] = [freshChannel(), freshChannel(), freshChannel()];
-      assert.deepEqual(await bus.subscribed([joined, other]), new Set());
+      assert.deepEqual(await bus.subscribed(TOPIC, [joined, other]), new Set());
       const inbox = new Inbox();
-      await bus.subscribe(joined, inbox.take).ready;
-      const lingering = bus.subscribe(left, inbox.take);
+      await bus.subscribe(TOPIC, joined, inbox.take).ready;
+      const lingering = bus.subscribe(TOPIC, left, inbox.take);
       await lingering.ready;
       lingering.leave();
       // The bus leaves a channel only after the linger time: until then the pod counts as a subscriber.
-      assert.deepEqual(await bus.subscribed([other, left, joined]), new Set([left, joined]));
-      assert.deepEqual(await bus.subscribed([other]), new Set());
-      assert.deepEqual(await bus.subscribed([]), new Set());
+      assert.deepEqual(await bus.subscribed(TOPIC, [other, left, joined]), new Set([left, joined]));
+      assert.deepEqual(await bus.subscribed(TOPIC, [other]), new Set());
+      assert.deepEqual(await bus.subscribed(TOPIC, []), new Set());
     },
   );
 
@@ -149,8 +157,8 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     async (_t, { bus }) => {
       const channel = freshChannel();
       const inbox = new Inbox();
-      await bus.subscribe(channel, inbox.take).ready;
-      for (const asked of await bus.subscribed([channel])) await bus.publish([on(asked, 'a')]);
+      await bus.subscribe(TOPIC, channel, inbox.take).ready;
+      for (const asked of await bus.subscribed(TOPIC, [channel])) await bus.publish(TOPIC, [on(asked, 'a')]);
       assert.deepEqual(await inbox.until(1), ['a']);
     },
   );
@@ -159,10 +167,10 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     'a channel that the bus has left has no subscriber any more',
     async (_t, { bus }) => {
       const channel = freshChannel();
-      const subscription = bus.subscribe(channel, () => undefined);
+      const subscription = bus.subscribe(TOPIC, channel, () => undefined);
       await subscription.ready;
       subscription.leave();
-      await until(async () => (await bus.subscribed([channel])).size === 0);
+      await until(async () => (await bus.subscribed(TOPIC, [channel])).size === 0);
     },
     1,
   );
@@ -172,13 +180,13 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     async (_t, { bus }) => {
       const many = Array.from({ length: 25_000 }, () => freshChannel());
       const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
-      await Promise.all(joined.map((channel) => bus.subscribe(channel, () => undefined).ready));
-      assert.deepEqual([...(await bus.subscribed(many))], joined);
+      await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
+      assert.deepEqual([...(await bus.subscribed(TOPIC, many))], joined);
     },
   );
 
   check('publishing an empty batch succeeds', async (_t, { bus }) => {
-    await bus.publish([]);
+    await bus.publish(TOPIC, []);
   });
 }
 

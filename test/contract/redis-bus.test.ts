@@ -29,14 +29,14 @@ test(
     const options = { url: redisUrl(), countsSubscribers: true };
     const [asking, other] = [await startBus(t, options), await startBus(t, options)];
     const channel = `bus-pods-${process.pid}-${Date.now()}`;
-    await other.subscribe(channel, () => undefined).ready;
-    assert.deepEqual(await asking.subscribed([channel, `${channel}-2`]), new Set([channel]));
+    await other.subscribe('topic', channel, () => undefined).ready;
+    assert.deepEqual(await asking.subscribed('topic', [channel, `${channel}-2`]), new Set([channel]));
   },
 );
 
 test('redis: a bus that is set not to ask Redis names all channels', needs('redis'), async (t) => {
   const bus = await startBus(t, { url: redisUrl(), countsSubscribers: false });
-  assert.deepEqual(await bus.subscribed(['a', 'b']), new Set(['a', 'b']));
+  assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
 });
 
 test(
@@ -49,8 +49,8 @@ test(
     await admin.acl('SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-pubsub');
     const url = `redis://mute:secret@127.0.0.1:${server.port}`;
     const bus = await startBus(t, { url, countsSubscribers: true });
-    assert.deepEqual(await bus.subscribed(['a', 'b']), new Set(['a', 'b']));
-    assert.deepEqual(await bus.subscribed(['c']), new Set(['c']));
+    assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
+    assert.deepEqual(await bus.subscribed('topic', ['c']), new Set(['c']));
   },
 );
 
@@ -61,7 +61,7 @@ test(
     const server = await startRedis(t);
     const bus = await startBus(t, { url: server.url, countsSubscribers: true });
     await server.stop('SIGKILL');
-    await assert.rejects(bus.subscribed(['a']));
+    await assert.rejects(bus.subscribed('topic', ['a']));
   },
 );
 

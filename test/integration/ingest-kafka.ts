@@ -22,14 +22,14 @@ export class Seen extends EventEmitter<{ published: []; refused: [] }> implement
   readonly messages: Message[] = [];
   away = false;
 
-  subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+  subscribed(_topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     return Promise.resolve(new Set(channels));
   }
 
-  async publish(batch: readonly Publication[]): Promise<void> {
+  async publish(_topic: string, batch: readonly Publication[]): Promise<void> {
     if (this.away) {
       this.emit('refused');
-      throw new PublishError(0, batch.length, new Error('the bus is away'));
+      throw new PublishError(batch, batch.length, new Error('the bus is away'));
     }
     for (const { payload } of batch) {
       const message = decodeMessage(payload);

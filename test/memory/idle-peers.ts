@@ -88,7 +88,7 @@ export class Pod {
       bus: {
         pause: () => undefined,
         resume: () => undefined,
-        subscribe: (_channel, listener) => {
+        subscribe: (_topic, _channel, listener) => {
           this.#listeners.add(listener);
           return { ready: Promise.resolve(), leave: () => void this.#listeners.delete(listener) };
         },

@@ -64,7 +64,7 @@ const STAGES: readonly Stage[] = [
     open: async (graph, bus, metrics, prefix) => {
       const arrivals = new Arrivals();
       const joins = CHANNELS.map(
-        (channel) => bus.subscribe(`${prefix}${TOPIC}:channel=${channel}`, () => arrivals.add()).ready,
+        (channel) => bus.subscribe(TOPIC, `${prefix}${TOPIC}:channel=${channel}`, () => arrivals.add()).ready,
       );
       await Promise.all(joins);
       return untilArrived(ingestWay(bus, graph.topics, metrics, prefix), arrivals);

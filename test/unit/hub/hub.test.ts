@@ -23,7 +23,7 @@ class FakeBus {
   paused = false;
   readonly #joins = new Map<string, PromiseWithResolvers>();
 
-  subscribe(channel: string, listener: Listener): Subscription {
+  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     this.listeners.set(channel, listener);
     const join = withResolvers();
     this.#joins.set(channel, join);

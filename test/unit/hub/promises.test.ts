@@ -86,7 +86,7 @@ function subscribed(count: number, resolve: Resolve) {
     bus: {
       pause: () => undefined,
       resume: () => undefined,
-      subscribe: (_channel, heard) => {
+      subscribe: (_topic, _channel, heard) => {
         listener = heard;
         return { ready: Promise.resolve(), leave: () => undefined };
       },

@@ -73,6 +73,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       operation,
       key: '',
       variables: {},
+      topic: 't',
       channels: ['c'],
       field: 'see',
       filter: options.filter,

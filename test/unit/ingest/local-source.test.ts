@@ -79,6 +79,6 @@ test('a payload that is no event is refused with the reason, and counted', async
 
 test('when the bus does not take the event, the caller gets an error', async () => {
   const { source, publisher } = setUp();
-  publisher.failing = () => 0;
+  publisher.failing = (publications) => publications;
   await assert.rejects(source.accept('bids', Buffer.from('{}')), { name: 'PublishError' });
 });

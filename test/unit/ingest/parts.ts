@@ -33,26 +33,26 @@ export function readableLog(level = 'trace'): { log: Log; lines: Record<string, 
   return { log, lines };
 }
 
-/** Takes all publications and keeps them; if `failing` returns a number, takes that many of a batch and fails. */
+/** Takes all publications and keeps them; but those of a batch that `failing` returns. */
 export class RecordingPublisher implements Publisher {
   readonly published: Publication[] = [];
   attempts = 0;
   readonly asked: (readonly string[])[] = [];
-  failing: (batch: readonly Publication[]) => number | undefined = () => undefined;
+  failing: (batch: readonly Publication[]) => readonly Publication[] = () => [];
   /** Whether a channel has subscribers. */
   wants: (channel: string) => boolean = () => true;
 
-  async subscribed(channels: readonly string[]): Promise<ReadonlySet<string>> {
+  async subscribed(_topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     this.asked.push(channels);
     return new Set(channels.filter(this.wants));
   }
 
-  publish(batch: readonly Publication[]): Promise<void> {
+  publish(_topic: string, batch: readonly Publication[]): Promise<void> {
     this.attempts += 1;
-    const taken = this.failing(batch);
-    this.published.push(...batch.slice(0, taken));
-    return taken === undefined
+    const failed = this.failing(batch);
+    this.published.push(...batch.filter((publication) => !failed.includes(publication)));
+    return failed.length === 0
       ? Promise.resolve()
-      : Promise.reject(new PublishError(taken, batch.length, new Error('the bus is away')));
+      : Promise.reject(new PublishError(failed, batch.length, new Error('the bus is away')));
   }
 }

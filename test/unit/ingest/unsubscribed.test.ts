@@ -62,22 +62,20 @@ test('when the bus cannot be asked, the consumer tries again as for a failed pub
   assert.equal(await count(metrics.unsubscribedEvents), 0);
 });
 
-test('a second attempt asks again for the events that were not published, and no event is counted twice', async () => {
+test('a second attempt does not ask again, and no event is counted twice', async () => {
   const { processor, publisher, metrics } = setUp(['id']);
-  publisher.wants = (channel) =>
-    channel === 'bids:id=1' || (publisher.asked.length > 1 && channel === 'bids:id=2');
-  publisher.failing = () => (publisher.attempts === 1 ? 1 : undefined);
-  // The first attempt publishes the event of id 1, not that of id 2; unsubscribed events between them are done.
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  publisher.failing = (publications) => (publisher.attempts === 1 ? publications.slice(1) : []);
   await processor.process(new FakeBatch([0, 1, 2, 1, 2, 0].map((id) => `{"id":${id}}`)));
-  assert.deepEqual(publisher.asked[1], ['bids', 'bids:id=1', 'bids:id=2', 'bids:id=0']);
-  assert.deepEqual(offsetsOf(publisher), [1, 3, 4]);
-  assert.equal(await count(metrics.unsubscribedEvents), 3);
+  assert.equal(publisher.asked.length, 1);
+  assert.deepEqual(offsetsOf(publisher), [1, 3]);
+  assert.equal(await count(metrics.unsubscribedEvents), 4);
 });
 
 test('a fault inside an event is found only if the event has a subscriber, and counted once', async () => {
   const { processor, publisher, buried, metrics } = setUp(['id']);
   publisher.wants = (channel) => channel === 'bids:id=1';
-  publisher.failing = () => (publisher.attempts < 3 ? 0 : undefined);
+  publisher.failing = (publications) => (publisher.attempts < 3 ? publications : []);
   const batch = new FakeBatch([
     '{"id":1}',
     '{"id":1,"__proto__":1}',
