@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Bus } from './bus/bus.ts';
 import { MemoryBus } from './bus/memory-bus.ts';
-import { RedisBus } from './bus/redis-bus.ts';
+import { ioredisBus } from './bus/redis/ioredis-bus.ts';
 import { readSettingFile, type Config } from './config.ts';
 import { Authenticator } from './context/authenticator.ts';
 import { responseKeys } from './backends/response-keys.ts';
@@ -181,7 +181,13 @@ function createBus({ config, metrics, log }: Basics): Bus {
   const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
   const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
-  return new RedisBus({ ...common, url: config.REDIS_URL, ca, countsSubscribers: config.SKIP_UNSUBSCRIBED });
+  return ioredisBus({
+    ...common,
+    url: config.REDIS_URL,
+    ca,
+    prefix: config.REDIS_PREFIX,
+    countsSubscribers: config.SKIP_UNSUBSCRIBED,
+  });
 }
 
 /**

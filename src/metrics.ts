@@ -56,6 +56,10 @@ export class Metrics {
     'bus_outages_total',
     'Times that this pod lost its subscriptions to Redis: it missed events that other pods published meanwhile',
   );
+  readonly redisNotMaster = this.#counter(
+    'redis_not_master_total',
+    'Times that Redis turned out to be a replica: nothing is published to it, and the pod connects again',
+  );
   readonly staleEvents = this.#counter(
     'stale_events_total',
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',

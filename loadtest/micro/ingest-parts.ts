@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { KafkaMessage } from 'kafkajs';
 import type { Bus } from '../../src/bus/bus.ts';
 import { MemoryBus } from '../../src/bus/memory-bus.ts';
-import { RedisBus } from '../../src/bus/redis-bus.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { Operation } from '../../src/executor/operation.ts';
 import { loadGraph, type LoadedGraph } from '../../src/graph/loader/load-graph.ts';
@@ -34,7 +34,7 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
   const bus =
     url === undefined
       ? new MemoryBus(common)
-      : new RedisBus({ ...common, url, ca: undefined, countsSubscribers: true });
+      : ioredisBus({ ...common, url, ca: undefined, prefix: 'micro:', countsSubscribers: true });
   bus.start();
   while (bus.notReady() !== undefined) await setImmediate();
   return bus;

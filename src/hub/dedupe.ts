@@ -1,32 +1,47 @@
-/** The record's place in Kafka: partition, offset, timestamp (ms). */
+/** The record's place in Kafka: the topic's id, if that is known, partition and offset. */
 interface Position {
+  readonly id?: string;
   readonly p: number;
   readonly o: number;
-  readonly ts: number;
 }
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
 
+/** What one channel has carried of a partition. */
+interface Carried {
+  /** Kafka's id of the topic. */
+  topicId: string | undefined;
+  /** That of the topic which had the same name before. */
+  formerId: string | undefined;
+  highest: number;
+}
+
 /**
- * What one channel has carried, per partition: the highest offset and the latest Kafka timestamp.
- * A publisher sends a partition's events in order and repeats from the first one that was not acknowledged, so an offset
- * that does not go up has been dispatched before, unless the topic was made anew: then offsets begin at 0 while
- * timestamps go on.
+ * What one channel has carried, by partition. A channel gets the events of a partition in the order of their offsets, and
+ * copies of them only after the event itself: their publisher has not heard that they arrived, or the partition has gone
+ * on to another pod before they were committed. (Publishing keeps it so where Redis takes only a part.) So an offset that
+ * does not go up has been dispatched before, unless the topic was made anew: then Kafka's id of the topic is another.
  */
 export class ChannelOffsets {
-  readonly #partitions = new Map<number, { offset: number; timestamp: number }>();
+  readonly #partitions = new Map<number, Carried>();
 
-  see({ p, o, ts }: Position): DedupeResult {
+  see({ id, p, o }: Position): DedupeResult {
     const last = this.#partitions.get(p);
     if (last === undefined) {
-      this.#partitions.set(p, { offset: o, timestamp: ts });
+      this.#partitions.set(p, { topicId: id, formerId: undefined, highest: o });
       return 'new';
     }
-    const restarted = o <= last.offset;
-    if (restarted && ts <= last.timestamp) return 'seen';
-    last.offset = o;
-    last.timestamp = Math.max(last.timestamp, ts);
-    return restarted ? 'restarted' : 'new';
+    if (id !== undefined && id !== last.topicId) {
+      if (id === last.formerId) return 'seen';
+      if (last.topicId !== undefined) {
+        this.#partitions.set(p, { topicId: id, formerId: last.topicId, highest: o });
+        return 'restarted';
+      }
+      last.topicId = id;
+    }
+    if (o <= last.highest) return 'seen';
+    last.highest = o;
+    return 'new';
   }
 }
 
@@ -42,8 +57,8 @@ export class RecentPositions {
   #previous = new Set<string>();
 
   /** @returns false if this position has been seen lately */
-  add({ p, o, ts }: Position): boolean {
-    const position = `${p}:${o}:${ts}`;
+  add({ id = '', p, o }: Position): boolean {
+    const position = `${p}:${o}:${id}`;
     if (this.#current.has(position) || this.#previous.has(position)) return false;
     this.#current.add(position);
     if (this.#current.size === GENERATION) {

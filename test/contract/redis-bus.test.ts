@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
-import { RedisBus } from '../../src/bus/redis-bus.ts';
+import type { Bus } from '../../src/bus/bus.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { startRedis } from '../helpers/redis.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
 
-const SILENT = { lingerMs: 60_000, ca: undefined, log: createLog('silent') };
+const SILENT = { prefix: 'contract:', lingerMs: 60_000, ca: undefined, log: createLog('silent') };
 
 /** A bus that has reached Redis. */
-async function startBus(
-  t: TestContext,
-  options: { url: string; countsSubscribers: boolean },
-): Promise<RedisBus> {
-  const bus = new RedisBus({ ...SILENT, ...options, metrics: new Metrics() });
+async function startBus(t: TestContext, options: { url: string; countsSubscribers: boolean }): Promise<Bus> {
+  const bus = ioredisBus({ ...SILENT, ...options, metrics: new Metrics() });
   bus.start();
   t.after(() => bus.stop());
   while (bus.notReady() !== undefined) await new Promise((resolve) => setImmediate(resolve));
@@ -68,10 +66,11 @@ test(
 testBus('redis', needs('redis'), async (t, { lingerMs }) => {
   const url = redisUrl();
   const metrics = new Metrics();
-  const bus = new RedisBus({
+  const bus = ioredisBus({
     url,
     ca: undefined,
     lingerMs,
+    prefix: 'contract:',
     countsSubscribers: true,
     metrics,
     log: createLog('silent'),

@@ -49,7 +49,7 @@ class FakeBus {
   }
 
   carry(channel: string, o: number, event: object, rest: object = {}): void {
-    const message = { v: 1, t: 'bids', p: 0, o, ts: o, in: 0, key: null, event, ...rest };
+    const message = { v: 1, t: 'bids', id: 'bids-1', p: 0, o, ts: o, in: 0, key: null, event, ...rest };
     this.listeners.get(channel)?.(JSON.stringify(message));
   }
 }
@@ -290,7 +290,7 @@ test('the hub drops events that are published again, but not those of a topic cr
   bus.carry('bids', 2, { n: 2 });
   bus.carry('bids', 1, { n: 1 });
   bus.carry('bids', 2, { n: 2 });
-  bus.carry('bids', 0, { n: 3 }, { ts: 50 });
+  bus.carry('bids', 0, { n: 3 }, { id: 'made anew' });
   assert.deepEqual(
     subscriber.results,
     [1, 2, 3].map((n) => ({ data: { n } })),

@@ -1,0 +1,76 @@
+import type { GapListener } from '../bus.ts';
+
+type Versions = ReadonlyMap<string, string | null>;
+
+/**
+ * Finds out, after a lost connection, of which topics this pod may have missed messages. Each chunk that is published
+ * gives its topic a new version:
+ *
+ *     versions read ──► message to oneself heard: all up to these versions has been heard
+ *     connection lost ──► a new one ──► versions read: those that are others than were heard last have a gap
+ *
+ * It errs on one side: a topic of which only other channels were published to, or just before the connection was lost, is
+ * told as a gap too.
+ */
+export class GapDetector {
+  /** Topics that this pod listens to, with their channels. */
+  readonly #channels = new Map<string, number>();
+  /** By topic: all that was published before it had this version has been heard. */
+  readonly #heard = new Map<string, string>();
+  /** Topics listened to when the connection was lost: they may have a gap. */
+  readonly #suspects = new Set<string>();
+  #listener: GapListener = () => undefined;
+
+  onGap(listener: GapListener): void {
+    this.#listener = listener;
+  }
+
+  get topics(): readonly string[] {
+    return [...this.#channels.keys()];
+  }
+
+  /** A channel of the topic has been joined. @returns whether it is the first one */
+  joined(topic: string): boolean {
+    const count = this.#channels.get(topic) ?? 0;
+    this.#channels.set(topic, count + 1);
+    return count === 0;
+  }
+
+  left(topic: string): void {
+    const count = this.#channels.get(topic) ?? 0;
+    if (count > 1) {
+      this.#channels.set(topic, count - 1);
+      return;
+    }
+    this.#channels.delete(topic);
+    this.#heard.delete(topic);
+    this.#suspects.delete(topic);
+  }
+
+  connectionLost(): void {
+    for (const topic of this.#channels.keys()) this.#suspects.add(topic);
+  }
+
+  /** These versions were read after the channels had been joined again. */
+  compare(versions: Versions): void {
+    for (const topic of this.#suspects) {
+      const version = versions.get(topic);
+      if (version === undefined) continue;
+      this.#suspects.delete(topic);
+      if (version === null || version !== this.#heard.get(topic)) this.report(topic);
+    }
+  }
+
+  /** All that was published before the topics had these versions has been heard. */
+  heard(versions: Versions): void {
+    for (const [topic, version] of versions) {
+      if (!this.#channels.has(topic) || this.#suspects.has(topic)) continue;
+      if (version === null) this.#heard.delete(topic);
+      else this.#heard.set(topic, version);
+    }
+  }
+
+  report(topic: string): void {
+    if (this.#channels.has(topic)) this.#listener(topic);
+  }
+}

@@ -1,0 +1,149 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { ListeningConnection } from './connection.ts';
+import type { GapDetector } from './gap-detector.ts';
+import type { Publishing } from './publishing.ts';
+
+interface HeartbeatOptions {
+  readonly publishing: Publishing;
+  readonly listening: ListeningConnection;
+  readonly gaps: GapDetector;
+  /** Of this pod alone. */
+  readonly channel: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message to oneself that has not come back. */
+interface Beat {
+  readonly id: string;
+  readonly versions: ReadonlyMap<string, string | null>;
+  readonly sentAt: number;
+  /** Of the listening connection, when the time began to run. */
+  readonly bytesRead: number;
+}
+
+const INTERVAL_MS = 1_000;
+
+/** A listening connection over which nothing has come for so long, not even this pod's own message, is dead. */
+const SILENCE_MS = 4_000;
+
+/**
+ * Each second the pod sends itself a message through Redis, and reads the versions of its topics with it. One that comes
+ * back shows that the pod listens, and what it has heard; one that does not, that the connection is only half open.
+ */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  #timer: NodeJS.Timeout | undefined;
+  /** Number of the listening connection; undefined while there is none. */
+  #connection: number | undefined;
+  #connections = 0;
+  #beats = 0;
+  #isSending = false;
+  #waiting: Beat | undefined;
+  #isPaused = false;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+  }
+
+  /** The pod's own channel is joined. */
+  start(): void {
+    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS).unref();
+    this.beat();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** All channels are joined on a new connection. */
+  connected(): void {
+    this.#connections += 1;
+    this.#connection = this.#connections;
+    this.#waiting = undefined;
+    this.beat();
+  }
+
+  disconnected(): void {
+    this.#connection = undefined;
+    this.#options.gaps.connectionLost();
+  }
+
+  /** While nothing is read, silence means nothing. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    if (this.#waiting !== undefined) this.#waiting = this.#renewed(this.#waiting);
+  }
+
+  /** A message of this pod has come back. */
+  heard(id: string): void {
+    if (this.#waiting?.id !== id) return;
+    this.#options.gaps.heard(this.#waiting.versions);
+    this.#waiting = undefined;
+  }
+
+  /** Sends a message, unless one is under way. */
+  beat(): void {
+    if (
+      this.#timer === undefined ||
+      this.#isSending ||
+      this.#waiting !== undefined ||
+      this.#connection === undefined
+    )
+      return;
+    if (!this.#options.publishing.isConnected) return;
+    this.#isSending = true;
+    void this.#send(this.#connection)
+      .catch((thrown: unknown) => {
+        this.#waiting = undefined;
+        this.#options.log.debug({ reason: messageOf(thrown) }, 'no heartbeat');
+      })
+      .finally(() => (this.#isSending = false));
+  }
+
+  #tick(): void {
+    const { listening, clock } = this.#options;
+    const waiting = this.#waiting;
+    if (waiting !== undefined && this.#connection !== undefined && !this.#isPaused) {
+      if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
+      else if (clock.now() - waiting.sentAt >= SILENCE_MS) {
+        this.#reconnect('nothing is heard of Redis any more; connecting again');
+      }
+    }
+    this.beat();
+  }
+
+  async #send(connection: number): Promise<void> {
+    const { publishing, listening, gaps, channel, clock } = this.#options;
+    this.#beats += 1;
+    const id = String(this.#beats);
+    const sentAt = clock.now();
+    // Before Redis replies on one connection, the message may have come over the other.
+    this.#waiting = { id, versions: new Map(), sentAt, bytesRead: listening.bytesRead };
+    const { versions, receivers } = await publishing.probe(gaps.topics, channel, id);
+    if (connection !== this.#connection) return;
+    const without = [...versions].filter(([, version]) => version === null).map(([topic]) => topic);
+    gaps.compare(versions);
+    if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
+    else gaps.heard(versions);
+    if (receivers === 0 && publishing.countsSubscribers) {
+      this.#reconnect('the connections to Redis are to different servers; connecting again');
+    }
+    await publishing.initialise(without);
+  }
+
+  /** From now on nothing is taken as heard, even if the connection is slow to close. */
+  #reconnect(why: string): void {
+    this.#options.log.warn(why);
+    this.#connection = undefined;
+    this.#waiting = undefined;
+    this.#options.listening.reconnect();
+  }
+
+  #renewed(beat: Beat): Beat {
+    return { ...beat, sentAt: this.#options.clock.now(), bytesRead: this.#options.listening.bytesRead };
+  }
+}

@@ -1,0 +1,214 @@
+import { RedisPubSub } from 'graphql-redis-subscriptions';
+import { Redis, ReplyError, type RedisOptions } from 'ioredis';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import {
+  TransactionRefused,
+  type Command,
+  type CommandConnection,
+  type ConnectionListener,
+  type ListeningConnection,
+  type Reply,
+} from './connection.ts';
+
+export interface IoredisOptions {
+  readonly url: string;
+  /** Certificate authority (PEM) for `rediss:` URLs. */
+  readonly ca: string | undefined;
+  readonly log: Log;
+}
+
+/** The publishing connection is closed, and made anew, if Redis has not replied for so long. */
+const REPLY_TIMEOUT_MS = 10_000;
+
+/** An attempt to connect that gets no answer must not take longer than publishers wait for listeners: see Publishing. */
+const CONNECT_TIMEOUT_MS = 1_000;
+
+/** The longest pause between two attempts to connect. */
+const MAX_RETRY_MS = 400;
+
+/** While there is no connection, commands fail at once: nothing is queued, and nothing is sent a second time. */
+export class IoredisCommands implements CommandConnection {
+  readonly #redis: Redis;
+
+  constructor(options: IoredisOptions) {
+    this.#redis = createRedis(options, 'publisher', {
+      autoResendUnfulfilledCommands: false,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      socketTimeout: REPLY_TIMEOUT_MS,
+    });
+  }
+
+  start(listener: ConnectionListener): void {
+    let isReady = false;
+    this.#redis.on('ready', () => {
+      isReady = true;
+      listener.onReady();
+    });
+    this.#redis.on('close', () => {
+      if (isReady) listener.onLost();
+      isReady = false;
+    });
+    connect(this.#redis);
+  }
+
+  stop(): void {
+    this.#redis.disconnect();
+  }
+
+  reconnect(): void {
+    this.#redis.stream?.destroy();
+  }
+
+  async send(commands: readonly Command[]): Promise<readonly Reply[]> {
+    const pipeline = this.#redis.pipeline();
+    for (const [name, ...args] of commands) pipeline.call(name, args);
+    return replies(await pipeline.exec());
+  }
+
+  async transact(commands: readonly Command[]): Promise<readonly Reply[]> {
+    const transaction = this.#redis.multi();
+    for (const [name, ...args] of commands) transaction.call(name, args);
+    try {
+      return replies(await transaction.exec());
+    } catch (thrown) {
+      if (!(thrown instanceof ReplyError)) throw thrown;
+      const { previousErrors = [] } = thrown as { previousErrors?: readonly Error[] };
+      throw new TransactionRefused(messageOf(previousErrors[0] ?? thrown));
+    }
+  }
+}
+
+/** Subscribes by way of RedisPubSub, which ioredis joins the channels again for. */
+export class IoredisListening implements ListeningConnection {
+  readonly #redis: Redis;
+  readonly #pubSub: RedisPubSub;
+  /** By channel, of RedisPubSub. */
+  readonly #ids = new Map<string, number>();
+
+  constructor(options: IoredisOptions) {
+    this.#redis = createRedis(options, 'subscriber', { maxRetriesPerRequest: null });
+    this.#pubSub = new RedisPubSub({
+      publisher: this.#redis,
+      subscriber: dispatchOnly(this.#redis, options.log),
+      messageEventName: 'messageBuffer',
+    });
+  }
+
+  start(listener: ConnectionListener): void {
+    let isReady = false;
+    const joined = async (): Promise<void> => {
+      try {
+        // ioredis has just sent SUBSCRIBE for all channels; Redis replies in order, so the PONG comes after those.
+        await this.#redis.ping();
+      } catch {
+        return; // The connection has been closed again; ioredis makes the next one.
+      }
+      isReady = true;
+      listener.onReady();
+    };
+    this.#redis.on('ready', () => void joined());
+    this.#redis.on('close', () => {
+      if (isReady) listener.onLost();
+      isReady = false;
+    });
+    connect(this.#redis);
+  }
+
+  stop(): void {
+    this.#redis.disconnect();
+  }
+
+  reconnect(): void {
+    this.#redis.stream?.destroy();
+  }
+
+  async join(channel: string, listener: (payload: Buffer | string) => void): Promise<void> {
+    await this.#redis.subscribe(channel);
+    this.#ids.set(channel, await this.#pubSub.subscribe(channel, listener));
+  }
+
+  leave(channel: string): void {
+    const id = this.#ids.get(channel);
+    this.#ids.delete(channel);
+    if (id !== undefined) this.#pubSub.unsubscribe(id);
+  }
+
+  /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
+  pause(): void {
+    this.#redis.stream?.pause();
+  }
+
+  resume(): void {
+    this.#redis.stream?.resume();
+  }
+
+  get bytesRead(): number {
+    return this.#redis.stream?.bytesRead ?? 0;
+  }
+}
+
+/** What differs between the two connections. */
+type Differences = Pick<
+  RedisOptions,
+  'autoResendUnfulfilledCommands' | 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'socketTimeout'
+>;
+
+function createRedis({ url, ca, log }: IoredisOptions, connection: string, differences: Differences): Redis {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    keepAlive: 10_000,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(50 * times, MAX_RETRY_MS) * (0.5 + Math.random() / 2),
+    ...(ca === undefined ? {} : { tls: { ca } }),
+    ...differences,
+  });
+  logOutages(redis, log.child({ connection }));
+  return redis;
+}
+
+/** If the first attempt fails, ioredis emits an `error` event and tries again. */
+function connect(redis: Redis): void {
+  redis.connect().catch(() => undefined);
+}
+
+function logOutages(redis: Redis, log: Log): void {
+  let logged: string | undefined;
+  redis.on('ready', () => {
+    logged = undefined;
+    log.info('connected to Redis');
+  });
+  // One line for each outage, not for each attempt to connect.
+  redis.on('error', (error: Error) => {
+    if (error.message !== logged) log.warn({ reason: error.message }, 'Redis is out of reach');
+    logged = error.message;
+  });
+}
+
+/** @throws the first error that is not Redis's own: the connection is lost */
+function replies(results: readonly (readonly [Error | null, unknown])[] | null): Reply[] {
+  return (results ?? []).map(([error, value]) => {
+    if (error === null) return { value };
+    if (!(error instanceof ReplyError)) throw error;
+    return { error };
+  });
+}
+
+/**
+ * The subscribing connection as RedisPubSub gets it. RedisPubSub does not handle the rejection of a SUBSCRIBE that
+ * Redis refuses, nor of an UNSUBSCRIBE while Redis is unreachable, and either would end the process. So the channel
+ * has already been joined when RedisPubSub subscribes, and unsubscribing never rejects.
+ */
+function dispatchOnly(redis: Redis, log: Log): Redis {
+  const connection = {
+    on: (event: string, listener: (...args: unknown[]) => void) => redis.on(event, listener),
+    subscribe: (_channel: string, done: (error: null) => void) => done(null),
+    unsubscribe: (channel: string) =>
+      redis
+        .unsubscribe(channel)
+        .catch((error: Error) => log.debug({ channel, reason: error.message }, 'UNSUBSCRIBE failed')),
+    punsubscribe: () => undefined,
+  };
+  return connection as unknown as Redis;
+}

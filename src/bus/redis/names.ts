@@ -1,0 +1,24 @@
+/**
+ * Keys and channels of the bus's own, beside those of the topics: Kafka's topic names have no `@`. A REDIS_PREFIX keeps
+ * them apart from those of other gateways.
+ */
+export class BusNames {
+  /** Carries the names of topics of which publishers may have lost messages, as a JSON list. */
+  readonly gapsChannel: string;
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.gapsChannel = `${prefix}@gaps`;
+  }
+
+  /** The key that holds the version of a topic. */
+  versionKey(topic: string): string {
+    return `${this.#prefix}@version:${topic}`;
+  }
+
+  /** The channel by which a pod hears itself. */
+  podChannel(pod: string): string {
+    return `${this.#prefix}@pod:${pod}`;
+  }
+}

@@ -1,0 +1,268 @@
+import { messageOf } from '../../errors.ts';
+import { PublishError, type Publication } from '../../events/publisher.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../support/clock.ts';
+import {
+  TransactionRefused,
+  valueOf,
+  type Command,
+  type CommandConnection,
+  type Reply,
+} from './connection.ts';
+import type { BusNames } from './names.ts';
+import { publishCommand, publishInOrder } from './publish-in-order.ts';
+import { isNotPermitted, isReadOnly } from './refusals.ts';
+import { inspectServer, isMasterRole } from './server.ts';
+import { TopicVersions } from './topic-versions.ts';
+
+interface PublishingOptions {
+  readonly connection: CommandConnection;
+  readonly names: BusNames;
+  /** Tells the versions of this pod from those of others. */
+  readonly pod: string;
+  /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
+  readonly countsSubscribers: boolean;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Channels in one PUBSUB NUMSUB: all those of a chunk, a thousand events with many channels each, would be too many. */
+const CHANNELS_PER_COMMAND = 10_000;
+
+/**
+ * After a new connection nothing is published for so long: other pods have lost theirs at the same time, and connect to
+ * listen within a shorter one.
+ */
+const SETTLE_MS = 1_500;
+
+const NOT_MASTER = 'Redis is not a master';
+
+const ROLE: Command = ['ROLE'];
+
+/** Between two looks at a server that is no master, or does not answer as it should. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * The publishing side of the bus. What it sends for a topic is one transaction, which also gives the topic a new version:
+ * so Redis takes all of it or nothing, and a listener that has lost its connection sees by the version whether it may
+ * have missed anything.
+ *
+ *     connected ──► is it a master? have all messages survived that this pod has published? ──► wait ──► publish
+ *         ▲                                                                                                │
+ *         └──────────────────────────────────── connection lost, or no master any more ◄───────────────────┘
+ *
+ * While there is no usable connection, publishing fails at once, and nothing is queued here.
+ */
+export class Publishing {
+  readonly #options: PublishingOptions;
+  readonly #versions: TopicVersions;
+  #countsSubscribers: boolean;
+  /** Why nothing can be published; undefined if it can. */
+  #unusable: string | undefined = 'Redis has not been reached yet';
+  /** Whether the connection is to a master. */
+  #isMaster = false;
+  /** Whether Redis permits to ask for its role. */
+  #asksRole = true;
+  #server: string | undefined;
+  #wasReached = false;
+  /** Aborts when the connection is lost. */
+  #lost = new AbortController();
+
+  constructor(options: PublishingOptions) {
+    this.#options = options;
+    this.#countsSubscribers = options.countsSubscribers;
+    const { connection, names, pod, log, clock } = options;
+    this.#versions = new TopicVersions({ connection, names, pod, log, now: clock.now });
+  }
+
+  start(onUsable: () => void): void {
+    const { connection } = this.#options;
+    connection.start({
+      onReady: () => {
+        this.#lost = new AbortController();
+        void this.#begin(this.#lost.signal).then((usable) => usable && onUsable());
+      },
+      onLost: () => this.#onLost(),
+    });
+  }
+
+  stop(): void {
+    this.#unusable = 'the bus is stopped';
+    this.#lost.abort();
+    this.#options.connection.stop();
+  }
+
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  /** Whether Redis can be asked: also while nothing is published yet. */
+  get isConnected(): boolean {
+    return this.#isMaster;
+  }
+
+  get countsSubscribers(): boolean {
+    return this.#countsSubscribers;
+  }
+
+  /** @throws if nothing can be published */
+  expectUsable(): void {
+    if (this.#unusable !== undefined) throw new Error(this.#unusable);
+  }
+
+  async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
+    this.expectUsable();
+    if (!this.#countsSubscribers) return new Set(channels);
+    const commands: Command[] = [];
+    for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
+      commands.push(['PUBSUB', 'NUMSUB', ...channels.slice(from, from + CHANNELS_PER_COMMAND)]);
+    }
+    // With a new version, since events are passed over by what Redis replies: a pod that is not listening just now must
+    // see later that it may have missed something.
+    const counts: unknown[] = [];
+    const once = () => this.#options.connection.send(commands);
+    for (const reply of await this.#run(topic, commands, once)) {
+      if ('error' in reply) return this.#refusesCounting(reply.error, channels);
+      counts.push(...(reply.value as unknown[]));
+    }
+    // Each reply is a list of channel, count, channel, count …
+    return new Set(channels.filter((_, index) => Number(counts[2 * index + 1]) > 0));
+  }
+
+  async publish(topic: string, batch: readonly Publication[]): Promise<void> {
+    let replies: readonly (Reply | undefined)[];
+    try {
+      this.expectUsable();
+      const inOrder = () => publishInOrder(this.#options.connection, batch);
+      replies = await this.#run(topic, batch.map(publishCommand), inOrder);
+    } catch (thrown) {
+      throw new PublishError(batch, batch.length, thrown);
+    }
+    const failed = batch.filter((_, index) => isRefused(replies[index]));
+    this.#options.metrics.publishes.inc(batch.length - failed.length);
+    if (failed.length === 0) return;
+    const refusal = replies.find((reply) => reply !== undefined && 'error' in reply);
+    throw new PublishError(failed, batch.length, refusal?.error);
+  }
+
+  /**
+   * What a listener asks for to find out whether it has missed anything. Redis does all of it at once, so whoever hears
+   * the message has heard all that was published before the versions were read.
+   *
+   * @returns the version of each topic, null for one without; and how many listeners the message has reached
+   * @throws if Redis can't be asked, or is no master
+   */
+  async probe(
+    topics: readonly string[],
+    channel: string,
+    message: string,
+  ): Promise<{ readonly versions: ReadonlyMap<string, string | null>; readonly receivers: number }> {
+    const { connection } = this.#options;
+    const reading = this.#versions.reading(topics);
+    const commands: Command[] = [
+      ['PUBLISH', channel, message],
+      ...(this.#asksRole ? [ROLE] : []),
+      ...reading,
+    ];
+    const { arePermitted } = this.#versions;
+    const replies = arePermitted ? await connection.transact(commands) : await connection.send(commands);
+    const [receivers, ...others] = replies.map(valueOf);
+    if (this.#asksRole && !isMasterRole(others.shift())) {
+      this.#leaveReplica();
+      throw new Error(NOT_MASTER);
+    }
+    const versions = topics.map((topic, index) => [topic, (others[index] ?? null) as string | null] as const);
+    return { versions: new Map(versions), receivers: Number(receivers) };
+  }
+
+  /** Gives topics a version that have none. */
+  initialise(topics: readonly string[]): Promise<void> {
+    return this.#versions.initialise(topics);
+  }
+
+  #onLost(): void {
+    this.#isMaster = false;
+    this.#unusable = 'the connection to Redis is lost';
+    this.#lost.abort();
+  }
+
+  /** @returns whether publishing may begin; false if the connection was lost before that */
+  async #begin(lost: AbortSignal): Promise<boolean> {
+    const { clock, log } = this.#options;
+    const isFirst = !this.#wasReached;
+    this.#unusable = 'the connection to Redis is being looked at';
+    while (!lost.aborted) {
+      try {
+        if (await this.#isReadyToPublish()) break;
+      } catch (thrown) {
+        if (!lost.aborted) log.debug({ reason: messageOf(thrown) }, 'Redis could not be looked at');
+      }
+      await clock.sleep(LOOK_AGAIN_MS, lost);
+    }
+    this.#unusable = 'other pods are given time to listen again';
+    if (!isFirst) await clock.sleep(SETTLE_MS, lost);
+    if (lost.aborted) return false;
+    this.#wasReached = true;
+    this.#unusable = undefined;
+    return true;
+  }
+
+  /** @throws if Redis can't be asked just now */
+  async #isReadyToPublish(): Promise<boolean> {
+    const { connection } = this.#options;
+    const { role, runId } = await inspectServer(connection);
+    this.#asksRole = role !== undefined;
+    if (role === 'replica') {
+      this.#leaveReplica();
+      return false;
+    }
+    await this.#versions.tryOut();
+    const isSameServer = runId !== undefined && runId === this.#server;
+    if (!isSameServer) await this.#versions.announceLost();
+    this.#server = runId;
+    this.#isMaster = true;
+    return true;
+  }
+
+  async #run<Some extends Reply | undefined>(
+    topic: string,
+    commands: readonly Command[],
+    otherwise: () => Promise<readonly Some[]>,
+  ): Promise<readonly (Reply | Some)[]> {
+    try {
+      return await this.#versions.run(topic, commands, otherwise);
+    } catch (thrown) {
+      if (thrown instanceof TransactionRefused && isReadOnly(thrown.reason)) this.#leaveReplica();
+      throw thrown;
+    }
+  }
+
+  #refusesCounting(error: Error, channels: readonly string[]): ReadonlySet<string> {
+    if (!isNotPermitted(error.message)) throw error;
+    // Redis would refuse it at the next time, too. Publishing to channels without subscribers only costs time.
+    this.#options.log.warn(
+      { reason: error.message },
+      'Redis refuses PUBSUB NUMSUB; events are published to channels without subscribers, too',
+    );
+    this.#countsSubscribers = false;
+    return new Set(channels);
+  }
+
+  /** A failover leaves the old master as a replica: whatever is published there reaches only who listens there. */
+  #leaveReplica(): void {
+    const { connection, metrics, log, clock } = this.#options;
+    if (this.#unusable === NOT_MASTER) return;
+    this.#isMaster = false;
+    this.#unusable = NOT_MASTER;
+    metrics.redisNotMaster.inc();
+    log.warn('Redis is not a master; connecting again until it is');
+    const lost = this.#lost.signal;
+    void clock.sleep(LOOK_AGAIN_MS, lost).then(() => lost.aborted || connection.reconnect());
+  }
+}
+
+function isRefused(reply: Reply | undefined): boolean {
+  return reply === undefined || 'error' in reply;
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import { PublishError, type Publication } from '../../events/publisher.ts';
+import { systemClock, type Clock } from '../../support/clock.ts';
+import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
+import { Channels, type ChannelSource } from '../channels.ts';
+import type { CommandConnection, ListeningConnection } from './connection.ts';
+import { GapDetector } from './gap-detector.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { BusNames } from './names.ts';
+import { Publishing } from './publishing.ts';
+
+export interface RedisBusOptions {
+  readonly commands: CommandConnection;
+  readonly listening: ListeningConnection;
+  /** Of all names of channels and keys. */
+  readonly prefix: string;
+  readonly lingerMs: number;
+  /**
+   * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
+   * subscribers; then all channels count as subscribed.
+   */
+  readonly countsSubscribers: boolean;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
+
+/**
+ * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
+ *
+ * While this pod does not listen, publishing fails too, as its own subscribers would miss the messages. Joining waits
+ * until Redis is reachable. After a lost connection the pod finds out what it may have missed: see GapDetector.
+ */
+export class RedisBus implements Bus {
+  readonly #options: RedisBusOptions;
+  readonly #channels: Channels;
+  /** Topics of the channels that are joined or being joined. */
+  readonly #topics = new Map<string, string>();
+  readonly #names: BusNames;
+  readonly #ownChannel: string;
+  readonly #publishing: Publishing;
+  readonly #gaps = new GapDetector();
+  readonly #heartbeat: Heartbeat;
+  #isListening = false;
+  #hasListened = false;
+
+  constructor(options: RedisBusOptions) {
+    this.#options = options;
+    const { commands, listening, prefix, lingerMs, countsSubscribers, metrics, log } = options;
+    const { clock = systemClock } = options;
+    const pod = randomUUID();
+    this.#names = new BusNames(prefix);
+    this.#ownChannel = this.#names.podChannel(pod);
+    this.#publishing = new Publishing({
+      connection: commands,
+      names: this.#names,
+      pod,
+      countsSubscribers,
+      metrics,
+      log,
+      clock,
+    });
+    this.#heartbeat = new Heartbeat({
+      publishing: this.#publishing,
+      listening,
+      gaps: this.#gaps,
+      channel: this.#ownChannel,
+      clock,
+      log,
+    });
+    this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log);
+  }
+
+  start(): void {
+    const { listening } = this.#options;
+    this.#publishing.start(() => this.#heartbeat.beat());
+    listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
+    void this.#listenToPods();
+  }
+
+  async stop(): Promise<void> {
+    this.#isListening = false;
+    this.#heartbeat.stop();
+    this.#channels.clear();
+    this.#publishing.stop();
+    this.#options.listening.stop();
+  }
+
+  notReady(): string | undefined {
+    return this.#publishing.wasReached && this.#hasListened ? undefined : 'Redis has not been reached yet';
+  }
+
+  subscribe(topic: string, channel: string, listener: Listener): Subscription {
+    this.#topics.set(channel, topic);
+    return this.#channels.subscribe(channel, listener);
+  }
+
+  onGap(listener: GapListener): void {
+    this.#gaps.onGap(listener);
+  }
+
+  pause(): void {
+    this.#heartbeat.pause(true);
+    this.#options.listening.pause();
+  }
+
+  resume(): void {
+    this.#heartbeat.pause(false);
+    this.#options.listening.resume();
+  }
+
+  async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
+    if (!this.#isListening) throw new Error(NOT_SUBSCRIBED);
+    return this.#publishing.subscribed(topic, channels);
+  }
+
+  async publish(topic: string, batch: readonly Publication[]): Promise<void> {
+    if (!this.#isListening) throw new PublishError(batch, batch.length, new Error(NOT_SUBSCRIBED));
+    await this.#publishing.publish(topic, batch);
+  }
+
+  #source(): ChannelSource {
+    const { listening } = this.#options;
+    return {
+      join: async (channel, listener) => {
+        await listening.join(channel, listener).catch((thrown: unknown) => {
+          this.#topics.delete(channel);
+          throw thrown;
+        });
+        if (this.#gaps.joined(this.#topicOf(channel))) this.#heartbeat.beat();
+      },
+      leave: (channel) => {
+        this.#gaps.left(this.#topicOf(channel));
+        this.#topics.delete(channel);
+        listening.leave(channel);
+      },
+    };
+  }
+
+  #topicOf(channel: string): string {
+    return this.#topics.get(channel) ?? '';
+  }
+
+  /** Without its own channel the pod has no heartbeat; it still gets its events. */
+  async #listenToPods(): Promise<void> {
+    const { listening, log } = this.#options;
+    try {
+      await listening.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload));
+      await listening.join(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
+      this.#heartbeat.start();
+    } catch (thrown) {
+      log.warn(
+        { channel: this.#ownChannel, reason: messageOf(thrown) },
+        'Redis refuses the gateway’s own channels; it can’t tell whether events were missed',
+      );
+    }
+  }
+
+  /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
+  #onGaps(payload: Buffer | string): void {
+    for (const topic of JSON.parse(payload.toString()) as string[]) this.#gaps.report(topic);
+  }
+
+  #onListening(): void {
+    this.#isListening = true;
+    this.#hasListened = true;
+    this.#heartbeat.connected();
+  }
+
+  #onLost(): void {
+    this.#isListening = false;
+    this.#heartbeat.disconnected();
+    this.#options.metrics.busOutages.inc();
+    this.#options.log.warn(
+      'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
+    );
+  }
+}

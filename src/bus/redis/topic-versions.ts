@@ -1,0 +1,158 @@
+import type { Log } from '../../log.ts';
+import {
+  valueOf,
+  TransactionRefused,
+  type Command,
+  type CommandConnection,
+  type Reply,
+} from './connection.ts';
+import type { BusNames } from './names.ts';
+import { isNotPermitted, isOutOfMemory } from './refusals.ts';
+
+interface TopicVersionsOptions {
+  readonly connection: CommandConnection;
+  readonly names: BusNames;
+  /** Tells the versions of this pod from those of others. */
+  readonly pod: string;
+  readonly log: Log;
+  /** ms */
+  readonly now: () => number;
+}
+
+/** What was published longer ago than this has reached all who listened, whatever becomes of the server: ms. */
+const RECENT_MS = 60_000;
+
+/** In place of a version that nobody finds again. */
+const NONE = '';
+
+/**
+ * Each topic has a version in Redis, which changes with everything that is published for it, in one transaction with
+ * that. Versions are unlike all others, of any pod at any time, so that equal ones mean that nothing was published in
+ * between. A counter could not do that: a server that has lost its last writes would count to the same number again.
+ */
+export class TopicVersions {
+  readonly #options: TopicVersionsOptions;
+  /** The last version that this pod has given to a topic, and when. */
+  readonly #given = new Map<string, { readonly version: string; readonly at: number }>();
+  #count = 0;
+  #arePermitted = true;
+
+  constructor(options: TopicVersionsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether Redis permits the commands that versions need. */
+  get arePermitted(): boolean {
+    return this.#arePermitted;
+  }
+
+  /**
+   * Finds out whether Redis permits what versions need.
+   *
+   * @throws if Redis can't tell just now
+   */
+  async tryOut(): Promise<void> {
+    const { connection, names, log } = this.#options;
+    const key = names.versionKey('');
+    this.#arePermitted = true;
+    try {
+      await connection.transact([
+        ['SET', key, NONE],
+        ['GET', key],
+        ['DEL', key],
+      ]);
+    } catch (thrown) {
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      if (isOutOfMemory(thrown.reason)) return;
+      if (!isNotPermitted(thrown.reason)) throw thrown;
+      this.#arePermitted = false;
+      log.warn(
+        { reason: thrown.reason },
+        'Redis refuses MULTI, SET, GET or DEL; after each lost connection events count as missed',
+      );
+    }
+  }
+
+  /**
+   * Runs the commands in one transaction that gives the topic a new version.
+   *
+   * @param otherwise runs them where Redis does not permit that
+   * @throws TransactionRefused, or an error if the connection is lost
+   */
+  async run<Some extends Reply | undefined>(
+    topic: string,
+    commands: readonly Command[],
+    otherwise: () => Promise<readonly Some[]>,
+  ): Promise<readonly (Reply | Some)[]> {
+    const { connection, names } = this.#options;
+    const key = names.versionKey(topic);
+    const version = this.#next();
+    if (!this.#arePermitted) {
+      this.#note(topic, NONE);
+      return otherwise();
+    }
+    try {
+      const replies = await connection.transact([['SET', key, version], ...commands]);
+      this.#note(topic, version);
+      return replies.slice(1);
+    } catch (thrown) {
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      this.#note(topic, NONE);
+      if (isOutOfMemory(thrown.reason)) {
+        // No version is as good as a new one: whoever looks for the one before does not find it.
+        return (await connection.transact([['DEL', key], ...commands])).slice(1);
+      }
+      if (!isNotPermitted(thrown.reason)) throw thrown;
+      // Some command or channel is not permitted, and only the replies to single commands tell which.
+      await connection.send([['SET', key, version]]);
+      return otherwise();
+    }
+  }
+
+  /** What reads the versions of these topics; nothing if Redis does not permit it. */
+  reading(topics: readonly string[]): readonly Command[] {
+    const { names } = this.#options;
+    return this.#arePermitted ? topics.map((topic) => ['GET', names.versionKey(topic)] as const) : [];
+  }
+
+  /** Gives topics a version that have none: without one no listener could tell later that nothing was missed. */
+  async initialise(topics: readonly string[]): Promise<void> {
+    const { connection, names } = this.#options;
+    if (!this.#arePermitted || topics.length === 0) return;
+    await connection.send(topics.map((topic) => ['SET', names.versionKey(topic), this.#next(), 'NX']));
+  }
+
+  /**
+   * To be called when the server is another one, or has started anew with what it had saved: it may lack what this pod has
+   * published last, and listeners that have gone on to it can't know. They are told.
+   */
+  async announceLost(): Promise<void> {
+    const { connection, names, log, now } = this.#options;
+    const since = now() - RECENT_MS;
+    const recent = [...this.#given].filter(([, { at }]) => at >= since);
+    if (recent.length === 0) return;
+    const present = await connection.send(this.reading(recent.map(([topic]) => topic)));
+    const lost = recent
+      .filter(([, { version }], index) => {
+        const reply = present[index];
+        return reply === undefined || valueOf(reply) !== version;
+      })
+      .map(([topic]) => topic);
+    if (lost.length === 0) return;
+    log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
+    const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
+    const renewed = lost.map((topic): Command => ['SET', names.versionKey(topic), this.#next()]);
+    if (this.#arePermitted) await connection.transact([...renewed, announcement]);
+    else await connection.send([announcement]);
+    this.#given.clear();
+  }
+
+  #next(): string {
+    this.#count += 1;
+    return `${this.#options.pod}-${this.#count.toString(36)}`;
+  }
+
+  #note(topic: string, version: string): void {
+    this.#given.set(topic, { version, at: this.#options.now() });
+  }
+}
