@@ -48,6 +48,14 @@ module.exports = {
       to: { path: '^(test|loadtest|scripts)/' },
     },
     {
+      name: 'one-seam-for-kafka',
+      severity: 'error',
+      comment:
+        'All else asks src/ingest/kafka/driver.ts, so that another client is one more implementation of it.',
+      from: { path: '^src/', pathNot: '^src/ingest/kafka/kafkajs/' },
+      to: { path: 'node_modules/kafkajs/' },
+    },
+    {
       name: 'no-dev-dependency-in-src',
       severity: 'error',
       comment:

@@ -1,5 +1,5 @@
-import type { KafkaMessage } from 'kafkajs';
-import type { KafkaBatch } from '../../src/ingest/kafka/kafka-batch.ts';
+import type { RecordBatch } from '../../src/ingest/kafka/driver.ts';
+import type { KafkaRecord } from '../../src/ingest/record.ts';
 
 export const TOPIC = 'loadtest';
 
@@ -15,32 +15,36 @@ export const resultOn = (channel: string) => ({
 
 let offset = 0;
 
-/** One event for each channel, with offsets that go on: what kafkajs hands over at a time is about as much. */
-export function roundOfEvents(): KafkaMessage[] {
+/** One event for each channel, with offsets that go on: what a fetch brings is about as much. */
+export function roundOfEvents(): KafkaRecord[] {
   return CHANNELS.map((channel) => {
     const event = { channel, seq: '0000000001', sentAt: 1.5, bodyText: BODY };
     offset += 1;
     return {
+      topic: TOPIC,
+      topicId: undefined,
+      partition: 0,
+      offset,
+      timestamp: 1_700_000_000_000 + offset,
       key: Buffer.from(channel),
       value: Buffer.from(JSON.stringify(event)),
-      offset: String(offset),
-      timestamp: String(1_700_000_000_000 + offset),
-      attributes: 0,
       headers: {},
     };
   });
 }
 
-/** A batch as kafkajs hands it over, all of it of one partition. */
-export function batchOf(messages: readonly KafkaMessage[]): KafkaBatch {
+/** A batch as a driver hands it over, all of it of one partition. */
+export function batchOf(records: readonly KafkaRecord[]): RecordBatch {
   return {
-    batch: { topic: TOPIC, partition: 0, messages, badBatch: null, highWatermark: String(messages.length) },
-    pause: () => () => undefined,
-    resolveOffset: () => undefined,
+    topic: TOPIC,
+    partition: 0,
+    records,
+    bad: undefined,
+    highWatermark: offset + 1,
     heartbeat: () => Promise.resolve(),
-    commitOffsetsIfNecessary: () => Promise.resolve(),
-    uncommittedOffsets: () => ({ topics: [] }),
+    commit: () => Promise.resolve(),
+    pause: () => () => undefined,
+    isAssigned: () => true,
     isRunning: () => true,
-    isStale: () => false,
   };
 }

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { KafkaMessage } from 'kafkajs';
 import type { Bus } from '../../src/bus/bus.ts';
 import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
@@ -14,6 +13,7 @@ import { BatchProcessor } from '../../src/ingest/kafka/batch-processor.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { DeadLetters } from '../../src/ingest/dead-letter.ts';
 import { Pipeline } from '../../src/ingest/pipeline.ts';
+import type { KafkaRecord } from '../../src/ingest/record.ts';
 import type { Publisher } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -41,7 +41,7 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
 }
 
 /** Takes a round of events to its end; resolves when nothing of it is under way any more. */
-export type Way = (messages: readonly KafkaMessage[]) => Promise<void>;
+export type Way = (records: readonly KafkaRecord[]) => Promise<void>;
 
 /** From Kafka's bytes to a publisher. */
 export function ingestWay(
@@ -66,14 +66,14 @@ export function ingestWay(
     deadLetters: new DeadLetters({ sink: undefined, metrics, log, now: systemClock.now }),
     badBatches: new BadBatches({ ...common, policy: 'stop', sink: undefined }),
   });
-  return (messages) => processor.process(batchOf(messages));
+  return (records) => processor.process(batchOf(records));
 }
 
 /** And on to where each event arrives once. */
 export function untilArrived(way: Way, arrivals: Arrivals): Way {
-  return async (messages) => {
-    const all = arrivals.expect(messages.length);
-    await way(messages);
+  return async (records) => {
+    const all = arrivals.expect(records.length);
+    await way(records);
     await all;
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { systemClock } from '../support/clock.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
@@ -29,6 +30,8 @@ export class LocalSource {
   readonly #pipeline: Pipeline;
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
+  /** Offsets begin anew with each process, as if topics had been made anew. */
+  readonly #topicId = randomUUID();
   readonly #offsets = new Map<string, number>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -60,6 +63,7 @@ export class LocalSource {
     const { metrics, publisher } = this.#options;
     const record: KafkaRecord = {
       topic,
+      topicId: this.#topicId,
       partition: 0,
       offset: this.#nextOffset(topic),
       timestamp: this.#now(),

@@ -103,6 +103,7 @@ export class Pipeline {
       const payload = encodeMessage({
         v: 1,
         t: topic.name,
+        ...(record.topicId !== undefined && { id: record.topicId }),
         p: record.partition,
         o: record.offset,
         ts: record.timestamp,

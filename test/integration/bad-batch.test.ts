@@ -66,7 +66,7 @@ test(
     await gateway.untilReady();
     assert.equal(await gateway.metric('sluice_consumer_restarts_total'), 0);
     const line = gateway.lines.find(({ msg }) => msg.includes('record batch'));
-    assert.deepEqual([line?.['topic'], line?.['partition'], line?.['offset']], ['items', 0, '2']);
+    assert.deepEqual([line?.['topic'], line?.['partition'], line?.['offset']], ['items', 0, 2]);
     assert.match(String(line?.['error']), /checksum/);
 
     await flip();

@@ -15,7 +15,13 @@ const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) 
 export const skip = brokers.length === 0 && 'KAFKA_BROKERS is not set';
 
 /** Short, but not shorter than brokers allow. */
-const timing = { sessionTimeoutMs: 6_000, heartbeatMs: 300, rebalanceTimeoutMs: 10_000, fetchWaitMs: 200 };
+const timing = {
+  sessionTimeoutMs: 6_000,
+  heartbeatMs: 300,
+  rebalanceTimeoutMs: 10_000,
+  fetchWaitMs: 200,
+  metadataMaxAgeMs: 20_000,
+};
 
 /** A bus that remembers what it was given, says so by an event, and can be away. */
 export class Seen extends EventEmitter<{ published: []; refused: [] }> implements Publisher {

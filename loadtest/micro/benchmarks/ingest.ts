@@ -127,8 +127,8 @@ async function measured(
     const bus = await openBus(url, metrics);
     const way = await open(graph, bus, metrics, `bench-${randomUUID()}:`);
     const prepare = (): (() => Promise<void>) => {
-      const messages = roundOfEvents();
-      return () => way(messages);
+      const records = roundOfEvents();
+      return () => way(records);
     };
     const stageNs = await cpuOfRounds(prepare, CHANNELS.length, rounds, WARM_UP_ROUNDS);
     await bus.stop();

@@ -4,7 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetterSink } from '../dead-letter.ts';
-import type { KafkaBatch } from './kafka-batch.ts';
+import type { RecordBatch } from './driver.ts';
 
 interface BadBatchesOptions {
   /** `stop`: the partition is tried again until the batch can be decoded. `skip`: it goes on behind the batch. */
@@ -20,7 +20,7 @@ interface BadBatchesOptions {
 /** A partition that does not go on. */
 interface StoppedPartition {
   readonly topic: string;
-  readonly firstOffset: string;
+  readonly firstOffset: number;
   readonly backoff: Backoff;
 }
 
@@ -43,14 +43,14 @@ export class BadBatches {
     return this.#stopped.size;
   }
 
-  /** Handles a batch without messages whose `badBatch` is the next to be consumed. */
-  async handle(batch: KafkaBatch): Promise<void> {
+  /** Handles a bad batch that is the next to be consumed. */
+  async handle(batch: RecordBatch): Promise<void> {
     // What can't be sent to the dead-letter topic stops the partition too, and is tried again.
     if (this.#options.policy === 'skip' && (await this.#sendDeadLetter(batch))) await this.#skip(batch);
     else this.#stop(batch);
   }
 
-  /** Messages of this partition have been decoded. */
+  /** Records of this partition have been decoded. */
   recovered(topic: string, partition: number): void {
     if (!this.#stopped.delete(keyOf(topic, partition))) return;
     this.#count(topic);
@@ -64,10 +64,10 @@ export class BadBatches {
     for (const topic of topics) this.#count(topic);
   }
 
-  #stop(batch: KafkaBatch): void {
+  #stop(batch: RecordBatch): void {
     const { clock, stopping } = this.#options;
-    const { topic, partition, badBatch } = batch.batch;
-    const firstOffset = badBatch?.firstOffset ?? '';
+    const { topic, partition } = batch;
+    const firstOffset = batch.bad?.firstOffset ?? -1;
     const key = keyOf(topic, partition);
     let stopped = this.#stopped.get(key);
     if (stopped?.firstOffset !== firstOffset) {
@@ -80,23 +80,22 @@ export class BadBatches {
     void clock.sleep(stopped.backoff.next(), stopping).then(resume);
   }
 
-  async #skip(batch: KafkaBatch): Promise<void> {
-    const { topic, partition } = batch.batch;
+  async #skip(batch: RecordBatch): Promise<void> {
+    const { topic, partition } = batch;
     this.#report(batch, 'a record batch can’t be decoded; it is skipped');
     if (this.#stopped.delete(keyOf(topic, partition))) this.#count(topic);
-    batch.resolveOffset(lastOffsetOf(batch));
-    await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+    await batch.commit(lastOffsetOf(batch) + 1);
   }
 
   /** @returns whether it is acknowledged, or there is no such topic */
-  async #sendDeadLetter(batch: KafkaBatch): Promise<boolean> {
+  async #sendDeadLetter(batch: RecordBatch): Promise<boolean> {
     const { sink, log } = this.#options;
-    const { topic, partition, badBatch } = batch.batch;
+    const { topic, partition, bad } = batch;
     const headers = {
       'sluice-topic': topic,
       'sluice-partition': String(partition),
-      'sluice-offset': badBatch?.firstOffset ?? '',
-      'sluice-last-offset': lastOffsetOf(batch),
+      'sluice-offset': String(bad?.firstOffset),
+      'sluice-last-offset': String(lastOffsetOf(batch)),
       'sluice-reason': 'bad_batch',
     };
     try {
@@ -111,11 +110,11 @@ export class BadBatches {
     }
   }
 
-  #report({ batch: { topic, partition, badBatch } }: KafkaBatch, message: string): void {
+  #report({ topic, partition, bad }: RecordBatch, message: string): void {
     const { metrics, log } = this.#options;
     metrics.badBatches.inc({ topic });
-    const offsets = { offset: badBatch?.firstOffset, lastOffset: badBatch?.lastOffset };
-    log.error({ topic, partition, ...offsets, error: messageOf(badBatch?.error) }, message);
+    const offsets = { offset: bad?.firstOffset, lastOffset: bad?.lastOffset };
+    log.error({ topic, partition, ...offsets, error: messageOf(bad?.error) }, message);
   }
 
   #count(topic: string): void {
@@ -125,8 +124,8 @@ export class BadBatches {
 }
 
 /** The header may be damaged too: the partition goes on at its end at the latest. */
-function lastOffsetOf({ batch: { badBatch, highWatermark } }: KafkaBatch): string {
-  return String(Math.min(Number(badBatch?.lastOffset), Number(highWatermark) - 1));
+function lastOffsetOf({ bad, highWatermark }: RecordBatch): number {
+  return Math.min(bad?.lastOffset ?? highWatermark, highWatermark - 1);
 }
 
 function keyOf(topic: string, partition: number): string {

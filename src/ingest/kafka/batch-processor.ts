@@ -1,16 +1,14 @@
-import type { KafkaMessage } from 'kafkajs';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import { Chunk } from '../chunk.ts';
 import type { BadBatches } from './bad-batches.ts';
-import type { KafkaBatch } from './kafka-batch.ts';
+import type { RecordBatch } from './driver.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
-import type { KafkaRecord } from '../record.ts';
 
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
@@ -27,7 +25,7 @@ export interface BatchProcessorOptions {
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
-/** How often kafkajs is asked for a heartbeat while a chunk is published; it sends only those that are due. */
+/** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
 const RETRY = { firstMs: 50, maxMs: 2_000 };
@@ -36,54 +34,43 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the bus is away the batch is held, which pauses its member's partitions; heartbeats keep the membership.
  *
- * A batch is left early at a stop, a seek, or a rebalance, which a heartbeat or a commit reports by throwing (kafkajs
- * then joins again). Records that are not committed by then are consumed again, here or by another pod.
+ * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
+ * joins again). Records that are not committed by then are consumed again, here or by another pod.
  */
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
-  #generation = 0;
 
   constructor(options: BatchProcessorOptions) {
     this.#options = options;
   }
 
-  /** To be called when the member has joined: batches being processed may be of partitions that it no longer has. */
-  newGeneration(): void {
-    this.#generation += 1;
-    this.#options.badBatches.clear();
-  }
-
-  async process(batch: KafkaBatch): Promise<void> {
+  async process(batch: RecordBatch): Promise<void> {
     const { pipeline, metrics, deadLetters, badBatches } = this.#options;
-    const { messages, topic, partition, badBatch } = batch.batch;
-    if (messages.length === 0 && badBatch !== null) {
+    const { records, topic, partition } = batch;
+    if (batch.bad !== undefined) {
       await badBatches.handle(batch);
       return;
     }
     badBatches.recovered(topic, partition);
-    const generation = this.#generation;
-    const isAssigned = () => generation === this.#generation && !batch.isStale();
-    const isCurrent = () => isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
-    for (let start = 0; start < messages.length; start += CHUNK_SIZE) {
+    const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
+    for (let start = 0; start < records.length; start += CHUNK_SIZE) {
       await batch.heartbeat();
       if (!isCurrent()) return;
-      const slice = messages.slice(start, start + CHUNK_SIZE);
-      const records = slice.map((message) => recordOf(topic, partition, message));
-      const chunk = await this.#withHeartbeats(Chunk.of(records, { pipeline, metrics, deadLetters }), batch);
+      const slice = records.slice(start, start + CHUNK_SIZE);
+      const chunk = await this.#withHeartbeats(Chunk.of(slice, { pipeline, metrics, deadLetters }), batch);
       if (!(await this.#deliver(chunk, batch, isCurrent))) return;
       // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.
       const last = slice.at(-1);
-      if (last === undefined || !isAssigned()) return;
-      batch.resolveOffset(last.offset);
-      await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+      if (last === undefined || !batch.isAssigned()) return;
+      await batch.commit(last.offset + 1);
     }
   }
 
   /** @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped */
-  async #deliver(chunk: Chunk, batch: KafkaBatch, isCurrent: () => boolean): Promise<boolean> {
+  async #deliver(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
-    const { topic, partition } = batch.batch;
+    const { topic, partition } = batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     for (let attempt = 1; ; attempt++) {
       try {
@@ -106,7 +93,7 @@ export class BatchProcessor {
    * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since commands
    * that have been sent can't be called back; the next heartbeat of `process` reports it.
    */
-  async #withHeartbeats<T>(work: Promise<T>, batch: KafkaBatch): Promise<T> {
+  async #withHeartbeats<T>(work: Promise<T>, batch: RecordBatch): Promise<T> {
     const done = new AbortController();
     void this.#beat(batch, done.signal);
     try {
@@ -116,7 +103,7 @@ export class BatchProcessor {
     }
   }
 
-  async #beat(batch: KafkaBatch, done: AbortSignal): Promise<void> {
+  async #beat(batch: RecordBatch, done: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.clock.sleep(HEARTBEAT_MS, done);
       if (done.aborted) return;
@@ -127,16 +114,4 @@ export class BatchProcessor {
       }
     }
   }
-}
-
-function recordOf(topic: string, partition: number, message: KafkaMessage): KafkaRecord {
-  return {
-    topic,
-    partition,
-    offset: Number(message.offset),
-    timestamp: Number(message.timestamp),
-    key: message.key,
-    value: message.value,
-    headers: message.headers,
-  };
 }

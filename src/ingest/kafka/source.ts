@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IMemberAssignment } from 'kafkajs';
 import type { Config } from '../../config.ts';
 import { messageOf, SluiceError } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
@@ -8,11 +7,10 @@ import type { Metrics } from '../../metrics.ts';
 import { BadBatches } from './bad-batches.ts';
 import { BatchProcessor } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
-import { DeadLetterProducer } from './dead-letter-producer.ts';
 import { DeadLetters } from '../dead-letter.ts';
-import { GROUP_TIMING, GroupConsumer, isRetriable, type GroupTiming } from './consumer.ts';
-import { forgetGroup, missingTopics } from './admin.ts';
-import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
+import type { Assignment, GroupTiming, KafkaDriver, StoppableSink } from './driver.ts';
+import type { KafkaSettings } from './kafkajs/client.ts';
+import { KafkajsDriver } from './kafkajs/driver.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import { supervise } from '../../support/supervise.ts';
@@ -44,7 +42,17 @@ export interface KafkaSourceOptions {
   readonly broadcast: boolean;
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
+  /** @default kafkajs, on the brokers of the settings */
+  readonly driver?: KafkaDriver;
 }
+
+/** All but the session timeout, which is a setting. */
+const GROUP_TIMING: Omit<GroupTiming, 'sessionTimeoutMs'> = {
+  heartbeatMs: 1_000,
+  rebalanceTimeoutMs: 30_000,
+  fetchWaitMs: 500,
+  metadataMaxAgeMs: 20_000,
+};
 
 /** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
 const FORGET_MS = 3_000;
@@ -60,11 +68,11 @@ export class KafkaSource {
   readonly #options: KafkaSourceOptions;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #kafka: KafkaFactory;
+  readonly #driver: KafkaDriver;
   readonly #groupId: string;
   readonly #badBatches: BadBatches;
   readonly #processor: BatchProcessor;
-  readonly #deadLetterProducer: DeadLetterProducer | undefined;
+  readonly #deadLetterSink: StoppableSink | undefined;
   readonly #stopping = new AbortController();
   #startAtEnd: boolean;
   #loop: Promise<void> | undefined;
@@ -79,10 +87,10 @@ export class KafkaSource {
     this.#options = options;
     this.#log = log;
     this.#clock = clock;
-    this.#kafka = kafkaFactory(settings, log);
+    this.#driver = options.driver ?? new KafkajsDriver(settings, log);
     this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
     this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
-    this.#deadLetterProducer = deadLetterProducer(settings.DEAD_LETTER_TOPIC, topics, this.#kafka);
+    this.#deadLetterSink = deadLetterSink(settings.DEAD_LETTER_TOPIC, topics, this.#driver);
     const stopping = this.#stopping.signal;
     // At 0 from the start, or Prometheus would see no increase at the first of a topic.
     for (const topic of topics.keys()) {
@@ -91,7 +99,7 @@ export class KafkaSource {
     }
     this.#badBatches = new BadBatches({
       policy: settings.KAFKA_BAD_BATCH,
-      sink: this.#deadLetterProducer,
+      sink: this.#deadLetterSink,
       metrics,
       log,
       clock,
@@ -108,7 +116,7 @@ export class KafkaSource {
         log,
         now: clock.now,
       }),
-      deadLetters: new DeadLetters({ sink: this.#deadLetterProducer, metrics, log, now: clock.now }),
+      deadLetters: new DeadLetters({ sink: this.#deadLetterSink, metrics, log, now: clock.now }),
       metrics,
       log,
       clock,
@@ -151,7 +159,7 @@ export class KafkaSource {
     this.#notReady = 'stopped';
     this.#stopping.abort();
     await this.#loop;
-    await this.#deadLetterProducer?.stop();
+    await this.#deadLetterSink?.stop();
     if (this.#options.broadcast && this.#loop !== undefined) await this.#forgetBroadcastGroup();
   }
 
@@ -163,7 +171,7 @@ export class KafkaSource {
     const bound = [...topics.keys()];
     const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];
     const { signal } = this.#stopping;
-    const missing = await unlessAborted(missingTopics(this.#kafka(), wanted), signal);
+    const missing = await unlessAborted(this.#driver.missingTopics(wanted), signal);
     if (missing === undefined) return undefined;
     if (missing.length > 0) {
       this.#notReady = `topics missing: ${missing.join(', ')}`;
@@ -171,27 +179,27 @@ export class KafkaSource {
       return undefined;
     }
     if (this.#startAtEnd) {
-      const forgotten = await unlessAborted(forgetGroup(this.#kafka(), this.#groupId), signal);
+      const forgotten = await unlessAborted(this.#driver.forgetGroup(this.#groupId), signal);
       if (forgotten === undefined) return undefined;
       this.#log.info({ groupId: this.#groupId, atEnd: forgotten }, 'looked for live members of the group');
       this.#startAtEnd = false;
     }
-    const consumer = new GroupConsumer(this.#kafka(), {
+    const member = this.#driver.member({
       groupId: this.#groupId,
       topics: bound,
       timing,
-      eachBatch: (batch) => this.#processor.process(batch),
-      onJoin: (assignment) => this.#joined(assignment),
+      onBatch: (batch) => this.#processor.process(batch),
+      onAssigned: (assignment) => this.#joined(assignment),
     });
     try {
-      return await unlessAborted(consumer.run(), signal);
+      return await unlessAborted(member.run(), signal);
     } finally {
-      await consumer.stop();
+      await member.stop();
     }
   }
 
-  #joined(partitions: IMemberAssignment): void {
-    this.#processor.newGeneration();
+  #joined(partitions: Assignment): void {
+    this.#badBatches.clear();
     this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
     this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');
@@ -200,7 +208,7 @@ export class KafkaSource {
   #crashed(error: unknown, wait: number): void {
     this.#options.metrics.consumerRestarts.inc();
     const reason = messageOf(error);
-    if (!isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;
+    if (!this.#driver.isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;
     this.#log.error(
       { error: reason, waitMs: Math.round(wait) },
       'the Kafka consumer ended; starting another',
@@ -210,18 +218,18 @@ export class KafkaSource {
   async #forgetBroadcastGroup(): Promise<void> {
     const groupId = this.#groupId;
     try {
-      await withTimeout(forgetGroup(this.#kafka(), groupId), FORGET_MS, () => false);
+      await withTimeout(this.#driver.forgetGroup(groupId), FORGET_MS, () => false);
     } catch (thrown) {
       this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group');
     }
   }
 }
 
-function deadLetterProducer(
+function deadLetterSink(
   topic: string | undefined,
   topics: ReadonlyMap<string, Topic>,
-  kafka: KafkaFactory,
-): DeadLetterProducer | undefined {
+  driver: KafkaDriver,
+): StoppableSink | undefined {
   if (topic === undefined) return undefined;
   if (topics.has(topic)) {
     throw new SluiceError(
@@ -229,5 +237,5 @@ function deadLetterProducer(
       `DEAD_LETTER_TOPIC: expected a topic that no field of the graph shows, got ${topic}`,
     );
   }
-  return new DeadLetterProducer(kafka(), topic);
+  return driver.deadLetterSink(topic);
 }

@@ -37,6 +37,18 @@ test('a local event is published like a Kafka message, with offsets that count u
   assert.equal((await metrics.events.get()).values.length, 2);
 });
 
+test('offsets begin anew with each process, so each has topic ids of its own', async () => {
+  const ids = await Promise.all(
+    [setUp(), setUp()].map(async ({ source, publisher }) => {
+      await source.accept('bids', Buffer.from('{}'));
+      await source.accept('bids', Buffer.from('{}'));
+      return publisher.published.map(({ payload }) => decodeMessage(payload)?.id);
+    }),
+  );
+  const distinct = new Set(ids.flat());
+  assert.deepEqual([distinct.size, distinct.has(undefined)], [2, false]);
+});
+
 test('events are published in the order in which they came, though the first one takes longer to decode', async () => {
   const publisher = new RecordingPublisher();
   const slowly: (() => void)[] = [];

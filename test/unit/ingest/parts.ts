@@ -14,6 +14,7 @@ export function topics(...all: Topic[]): ReadonlyMap<string, Topic> {
 export function record(value: string | Buffer | null, options: Partial<KafkaRecord> = {}): KafkaRecord {
   return {
     topic: 'bids',
+    topicId: undefined,
     partition: 2,
     offset: 7,
     timestamp: 1_000,

@@ -63,6 +63,14 @@ test('an event goes to the whole topic and to the channel of its key, as one sha
   });
 });
 
+test('an event carries the id of its topic, if Kafka has told it', () => {
+  const { opened } = pipelineOf(topic('bids'));
+  const idOf = (topicId: string | undefined) =>
+    decodeMessage(publishedOf(opened(record('{}', { topicId }))).payload)?.id;
+  assert.equal(idOf('Lf8HDNpcTy6QxPnJRbqZzA'), 'Lf8HDNpcTy6QxPnJRbqZzA');
+  assert.equal(idOf(undefined), undefined);
+});
+
 const MEGABYTE = 1_000_000;
 const poison: [string, string | Buffer | null, string][] = [
   ['text that is not JSON', 'not json', 'not_json'],

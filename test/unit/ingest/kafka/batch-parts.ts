@@ -1,14 +1,14 @@
-import type { BadBatch, KafkaMessage } from 'kafkajs';
 import type { Topic } from '../../../../src/graph/graph.ts';
 import { BadBatches } from '../../../../src/ingest/kafka/bad-batches.ts';
 import { BatchProcessor } from '../../../../src/ingest/kafka/batch-processor.ts';
-import type { KafkaBatch } from '../../../../src/ingest/kafka/kafka-batch.ts';
+import type { BadBatch, RecordBatch } from '../../../../src/ingest/kafka/driver.ts';
+import type { KafkaRecord } from '../../../../src/ingest/record.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
 import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
-import { RecordingPublisher, readableLog, topic, topics } from '../parts.ts';
+import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
 
 /** Backoff waits end in the next turn of the loop; heartbeats in between never become due. */
 class HastyClock implements Clock {
@@ -60,32 +60,34 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
   return { publisher, clock, metrics, stopping, sink, buried, processor, lines };
 }
 
-/** What kafkajs would hand over, and what was done with it. */
-export class FakeBatch implements KafkaBatch {
-  readonly batch: KafkaBatch['batch'];
-  readonly committed: string[] = [];
-  resolved = '';
+/** What a driver would hand over, and what was done with it. */
+export class FakeBatch implements RecordBatch {
+  readonly topic = 'bids';
+  readonly partition = 0;
+  readonly records: readonly KafkaRecord[];
+  readonly bad: BadBatch | undefined;
+  readonly highWatermark: number;
+  /** The next offset of each commit. */
+  readonly committed: number[] = [];
   beats = 0;
   pauses = 0;
   resumes = 0;
   running = true;
-  stale = false;
+  assigned = true;
   onHeartbeat: () => void = () => undefined;
 
-  constructor(
-    values: string[],
-    keys: readonly (string | Buffer | undefined)[] = [],
-    badBatch: BadBatch | null = null,
-  ) {
-    const messages = values.map((value, offset) => ({
-      key: keys[offset] === undefined ? null : Buffer.from(keys[offset]),
-      value: Buffer.from(value),
-      offset: String(offset),
-      timestamp: '0',
-      attributes: 0,
-    })) as unknown as KafkaMessage[];
-    const highWatermark = String(values.length + (badBatch === null ? 0 : 10));
-    this.batch = { topic: 'bids', partition: 0, messages, badBatch, highWatermark };
+  constructor(values: string[], keys: readonly (string | Buffer | undefined)[] = [], bad?: BadBatch) {
+    this.records = values.map((value, offset) => {
+      const key = keys[offset];
+      return record(value, {
+        partition: 0,
+        offset,
+        timestamp: 0,
+        key: key === undefined ? null : Buffer.from(key),
+      });
+    });
+    this.bad = bad;
+    this.highWatermark = bad === undefined ? values.length : 10;
   }
 
   pause() {
@@ -93,29 +95,21 @@ export class FakeBatch implements KafkaBatch {
     return () => void (this.resumes += 1);
   }
 
-  resolveOffset(offset: string) {
-    this.resolved = offset;
-  }
-
   async heartbeat() {
     this.beats += 1;
     this.onHeartbeat();
   }
 
-  uncommittedOffsets() {
-    return { topics: [{ topic: 'bids', partitions: [{ partition: 0, offset: this.resolved }] }] };
+  async commit(nextOffset: number) {
+    this.committed.push(nextOffset);
   }
 
-  async commitOffsetsIfNecessary() {
-    this.committed.push(this.resolved);
+  isAssigned() {
+    return this.assigned;
   }
 
   isRunning() {
     return this.running;
-  }
-
-  isStale() {
-    return this.stale;
   }
 }
 

@@ -1,11 +1,12 @@
 import kafkajs, { type Kafka, type Producer } from 'kafkajs';
-import type { DeadLetterMessage, DeadLetterSink } from '../dead-letter.ts';
+import type { DeadLetterMessage } from '../../dead-letter.ts';
+import type { StoppableSink } from '../driver.ts';
 
 /** Sent together at most; brokers take about 1 MB by default. */
 const BATCH_BYTES = 256 * 1_024;
 
 /** Writes dead letters to a Kafka topic. Connects with the first one. */
-export class DeadLetterProducer implements DeadLetterSink {
+export class DeadLetterProducer implements StoppableSink {
   readonly #topic: string;
   readonly #producer: Producer;
   #connected: Promise<void> | undefined;

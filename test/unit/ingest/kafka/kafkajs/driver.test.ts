@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { isRetriable } from '../../../../src/ingest/kafka/consumer.ts';
-import { KafkaSource, type KafkaSourceSettings } from '../../../../src/ingest/kafka/source.ts';
-import { kafkaLogCreator } from '../../../../src/ingest/kafka/log.ts';
-import { kafkaFactory } from '../../../../src/ingest/kafka/client.ts';
-import { Metrics } from '../../../../src/metrics.ts';
-import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
+import type { KafkaSettings } from '../../../../../src/ingest/kafka/kafkajs/client.ts';
+import { KafkajsDriver } from '../../../../../src/ingest/kafka/kafkajs/driver.ts';
+import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
+import { kafkaLogCreator } from '../../../../../src/ingest/kafka/kafkajs/log.ts';
+import { readableLog } from '../../parts.ts';
 
 /** Brokers' own errors, by their code in the protocol. */
 const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error') as {
@@ -15,53 +14,21 @@ const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error
 };
 const REBALANCE_IN_PROGRESS = 27;
 
-const settings: KafkaSourceSettings = {
+const settings: KafkaSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
-  KAFKA_GROUP_ID: 'sluice',
-  KAFKA_START: 'committed',
-  KAFKA_BAD_BATCH: 'stop',
-  KAFKA_SESSION_SECONDS: 6,
   KAFKA_TLS: false,
   KAFKA_CA: undefined,
   KAFKA_SASL_MECHANISM: undefined,
   KAFKA_SASL_USERNAME: undefined,
   KAFKA_SASL_PASSWORD: undefined,
-  DEAD_LETTER_TOPIC: undefined,
-  EVENT_MAX_AGE_SECONDS: 0,
-  REDIS_PREFIX: '',
 };
-
-const ingestOf = (changed: Partial<KafkaSourceSettings>, names: string[]) =>
-  new KafkaSource({
-    settings: { ...settings, ...changed },
-    topics: topics(...names.map((name) => topic(name))),
-    publisher: new RecordingPublisher(),
-    metrics: new Metrics(),
-    log: readableLog().log,
-    broadcast: false,
-  });
-
-test('a dead-letter topic that a subscription field reads is refused', () => {
-  assert.throws(() => ingestOf({ DEAD_LETTER_TOPIC: 'bids' }, ['bids']), {
-    code: 'BAD_SETTINGS',
-    message: /DEAD_LETTER_TOPIC/,
-  });
-});
 
 test('a certificate file that cannot be read is refused by name', () => {
   const { log } = readableLog();
-  assert.throws(() => kafkaFactory({ ...settings, KAFKA_TLS: true, KAFKA_CA: '/nowhere/ca.pem' }, log), {
+  assert.throws(() => new KafkajsDriver({ ...settings, KAFKA_TLS: true, KAFKA_CA: '/nowhere/ca.pem' }, log), {
     code: 'BAD_SETTINGS',
     message: /KAFKA_CA.*nowhere/,
   });
-});
-
-test('a graph without topics is ready at once', async () => {
-  const ingest = ingestOf({}, []);
-  assert.equal(ingest.notReady(), 'joining');
-  await ingest.start();
-  assert.equal(ingest.notReady(), undefined);
-  await ingest.stop();
 });
 
 const entry = (level: number) => ({

@@ -1,0 +1,120 @@
+import type { DeadLetterSink } from '../dead-letter.ts';
+import type { KafkaRecord } from '../record.ts';
+
+/**
+ * All that the gateway asks of a Kafka client. What is in this folder beside `kafkajs` knows no more of Kafka than this,
+ * so that another client, or a simulated Kafka, is one more implementation; `test/contract/kafka-driver.ts` says what
+ * each must do.
+ */
+export interface KafkaDriver {
+  /** The topics that do not exist, or that this user may not describe. Creates none. */
+  missingTopics(wanted: readonly string[]): Promise<readonly string[]>;
+
+  /**
+   * Deletes a group, and with it its committed offsets, if it has no live members.
+   *
+   * @returns whether the group is now without offsets
+   */
+  forgetGroup(groupId: string): Promise<boolean>;
+
+  /** A member that has yet to run. */
+  member(options: MemberOptions): GroupMember;
+
+  /** Writes to a topic. Connects with the first message. */
+  deadLetterSink(topic: string): StoppableSink;
+
+  /** Whether the same attempt may succeed later: not after a wrong password or a fault in the code. */
+  isRetriable(error: unknown): boolean;
+}
+
+export interface StoppableSink extends DeadLetterSink {
+  stop(): Promise<void>;
+}
+
+/** One member of a consumer group, from connecting to a crash or a stop. It is not used again after either. */
+export interface GroupMember {
+  /**
+   * Joins and consumes until a crash: an error that is of no single partition. Rebalances, and brokers that are away for a
+   * while, are no crash. May also reject with what it crashed of.
+   *
+   * @returns what it crashed of; stays pending after a stop
+   */
+  run(): Promise<Error>;
+
+  /** Waits for the batch being processed, leaves the group and disconnects; never rejects. */
+  stop(): Promise<void>;
+
+  /** Of each assigned partition; none before the first join. */
+  positions(): readonly PartitionPosition[];
+}
+
+export interface MemberOptions {
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly timing: GroupTiming;
+  /**
+   * Called for one batch of a member at a time. An error of `heartbeat` or `commit` is to be passed on: the driver joins
+   * again after a rebalance. Any other error crashes the member.
+   */
+  readonly onBatch: (batch: RecordBatch) => Promise<void>;
+  /** The member has joined, and where it starts in each of its partitions is settled and committed. */
+  readonly onAssigned: (assignment: Assignment) => void;
+}
+
+export interface GroupTiming {
+  /** A member without a heartbeat for so long loses its partitions. */
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatMs: number;
+  /** How long a rebalance waits for members to join again. */
+  readonly rebalanceTimeoutMs: number;
+  /** How long a broker holds a fetch while there is nothing to fetch. A stop and a rebalance wait for it. */
+  readonly fetchWaitMs: number;
+  /** After so long at most, new partitions and topics that were made anew are noticed. */
+  readonly metadataMaxAgeMs: number;
+}
+
+/** Partitions by topic. */
+export type Assignment = Readonly<Record<string, readonly number[]>>;
+
+/** Consecutive records of one partition, from its position on; or, without records, a record batch that is bad. */
+export interface RecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly KafkaRecord[];
+  /** The next to be consumed, in place of records. Without a commit it is handed over again. */
+  readonly bad: BadBatch | undefined;
+  /** The offset after the last one that consumers may see. */
+  readonly highWatermark: number;
+
+  /** Keeps the membership; sends what is due only. Rejects once the group rebalances. */
+  heartbeat(): Promise<void>;
+
+  /** Moves the partition's position there, and commits it. */
+  commit(nextOffset: number): Promise<void>;
+
+  /** Nothing more is fetched of the partition until the function that it returns is called. */
+  pause(): () => void;
+
+  /** False once the group was joined anew, since when the partition may be another member's. */
+  isAssigned(): boolean;
+
+  /** False once the member is being stopped, or has crashed. */
+  isRunning(): boolean;
+}
+
+/** A record batch that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. */
+export interface BadBatch {
+  readonly firstOffset: number;
+  /** As its header says, which may be damaged too. */
+  readonly lastOffset: number;
+  readonly error: Error;
+}
+
+export interface PartitionPosition {
+  readonly topic: string;
+  readonly partition: number;
+  /** Of the next record to be consumed. */
+  readonly position: number;
+  /** Undefined until a fetch has told. */
+  readonly highWatermark: number | undefined;
+}

@@ -1,0 +1,37 @@
+import type { Log } from '../../../log.ts';
+import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import { forgetGroup, missingTopics } from './admin.ts';
+import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
+import { DeadLetterProducer } from './dead-letter-producer.ts';
+import { isRetriable } from './is-retriable.ts';
+import { KafkajsMember } from './member.ts';
+
+/** The one driver for real brokers. */
+export class KafkajsDriver implements KafkaDriver {
+  readonly #kafka: KafkaFactory;
+
+  /** @throws SluiceError BAD_SETTINGS if KAFKA_CA can't be read */
+  constructor(settings: KafkaSettings, log: Log) {
+    this.#kafka = kafkaFactory(settings, log);
+  }
+
+  missingTopics(wanted: readonly string[]): Promise<string[]> {
+    return missingTopics(this.#kafka(), wanted);
+  }
+
+  forgetGroup(groupId: string): Promise<boolean> {
+    return forgetGroup(this.#kafka(), groupId);
+  }
+
+  member(options: MemberOptions): GroupMember {
+    return new KafkajsMember(this.#kafka(), options);
+  }
+
+  deadLetterSink(topic: string): StoppableSink {
+    return new DeadLetterProducer(this.#kafka(), topic);
+  }
+
+  isRetriable(error: unknown): boolean {
+    return isRetriable(error);
+  }
+}

@@ -1,0 +1,67 @@
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { KafkaRecord } from '../../record.ts';
+import type { BadBatch, RecordBatch } from '../driver.ts';
+
+/** What kafkajs hands over for one partition, as the driver does. */
+export class KafkajsBatch implements RecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly KafkaRecord[];
+  readonly bad: BadBatch | undefined;
+  readonly highWatermark: number;
+  readonly #payload: EachBatchPayload;
+  readonly #isMember: () => boolean;
+
+  /** @param isMember whether the member is of the same generation as when it fetched this */
+  constructor(payload: EachBatchPayload, isMember: () => boolean) {
+    const { topic, partition, messages, highWatermark } = payload.batch;
+    this.topic = topic;
+    this.partition = partition;
+    this.records = messages.map((message) => recordOf(topic, partition, message));
+    this.bad = messages.length === 0 ? badBatchOf(payload) : undefined;
+    this.highWatermark = Number(highWatermark);
+    this.#payload = payload;
+    this.#isMember = isMember;
+  }
+
+  heartbeat(): Promise<void> {
+    return this.#payload.heartbeat();
+  }
+
+  commit(nextOffset: number): Promise<void> {
+    // kafkajs wants the last one that is done with.
+    this.#payload.resolveOffset(String(nextOffset - 1));
+    return this.#payload.commitOffsetsIfNecessary(this.#payload.uncommittedOffsets());
+  }
+
+  pause(): () => void {
+    return this.#payload.pause();
+  }
+
+  isAssigned(): boolean {
+    return this.#isMember() && !this.#payload.isStale();
+  }
+
+  isRunning(): boolean {
+    return this.#payload.isRunning();
+  }
+}
+
+function badBatchOf({ batch: { badBatch } }: EachBatchPayload): BadBatch | undefined {
+  if (badBatch === null) return undefined;
+  const { firstOffset, lastOffset, error } = badBatch;
+  return { firstOffset: Number(firstOffset), lastOffset: Number(lastOffset), error };
+}
+
+function recordOf(topic: string, partition: number, message: KafkaMessage): KafkaRecord {
+  return {
+    topic,
+    topicId: undefined,
+    partition,
+    offset: Number(message.offset),
+    timestamp: Number(message.timestamp),
+    key: message.key,
+    value: message.value,
+    headers: message.headers,
+  };
+}
