@@ -6,6 +6,8 @@ import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { KafkaSource, type KafkaSourceSettings } from '../../src/ingest/kafka/source.ts';
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
+import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
+import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 
@@ -135,6 +137,8 @@ interface IngestOptions {
   readonly clock?: Clock;
   readonly broadcast?: boolean;
   readonly awaitReady?: boolean;
+  /** Takes the place of the driver. */
+  readonly driver?: (driver: KafkaDriver) => KafkaDriver;
 }
 
 export async function startIngest(t: TestContext, kafka: TestKafka, options: IngestOptions = {}) {
@@ -147,30 +151,33 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     kafkaKey: undefined,
     decode: undefined,
   } as const;
+  const log = createLog('silent');
+  const settings: KafkaSourceSettings = {
+    KAFKA_BROKERS: kafka.brokers,
+    KAFKA_GROUP_ID: kafka.groupId,
+    KAFKA_START: 'committed',
+    KAFKA_BAD_BATCH: 'stop',
+    KAFKA_SESSION_SECONDS: 6,
+    KAFKA_TLS: false,
+    KAFKA_CA: undefined,
+    KAFKA_SASL_MECHANISM: undefined,
+    KAFKA_SASL_USERNAME: undefined,
+    KAFKA_SASL_PASSWORD: undefined,
+    DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
+    EVENT_MAX_AGE_SECONDS: 0,
+    REDIS_PREFIX: '',
+    ...options.settings,
+  };
   const ingest = new KafkaSource({
-    settings: {
-      KAFKA_BROKERS: kafka.brokers,
-      KAFKA_GROUP_ID: kafka.groupId,
-      KAFKA_START: 'committed',
-      KAFKA_BAD_BATCH: 'stop',
-      KAFKA_SESSION_SECONDS: 6,
-      KAFKA_TLS: false,
-      KAFKA_CA: undefined,
-      KAFKA_SASL_MECHANISM: undefined,
-      KAFKA_SASL_USERNAME: undefined,
-      KAFKA_SASL_PASSWORD: undefined,
-      DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
-      EVENT_MAX_AGE_SECONDS: 0,
-      REDIS_PREFIX: '',
-      ...options.settings,
-    },
+    settings,
     topics: new Map([[topic.name, topic]]),
     publisher: seen,
     metrics,
-    log: createLog('silent'),
+    log,
     broadcast: options.broadcast ?? false,
     timing: kafka.timing,
     ...(options.clock && { clock: options.clock }),
+    ...(options.driver && { driver: options.driver(new KafkajsDriver(settings, log)) }),
   });
   t.after(() => ingest.stop());
   await ingest.start();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
 import type { KafkaSource } from '../../src/ingest/kafka/source.ts';
 import type { Message } from '../../src/events/message.ts';
 import { systemClock } from '../../src/support/clock.ts';
@@ -204,25 +205,69 @@ test(
     const reasons: (string | undefined)[] = [];
     const clock = {
       ...systemClock,
-      now: () => {
-        if (!faulty) return Date.now();
-        faulty = false;
-        throw new TypeError('a fault');
-      },
       sleep: (ms: number, signal: AbortSignal) => {
         reasons.push(started[0]?.notReady());
         return systemClock.sleep(ms, signal);
       },
     };
-    const { seen, metrics, ingest } = await startIngest(t, kafka, { clock });
+    const driver = (real: KafkaDriver): KafkaDriver => ({
+      missingTopics: (wanted) => real.missingTopics(wanted),
+      forgetGroup: (groupId) => real.forgetGroup(groupId),
+      deadLetterSink: (topic) => real.deadLetterSink(topic),
+      isRetriable: (error) => real.isRetriable(error),
+      member: (options) =>
+        real.member({
+          ...options,
+          onBatch: async (batch) => {
+            if (!faulty) return options.onBatch(batch);
+            faulty = false;
+            throw new TypeError('a fault');
+          },
+        }),
+    });
+    const { seen, metrics, ingest } = await startIngest(t, kafka, { clock, driver });
     started.push(ingest);
-    // The gateway reads the clock for each message: a clock that throws is a fault in the middle of a batch.
     faulty = true;
     await kafka.send([{ value: '{"n":1}' }]);
     await kafka.until(() => seen.messages.length === 1, seen);
     assert.ok(reasons.includes('consumer crashed: a fault'), `got ${JSON.stringify(reasons)}`);
     assert.equal(ingest.notReady(), undefined);
+    assert.equal(ingest.inspect().lastError, 'a fault');
     assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 1);
+  },
+);
+
+test(
+  'a look at the consumer shows the position and the lag of each partition, and which one waits for the bus',
+  { skip },
+  async (t) => {
+    const kafka = await useKafka(t, { partitions: 2 });
+    const { seen, ingest } = await startIngest(t, kafka);
+    await kafka.send([
+      { partition: 0, value: '{"n":1}' },
+      { partition: 0, value: '{"n":2}' },
+    ]);
+    await kafka.committed(2);
+    const inspected = () =>
+      ingest.inspect().partitions.toSorted((one, other) => one.partition - other.partition);
+    const at = { topic: kafka.topic, state: 'consuming', reason: undefined };
+    const idle = { ...at, partition: 1, position: 0, highWatermark: 0, lag: 0 };
+    await kafka.until(() => inspected()[1]?.lag === 0, seen);
+    assert.deepEqual(inspected(), [{ ...at, partition: 0, position: 2, highWatermark: 2, lag: 0 }, idle]);
+    assert.equal(ingest.inspect().connected, true);
+    seen.away = true;
+    await kafka.send([{ partition: 0, value: '{"n":3}' }]);
+    await once(seen, 'refused');
+    await kafka.until(() => inspected()[0]?.state === 'held', seen);
+    const held = { state: 'held', partition: 0, position: 2, highWatermark: 3, lag: 1 };
+    const { reason = '', ...rest } = inspected()[0] ?? {};
+    assert.deepEqual(rest, { topic: kafka.topic, ...held });
+    assert.match(reason, /acknowledged 0 of 1/);
+    assert.deepEqual(inspected()[1], idle);
+    seen.away = false;
+    await kafka.committed(3);
+    await kafka.until(() => inspected()[0]?.lag === 0, seen);
+    assert.equal(inspected()[0]?.state, 'consuming');
   },
 );
 
@@ -259,6 +304,7 @@ test('an unreachable Kafka delays neither start nor stop', async (t) => {
   const kafka = await useKafka(t, { partitions: 1, brokers: ['127.0.0.1:1'], create: false });
   const { ingest } = await startIngest(t, kafka, { awaitReady: false });
   assert.equal(ingest.notReady(), 'joining');
+  assert.deepEqual(ingest.inspect(), { connected: false, lastError: undefined, partitions: [] });
   await ingest.stop();
   assert.equal(ingest.notReady(), 'stopped');
 });

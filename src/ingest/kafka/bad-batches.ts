@@ -21,6 +21,7 @@ interface BadBatchesOptions {
 interface StoppedPartition {
   readonly topic: string;
   readonly firstOffset: number;
+  readonly reason: string;
   readonly backoff: Backoff;
 }
 
@@ -41,6 +42,11 @@ export class BadBatches {
   /** Partitions that are stopped at the moment. */
   get size(): number {
     return this.#stopped.size;
+  }
+
+  /** @returns why the partition is stopped; undefined if it is not */
+  reason(topic: string, partition: number): string | undefined {
+    return this.#stopped.get(keyOf(topic, partition))?.reason;
   }
 
   /** Handles a bad batch that is the next to be consumed. */
@@ -71,7 +77,8 @@ export class BadBatches {
     const key = keyOf(topic, partition);
     let stopped = this.#stopped.get(key);
     if (stopped?.firstOffset !== firstOffset) {
-      stopped = { topic, firstOffset, backoff: new Backoff({ ...RETRY, random: clock.random }) };
+      const reason = messageOf(batch.bad?.error);
+      stopped = { topic, firstOffset, reason, backoff: new Backoff({ ...RETRY, random: clock.random }) };
       this.#stopped.set(key, stopped);
       this.#count(topic);
       this.#report(batch, 'a record batch can’t be decoded; its partition is stopped until it can');

@@ -22,6 +22,13 @@ export interface BatchProcessorOptions {
   readonly stopping: AbortSignal;
 }
 
+interface HeldBatch {
+  readonly topic: string;
+  readonly partition: number;
+  /** Why it was not taken. */
+  readonly reason: string;
+}
+
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
@@ -39,9 +46,15 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
  */
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
+  #held: HeldBatch | undefined;
 
   constructor(options: BatchProcessorOptions) {
     this.#options = options;
+  }
+
+  /** The batch that waits for the bus, or for the dead-letter topic. */
+  get held(): HeldBatch | undefined {
+    return this.#held;
   }
 
   async process(batch: RecordBatch): Promise<void> {
@@ -69,6 +82,14 @@ export class BatchProcessor {
 
   /** @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped */
   async #deliver(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
+    try {
+      return await this.#untilTaken(chunk, batch, isCurrent);
+    } finally {
+      this.#held = undefined;
+    }
+  }
+
+  async #untilTaken(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
     const { topic, partition } = batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
@@ -78,7 +99,9 @@ export class BatchProcessor {
         if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
-        const fields = { topic, partition, attempt, error: messageOf(thrown) };
+        const reason = messageOf(thrown);
+        this.#held = { topic, partition, reason };
+        const fields = { topic, partition, attempt, error: reason };
         if (attempt === 1) log.warn(fields, 'events were not taken; partitions wait until they are');
         else log.debug(fields, 'events were not taken');
       }

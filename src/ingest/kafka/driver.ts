@@ -59,6 +59,8 @@ export interface MemberOptions {
   readonly onBatch: (batch: RecordBatch) => Promise<void>;
   /** The member has joined, and where it starts in each of its partitions is settled and committed. */
   readonly onAssigned: (assignment: Assignment) => void;
+  /** A broker has answered a request of this member; heartbeats are among them, so it happens every few seconds. */
+  readonly onAnswer: () => void;
 }
 
 export interface GroupTiming {

@@ -8,9 +8,17 @@ import { BadBatches } from './bad-batches.ts';
 import { BatchProcessor } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import { DeadLetters } from '../dead-letter.ts';
-import type { Assignment, GroupTiming, KafkaDriver, StoppableSink } from './driver.ts';
+import type {
+  Assignment,
+  GroupMember,
+  GroupTiming,
+  KafkaDriver,
+  PartitionPosition,
+  StoppableSink,
+} from './driver.ts';
 import type { KafkaSettings } from './kafkajs/client.ts';
 import { KafkajsDriver } from './kafkajs/driver.ts';
+import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import { supervise } from '../../support/supervise.ts';
@@ -80,6 +88,10 @@ export class KafkaSource {
   #notReady: string | undefined = 'joining';
   /** Partitions of this member. */
   #assigned = 0;
+  #member: GroupMember | undefined;
+  #lastError: string | undefined;
+  /** ms */
+  #answeredAt = -Infinity;
 
   /** @throws SluiceError BAD_SETTINGS */
   constructor(options: KafkaSourceOptions) {
@@ -135,6 +147,27 @@ export class KafkaSource {
     return this.#notReady;
   }
 
+  /** Where it stands, for metrics and for whoever looks for a fault. */
+  inspect(): KafkaSourceState {
+    return {
+      connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_SECONDS * 1_000,
+      lastError: this.#lastError,
+      partitions: this.#member?.positions().map((at) => this.#stateOf(at)) ?? [],
+    };
+  }
+
+  #stateOf({ topic, partition, position, highWatermark }: PartitionPosition): PartitionState {
+    const lag = highWatermark === undefined ? undefined : Math.max(0, highWatermark - position);
+    const at = { topic, partition, position, highWatermark, lag };
+    const stopped = this.#badBatches.reason(topic, partition);
+    if (stopped !== undefined) return { ...at, state: 'stopped', reason: stopped };
+    const { held } = this.#processor;
+    if (held?.topic === topic && held.partition === partition) {
+      return { ...at, state: 'held', reason: held.reason };
+    }
+    return { ...at, state: 'consuming', reason: undefined };
+  }
+
   /** Does not wait for Kafka: `notReady` says how far it is. */
   start(): Promise<void> {
     if (this.#options.topics.size === 0) this.#notReady = undefined;
@@ -175,6 +208,7 @@ export class KafkaSource {
     if (missing === undefined) return undefined;
     if (missing.length > 0) {
       this.#notReady = `topics missing: ${missing.join(', ')}`;
+      this.#lastError = this.#notReady;
       this.#log.warn({ topics: missing }, 'topics are missing; trying again');
       return undefined;
     }
@@ -190,11 +224,14 @@ export class KafkaSource {
       timing,
       onBatch: (batch) => this.#processor.process(batch),
       onAssigned: (assignment) => this.#joined(assignment),
+      onAnswer: () => (this.#answeredAt = this.#clock.now()),
     });
+    this.#member = member;
     try {
       return await unlessAborted(member.run(), signal);
     } finally {
       await member.stop();
+      this.#member = undefined;
     }
   }
 
@@ -208,6 +245,7 @@ export class KafkaSource {
   #crashed(error: unknown, wait: number): void {
     this.#options.metrics.consumerRestarts.inc();
     const reason = messageOf(error);
+    this.#lastError = reason;
     if (!this.#driver.isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;
     this.#log.error(
       { error: reason, waitMs: Math.round(wait) },

@@ -34,11 +34,12 @@ export class KafkajsMember implements GroupMember {
   }
 
   async run(): Promise<Error> {
-    const { topics, onAssigned } = this.#options;
-    const { CRASH, GROUP_JOIN } = this.#consumer.events;
+    const { topics, onAssigned, onAnswer } = this.#options;
+    const { CRASH, GROUP_JOIN, REQUEST } = this.#consumer.events;
     const crash = new Promise<Error>((resolve) => {
       this.#consumer.on(CRASH, ({ payload }) => resolve(payload.error));
     });
+    this.#consumer.on(REQUEST, onAnswer);
     // Called in the course of the join, before anything is fetched.
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#generation += 1;

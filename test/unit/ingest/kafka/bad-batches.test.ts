@@ -7,7 +7,7 @@ const BAD = { firstOffset: 3, lastOffset: 7, error: new Error('a wrong checksum'
 const bad = (): FakeBatch => new FakeBatch([], [], BAD);
 
 test('stop: the partition is paused, for longer each time, and its offset stays where it is', async () => {
-  const { processor, clock, metrics, lines } = setUp();
+  const { processor, badBatches, clock, metrics, lines } = setUp();
   const tries = [bad(), bad(), bad()];
   for (const batch of tries) await processor.process(batch);
   await new Promise(setImmediate);
@@ -15,6 +15,7 @@ test('stop: the partition is paused, for longer each time, and its offset stays 
     assert.deepEqual({ pauses, resumes, committed }, { pauses: 1, resumes: 1, committed: [] });
   }
   assert.deepEqual(clock.waits, [400, 800, 1_600]);
+  assert.equal(badBatches.reason('bids', 0), 'a wrong checksum');
   const [line, ...others] = lines;
   assert.deepEqual(others, []);
   assert.deepEqual(

@@ -40,6 +40,7 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
       return Promise.resolve();
     },
   };
+  const badBatches = new BadBatches({ policy, sink, metrics, log, clock, stopping: stopping.signal });
   const processor = new BatchProcessor({
     pipeline: new Pipeline({
       topics: topics(topic('bids', { keys, ...options })),
@@ -51,13 +52,13 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
     }),
     publisher,
     deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now }),
-    badBatches: new BadBatches({ policy, sink, metrics, log, clock, stopping: stopping.signal }),
+    badBatches,
     metrics,
     log,
     clock,
     stopping: stopping.signal,
   });
-  return { publisher, clock, metrics, stopping, sink, buried, processor, lines };
+  return { publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
 }
 
 /** What a driver would hand over, and what was done with it. */
