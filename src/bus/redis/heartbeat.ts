@@ -4,6 +4,7 @@ import type { Clock } from '../../support/clock.ts';
 import type { ListeningConnection } from './connection.ts';
 import type { GapDetector } from './gap-detector.ts';
 import type { Publishing } from './publishing.ts';
+import type { BusTiming } from './timing.ts';
 
 interface HeartbeatOptions {
   readonly publishing: Publishing;
@@ -12,6 +13,7 @@ interface HeartbeatOptions {
   /** Of this pod alone. */
   readonly channel: string;
   readonly clock: Clock;
+  readonly timing: BusTiming;
   readonly log: Log;
 }
 
@@ -23,11 +25,6 @@ interface Beat {
   /** Of the listening connection, when the time began to run. */
   readonly bytesRead: number;
 }
-
-const INTERVAL_MS = 1_000;
-
-/** A listening connection over which nothing has come for so long, not even this pod's own message, is dead. */
-const SILENCE_MS = 4_000;
 
 /**
  * Each second the pod sends itself a message through Redis, and reads the versions of its topics with it. One that comes
@@ -50,7 +47,7 @@ export class Heartbeat {
 
   /** The pod's own channel is joined. */
   start(): void {
-    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS).unref();
+    this.#timer = setInterval(() => this.#tick(), this.#options.timing.beatMs).unref();
     this.beat();
   }
 
@@ -105,11 +102,11 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const { listening, clock } = this.#options;
+    const { listening, clock, timing } = this.#options;
     const waiting = this.#waiting;
     if (waiting !== undefined && this.#connection !== undefined && !this.#isPaused) {
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
-      else if (clock.now() - waiting.sentAt >= SILENCE_MS) {
+      else if (clock.now() - waiting.sentAt >= timing.silenceMs) {
         this.#reconnect('nothing is heard of Redis any more; connecting again');
       }
     }

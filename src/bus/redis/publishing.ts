@@ -14,6 +14,7 @@ import type { BusNames } from './names.ts';
 import { publishCommand, publishInOrder } from './publish-in-order.ts';
 import { isNotPermitted, isReadOnly } from './refusals.ts';
 import { inspectServer, isMasterRole } from './server.ts';
+import type { BusTiming } from './timing.ts';
 import { TopicVersions } from './topic-versions.ts';
 
 interface PublishingOptions {
@@ -26,16 +27,11 @@ interface PublishingOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
+  readonly timing: BusTiming;
 }
 
 /** Channels in one PUBSUB NUMSUB: all those of a chunk, a thousand events with many channels each, would be too many. */
 const CHANNELS_PER_COMMAND = 10_000;
-
-/**
- * After a new connection nothing is published for so long: other pods have lost theirs at the same time, and connect to
- * listen within a shorter one.
- */
-const SETTLE_MS = 1_500;
 
 const NOT_MASTER = 'Redis is not a master';
 
@@ -190,7 +186,7 @@ export class Publishing {
 
   /** @returns whether publishing may begin; false if the connection was lost before that */
   async #begin(lost: AbortSignal): Promise<boolean> {
-    const { clock, log } = this.#options;
+    const { clock, log, timing } = this.#options;
     const isFirst = !this.#wasReached;
     this.#unusable = 'the connection to Redis is being looked at';
     while (!lost.aborted) {
@@ -202,7 +198,7 @@ export class Publishing {
       await clock.sleep(LOOK_AGAIN_MS, lost);
     }
     this.#unusable = 'other pods are given time to listen again';
-    if (!isFirst) await clock.sleep(SETTLE_MS, lost);
+    if (!isFirst) await clock.sleep(timing.settleMs, lost);
     if (lost.aborted) return false;
     this.#wasReached = true;
     this.#unusable = undefined;

@@ -11,6 +11,7 @@ import { GapDetector } from './gap-detector.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BusNames } from './names.ts';
 import { Publishing } from './publishing.ts';
+import { BUS_TIMING, type BusTiming } from './timing.ts';
 
 export interface RedisBusOptions {
   readonly commands: CommandConnection;
@@ -26,6 +27,7 @@ export interface RedisBusOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock?: Clock;
+  readonly timing?: BusTiming;
 }
 
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
@@ -52,7 +54,7 @@ export class RedisBus implements Bus {
   constructor(options: RedisBusOptions) {
     this.#options = options;
     const { commands, listening, prefix, lingerMs, countsSubscribers, metrics, log } = options;
-    const { clock = systemClock } = options;
+    const { clock = systemClock, timing = BUS_TIMING } = options;
     const pod = randomUUID();
     this.#names = new BusNames(prefix);
     this.#ownChannel = this.#names.podChannel(pod);
@@ -64,6 +66,7 @@ export class RedisBus implements Bus {
       metrics,
       log,
       clock,
+      timing,
     });
     this.#heartbeat = new Heartbeat({
       publishing: this.#publishing,
@@ -71,6 +74,7 @@ export class RedisBus implements Bus {
       gaps: this.#gaps,
       channel: this.#ownChannel,
       clock,
+      timing,
       log,
     });
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log);

@@ -1,0 +1,13 @@
+export interface BusTiming {
+  /** Between two messages of a pod to itself. */
+  readonly beatMs: number;
+  /** A listening connection over which nothing has come for so long, not even the pod's own message, is dead. */
+  readonly silenceMs: number;
+  /**
+   * After a new connection nothing is published for so long: other pods have lost theirs at the same time, and they
+   * connect to listen within a shorter one.
+   */
+  readonly settleMs: number;
+}
+
+export const BUS_TIMING: BusTiming = { beatMs: 1_000, silenceMs: 4_000, settleMs: 1_500 };

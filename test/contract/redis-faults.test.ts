@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { Redis } from 'ioredis';
+import type { Bus } from '../../src/bus/bus.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
+import { PublishError, type Publication } from '../../src/events/publisher.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { startRedis, type RedisServer } from '../helpers/redis.ts';
+import { needs } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+
+const TOPIC = 'bids';
+const OTHER = 'asks';
+const CHANNEL = 'faults:bids';
+
+interface Pod {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  readonly relay: TcpRelay;
+  /** Payloads that have come on the channel. */
+  readonly heard: string[];
+  /** Topics of which gaps were told. */
+  readonly gaps: string[];
+}
+
+/** A pod that listens to a channel of one topic, and to one of another topic, over a network of its own. */
+async function startPod(t: TestContext, server: RedisServer, user = ''): Promise<Pod> {
+  const relay = await TcpRelay.start(t, server.port);
+  const metrics = new Metrics();
+  const bus = ioredisBus({
+    url: `redis://${user}127.0.0.1:${relay.port}`,
+    ca: undefined,
+    prefix: 'faults:',
+    lingerMs: 0,
+    countsSubscribers: true,
+    timing: { beatMs: 200, silenceMs: 800, settleMs: 1_000 },
+    metrics,
+    log: createLog('silent'),
+  });
+  const pod: Pod = { bus, metrics, relay, heard: [], gaps: [] };
+  bus.onGap((topic) => pod.gaps.push(topic));
+  bus.start();
+  t.after(() => bus.stop());
+  await bus.subscribe(TOPIC, CHANNEL, (payload) => pod.heard.push(payload.toString())).ready;
+  await bus.subscribe(OTHER, 'faults:asks', () => undefined).ready;
+  await eventually(() => assert.equal(bus.notReady(), undefined));
+  await publish(pod, ['first']);
+  return pod;
+}
+
+/** Publishes as ingest does: what has failed is tried again, and nothing else. */
+async function publish({ bus }: Pod, payloads: readonly string[]): Promise<void> {
+  let rest: readonly Publication[] = payloads.map((payload) => ({ channel: CHANNEL, payload }));
+  await eventually(async () => {
+    try {
+      await bus.publish(TOPIC, rest);
+    } catch (thrown) {
+      assert.ok(thrown instanceof PublishError, String(thrown));
+      rest = thrown.failed;
+      throw thrown;
+    }
+  });
+}
+
+async function admin(t: TestContext, server: RedisServer): Promise<Redis> {
+  const client = new Redis(server.url);
+  client.on('error', () => undefined); // The server may be stopped in the test.
+  t.after(() => client.disconnect());
+  await client.ping();
+  return client;
+}
+
+/** Until each pod of a server has sent itself so many messages. */
+async function beats(client: Redis, count: number): Promise<void> {
+  const listening = client.duplicate();
+  const seen = new Map<string, number>();
+  listening.on('pmessage', (_pattern, channel: string) => seen.set(channel, (seen.get(channel) ?? 0) + 1));
+  await listening.psubscribe('faults:@pod:*');
+  const pods = await client.pubsub('CHANNELS', 'faults:@pod:*');
+  await eventually(() => assert.ok(pods.every((pod) => (seen.get(String(pod)) ?? 0) >= count)));
+  listening.disconnect();
+}
+
+/** Until the pods' heartbeats have shown them that they have heard everything: one of the two was sent after it. */
+async function quiet(client: Redis, ...pods: readonly Pod[]): Promise<void> {
+  await eventually(() => assert.ok(pods.every(({ heard }) => heard.length > 0)));
+  await beats(client, 2);
+  for (const { heard, gaps } of pods) {
+    heard.length = 0;
+    gaps.length = 0;
+  }
+}
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
+
+test(
+  'redis: a chunk that Redis refuses while it is busy is published whole afterwards, each message once and in order',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    const client = await admin(t, server);
+    await client.config('SET', 'busy-reply-threshold', '50');
+    await quiet(client, a, b);
+    const script = new Redis(server.url);
+    t.after(() => script.disconnect());
+    const looping = script.eval('while true do end', 0).catch(() => undefined);
+    await eventually(() => assert.rejects(client.get('x'), /BUSY/));
+    const published = publish(a, numbered(1_000));
+    await client.script('KILL');
+    await looping;
+    await published;
+    await eventually(() => assert.equal(b.heard.length, 1_000));
+    assert.deepEqual(a.heard, numbered(1_000));
+    assert.deepEqual(b.heard, numbered(1_000));
+  },
+);
+
+test(
+  'redis: without transactions what Redis refuses is tried again by itself, and never overtaken on its channel',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const client = await admin(t, server);
+    await client.acl('SETUSER', 'plain', 'on', '>secret', '~*', '&faults:*', '+@all', '-multi');
+    const pod = await startPod(t, server, 'plain:secret@');
+    await quietListening(pod);
+    const batch = [
+      { channel: CHANNEL, payload: '0' },
+      { channel: 'forbidden', payload: 'no' },
+      { channel: CHANNEL, payload: '1' },
+    ];
+    await assert.rejects(pod.bus.publish(TOPIC, batch), (thrown: unknown) => {
+      assert.ok(thrown instanceof PublishError);
+      assert.deepEqual(
+        thrown.failed.map(({ payload }) => payload),
+        ['no', '1'],
+      );
+      return true;
+    });
+    await publish(pod, ['1', '2']);
+    await eventually(() => assert.deepEqual(pod.heard, ['0', '1', '2']));
+  },
+);
+
+async function quietListening(pod: Pod): Promise<void> {
+  await eventually(() => assert.deepEqual(pod.heard, ['first']));
+  pod.heard.length = 0;
+}
+
+test(
+  'redis: after a restart nothing is published before all pods that come back soon listen again',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    await quiet(await admin(t, server), a, b);
+    await server.stop('SIGKILL');
+    b.relay.refuse();
+    await server.start();
+    const publishing = publish(a, numbered(100));
+    setTimeout(() => b.relay.admit(), 300); // Within the time that publishers wait.
+    await publishing;
+    await eventually(() => assert.equal(b.heard.length, 100));
+    assert.deepEqual(a.heard, numbered(100));
+    assert.deepEqual(b.heard, numbered(100));
+  },
+);
+
+test('redis: a blink in which nothing was published is no gap', needs('redis-server'), async (t) => {
+  const server = await startRedis(t);
+  const pod = await startPod(t, server);
+  const client = await admin(t, server);
+  await quiet(client, pod);
+  for (let blink = 1; blink <= 3; blink += 1) {
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(async () => assert.equal((await pod.metrics.busOutages.get()).values[0]?.value, blink));
+    await publish(pod, [`after ${blink}`]);
+    await eventually(() => assert.equal(pod.heard.at(-1), `after ${blink}`));
+    // With the first of them a gap would be told.
+    await beats(client, 2);
+    assert.deepEqual(pod.gaps, []);
+  }
+});
+
+test(
+  'redis: a pod that was away while others published is told of a gap in that topic, and in no other',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    await quiet(await admin(t, server), a, b);
+    b.relay.refuse();
+    await publish(a, ['missed']);
+    b.relay.admit();
+    await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
+    assert.deepEqual(a.gaps, []);
+  },
+);
+
+test(
+  'redis: an event that was passed over since a pod was away is a gap for that pod',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    await b.bus.subscribe(TOPIC, 'faults:bids:id=1', () => undefined).ready;
+    await quiet(await admin(t, server), a, b);
+    b.relay.refuse();
+    await eventually(async () => {
+      const subscribed = await a.bus.subscribed(TOPIC, ['faults:bids:id=1']);
+      assert.deepEqual(subscribed, new Set());
+    });
+    b.relay.admit();
+    await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
+  },
+);
+
+test(
+  'redis: a half-open connection is noticed, and what was missed on it told',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    await quiet(await admin(t, server), a, b);
+    b.relay.freeze();
+    await publish(a, ['missed']);
+    await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
+    await publish(a, ['heard']);
+    await eventually(() => assert.deepEqual(b.heard, ['heard']));
+  },
+);
+
+test(
+  'redis: nothing is published to an old master that lives on as a replica',
+  needs('redis-server'),
+  async (t) => {
+    const [old, promoted] = [await startRedis(t), await startRedis(t)];
+    const [a, b] = [await startPod(t, old), await startPod(t, old)];
+    const client = await admin(t, old);
+    await quiet(client, a, b);
+    await client.replicaof('127.0.0.1', promoted.port);
+    await eventually(() => assert.rejects(a.bus.publish(TOPIC, [{ channel: CHANNEL, payload: 'no' }])));
+    a.relay.moveTo(promoted.port);
+    b.relay.moveTo(promoted.port);
+    await publish(a, numbered(10));
+    await eventually(() => assert.equal(b.heard.length, 10));
+    assert.deepEqual(a.heard, numbered(10));
+    assert.deepEqual(b.heard, numbered(10));
+    assert.ok(Number((await a.metrics.redisNotMaster.get()).values[0]?.value) >= 1);
+  },
+);
+
+test(
+  'redis: listeners on a promoted replica are told when it lacks what a publisher had published before',
+  needs('redis-server'),
+  async (t) => {
+    const [old, promoted] = [await startRedis(t), await startRedis(t)];
+    const replica = await admin(t, promoted);
+    await replica.replicaof('127.0.0.1', old.port);
+    const [a, b] = [await startPod(t, old), await startPod(t, old)];
+    await quiet(await admin(t, old), a, b);
+    await eventually(async () => assert.match(await replica.info('replication'), /master_link_status:up/));
+    await replica.replicaof('NO', 'ONE');
+    // b goes on to the new master first, and hears nothing of what a still publishes to the old one.
+    b.relay.moveTo(promoted.port);
+    b.relay.cut();
+    await eventually(async () => assert.equal((await b.metrics.busOutages.get()).values[0]?.value, 1));
+    await publish(b, ['by b']);
+    await eventually(() => assert.equal(b.heard.at(-1), 'by b'));
+    await quiet(replica, b);
+    await publish(a, ['lost']);
+    a.relay.moveTo(promoted.port);
+    await old.stop('SIGKILL');
+    await publish(a, ['by a']);
+    await eventually(() => assert.deepEqual(b.heard, ['by a']));
+    assert.deepEqual(b.gaps, [TOPIC]);
+  },
+);
