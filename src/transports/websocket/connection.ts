@@ -9,7 +9,7 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { closeLabel, DISCONNECTS, type Disconnect } from './disconnect.ts';
+import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
 import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from '../../support/small-set.ts';
@@ -119,15 +119,13 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.sendQueue.send(text);
   }
 
+  /** Closes for graphql-ws, which knows codes only. */
   close(code: number, reason: string): void {
-    if (!this.#socket.open) return;
-    this.sendQueue.finish();
-    this.#services.metrics.closes.inc({ code, reason: closeLabel(code) });
-    this.#socket.webSocket.close(code, reason);
+    this.#close(code, reason, protocolLabel(code));
   }
 
-  end({ code, reason }: Disconnect): void {
-    this.close(code, reason);
+  end({ code, reason, label }: Disconnect): void {
+    this.#close(code, reason, label);
   }
 
   overflow(): void {
@@ -197,6 +195,13 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.#services.forget(this);
     this.#services.initDeadlines.end(this);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
+  }
+
+  #close(code: number, reason: string, label: string): void {
+    if (!this.#socket.open) return;
+    this.sendQueue.finish();
+    this.#services.metrics.closes.inc({ code, reason: label });
+    this.#socket.webSocket.close(code, reason);
   }
 
   #failed(error: unknown): void {

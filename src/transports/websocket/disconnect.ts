@@ -48,15 +48,28 @@ export const DISCONNECTS = {
   },
 } as const satisfies Record<string, Disconnect>;
 
-const LABELS: ReadonlyMap<number, string> = new Map([
-  ...Object.values(DISCONNECTS).map(({ code, label }): [number, string] => [code, label]),
-  [CloseCode.Unauthorized, 'not_acknowledged'],
-  [CloseCode.Forbidden, 'refused'],
-  [CloseCode.SubprotocolNotAcceptable, 'other_protocol'],
-  [CloseCode.TooManyInitialisationRequests, 'second_init'],
-]);
+/** What graphql-ws closes for by itself, besides. */
+const OF_PROTOCOL = [
+  { code: CloseCode.Unauthorized, label: 'not_acknowledged' },
+  { code: CloseCode.Forbidden, label: 'refused' },
+  { code: CloseCode.SubprotocolNotAcceptable, label: 'other_protocol' },
+  { code: CloseCode.TooManyInitialisationRequests, label: 'second_init' },
+];
 
-/** The label for a close code, of a closed list of values; `other` for codes that are not in it. */
-export function closeLabel(code: number): string {
+/** All closes by the gateway that are counted, as labels of `sluice_closes_total`. A code may have several reasons. */
+export const CLOSES: readonly Pick<Disconnect, 'code' | 'label'>[] = [
+  ...Object.values(DISCONNECTS),
+  ...OF_PROTOCOL,
+];
+
+/** The first of the codes for applications. */
+const FIRST_OF_PROTOCOL = 4_000;
+
+const LABELS: ReadonlyMap<number, string> = new Map(
+  CLOSES.filter(({ code }) => code >= FIRST_OF_PROTOCOL).map(({ code, label }) => [code, label]),
+);
+
+/** The label for a code that graphql-ws closes with, of a closed list of values; `other` for codes that are not in it. */
+export function protocolLabel(code: number): string {
   return LABELS.get(code) ?? 'other';
 }

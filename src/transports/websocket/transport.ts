@@ -9,7 +9,7 @@ import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import { largest } from '../../support/largest.ts';
 import { Connection, type ConnectionServices } from './connection.ts';
-import { DISCONNECTS } from './disconnect.ts';
+import { CLOSES, DISCONNECTS } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import { Operations, type OperationOptions } from './operations.ts';
@@ -81,7 +81,7 @@ export class WebSocketTransport {
     });
     const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
-    for (const { code, label } of Object.values(DISCONNECTS)) metrics.closes.inc({ code, reason: label }, 0);
+    for (const { code, label } of CLOSES) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
       protocol,
       authenticator,
@@ -133,8 +133,7 @@ export class WebSocketTransport {
   async stop(graceMs: number): Promise<void> {
     this.#timers.forEach(clearInterval);
     this.#stopping.abort();
-    const { code, reason } = DISCONNECTS.goingAway;
-    for (const connection of this.#connections) connection.close(code, reason);
+    for (const connection of this.#connections) connection.end(DISCONNECTS.goingAway);
     if (this.#connections.size === 0) return;
     const terminating = setTimeout(() => {
       for (const connection of this.#connections) connection.terminate();

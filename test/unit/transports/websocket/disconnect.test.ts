@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloseCode } from 'graphql-ws';
-import { closeLabel, DISCONNECTS } from '../../../../src/transports/websocket/disconnect.ts';
+import { CLOSES, protocolLabel } from '../../../../src/transports/websocket/disconnect.ts';
 
-test('every close code of the gateway has a metric label of its own', () => {
-  const labels = Object.values(DISCONNECTS).map(({ code }) => closeLabel(code));
-  assert.deepEqual(
-    labels,
-    Object.values(DISCONNECTS).map(({ label }) => label),
-  );
+test('every close has labels of its own', () => {
+  const labels = CLOSES.map(({ code, label }) => `${code} ${label}`);
   assert.equal(new Set(labels).size, labels.length);
+  assert.equal(new Set(CLOSES.map(({ label }) => label)).size, labels.length);
 });
 
 test('every close code that the protocol server uses has a metric label', () => {
@@ -21,7 +18,7 @@ test('every close code that the protocol server uses has a metric label', () => 
   ]);
   const codes = Object.values(CloseCode).filter((code): code is CloseCode => typeof code === 'number');
   for (const code of codes.filter((one) => !ofClients.has(one))) {
-    assert.notEqual(closeLabel(code), 'other', CloseCode[code]);
+    assert.notEqual(protocolLabel(code), 'other', CloseCode[code]);
   }
-  assert.equal(closeLabel(4999), 'other');
+  assert.equal(protocolLabel(4999), 'other');
 });
