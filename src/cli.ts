@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(config, log);
   let pod: Gateway | Primary | undefined;
   stopOnSignal(() => pod, log);
-  const workers = config.WORKERS === 'auto' ? availableParallelism() : config.WORKERS;
+  const workers = processesOf(config);
   if (workers > 1) pod = await createWorkers(config, workers, log);
   else {
     const { Gateway } = await import('./gateway.ts');
@@ -78,7 +78,12 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
     import('./workers/worker.ts'),
   ]);
   const workerLog = log.child({ worker: Number(process.env[WORKER]) });
-  await runWorker(await Gateway.create(config, workerLog, { worker: true }), workerLog);
+  const gateway = await Gateway.create(config, workerLog, { worker: true, processes: processesOf(config) });
+  await runWorker(gateway, workerLog);
+}
+
+function processesOf({ WORKERS }: Config): number {
+  return WORKERS === 'auto' ? availableParallelism() : WORKERS;
 }
 
 /** The primary has neither graph nor connections, so it does not load the modules for those. */

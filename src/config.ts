@@ -95,6 +95,15 @@ const SETTINGS = {
     help: 'How long a pod stays subscribed to a channel after its last subscriber left.',
   }),
 
+  ON_GAP: choice(['close', 'tell', 'ignore'], {
+    default: 'close',
+    help: 'What happens when subscribers of a topic may have missed events: sockets of clients that did not ask to be told are closed with 1012, so that they connect and fetch again; or all clients are told; or neither, and it is only counted.',
+  }),
+  GAP_CLOSE_PER_SECOND: integer(1, 100_000, {
+    default: 100,
+    help: 'Most sockets that a pod closes in a second for `ON_GAP=close`, so that clients which fetch again do not overload back ends.',
+  }),
+
   MAX_CHANNELS: integer(1, 10_000, {
     default: 100,
     help: 'Most channels that one subscription may listen to.',

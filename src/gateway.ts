@@ -54,6 +54,7 @@ interface Part {
 /** What most parts need. */
 interface Basics {
   readonly config: Config;
+  readonly processes: number;
   readonly graph: LoadedGraph;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -93,16 +94,17 @@ export class Gateway {
 
   /**
    * @param worker true for one worker of several, whose primary answers the admin port
+   * @param processes of the pod, which share its limits
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
-  static async create(config: Config, log: Log, { worker = false } = {}): Promise<Gateway> {
+  static async create(config: Config, log: Log, { worker = false, processes = 1 } = {}): Promise<Gateway> {
     const isBundled = config.GRAPH === BUNDLED_GRAPH;
     const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
     // Warnings of the bundled graph are known, and would only puzzle users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics();
     metrics.collectProcess();
-    const basics: Basics = { config, graph, metrics, log };
+    const basics: Basics = { config, processes, graph, metrics, log };
     const bus = createBus(basics);
     const backends = new Backends(graph.definition.backends ?? {}, {
       metrics,
@@ -111,9 +113,8 @@ export class Gateway {
       transformKeys: responseKeys(),
     });
     const ingest = await createIngest(basics, bus);
-    const { webSockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
+    const { sockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
     const { leaveGroup } = ingest;
-    const sockets = webSockets;
     const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
     const notReady = (): string[] =>
       [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
@@ -127,7 +128,7 @@ export class Gateway {
       },
       bus,
       { start: () => undefined, stop: () => backends.close() },
-      { start: () => webSockets.start(), stop: () => webSockets.stop(STOP_GRACE_MS) },
+      { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),
         stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
@@ -217,7 +218,7 @@ async function createIngest({ config, graph, metrics, log: parent }: Basics, bus
 }
 
 async function createPublicSide(
-  { config, graph, metrics, log }: Basics,
+  { config, processes, graph, metrics, log }: Basics,
   bus: Bus,
   ingest: Ingest,
   backends: Backends,
@@ -245,8 +246,9 @@ async function createPublicSide(
     timeoutMs: config.EXECUTE_TIMEOUT_MS,
     channelPrefix: config.REDIS_PREFIX,
     maxChannels: config.MAX_CHANNELS,
+    gapPolicy: config.ON_GAP,
   });
-  const webSockets = new WebSocketTransport({
+  const sockets = new WebSocketTransport({
     schema,
     executor,
     hub,
@@ -262,6 +264,7 @@ async function createPublicSide(
     maxAge: new ConnectionMaxAge(config.CONNECTION_MAX_AGE_SECONDS),
     clock: systemClock,
     maxOperations: config.MAX_OPERATIONS,
+    gapClosesPerSecond: config.GAP_CLOSE_PER_SECOND / processes,
   });
   const httpLog = log.child({ part: 'http' });
   const originCheck = new OriginCheck(config.ORIGINS);
@@ -280,11 +283,11 @@ async function createPublicSide(
     upgrade: new Upgrade({
       path: GRAPHQL_PATH,
       originCheck,
-      accept: (request, socket, head) => webSockets.accept(request, socket, head),
+      accept: (request, socket, head) => sockets.accept(request, socket, head),
       log: httpLog,
     }).handle,
   });
-  return { webSockets, publicServer, inspectable: { hub, sockets: webSockets } };
+  return { sockets, publicServer, inspectable: { hub, sockets } };
 }
 
 async function createAdminServer(

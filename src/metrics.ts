@@ -60,6 +60,11 @@ export class Metrics {
     'redis_not_master_total',
     'Times that Redis turned out to be a replica: nothing is published to it, and the pod connects again',
   );
+  readonly gaps = this.#counter(
+    'gaps_total',
+    'Times that subscribers of this pod may have missed events of a topic',
+    ['topic'],
+  );
   readonly staleEvents = this.#counter(
     'stale_events_total',
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',

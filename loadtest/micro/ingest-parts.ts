@@ -101,6 +101,7 @@ export function hubOn(
 /** Counts the results that it gets, and keeps the last. */
 export class CountingSubscriber implements Subscriber {
   readonly viewer = {};
+  readonly wantsGaps = false;
   readonly #arrivals: Arrivals;
   last: SerializedResult | undefined;
   count = 0;
@@ -113,6 +114,10 @@ export class CountingSubscriber implements Subscriber {
     this.last = payload;
     this.count += 1;
     this.#arrivals.add();
+  }
+
+  reconnect(): void {
+    throw new Error('expected no gap, but the subscriber is to connect again');
   }
 
   end(): void {

@@ -42,7 +42,7 @@ export class Backlog<Channel> {
   readonly #turn: TurnBudget;
   readonly #source: Source;
   readonly #size: Gauge;
-  #waiting: Waiting<Channel>[] = [];
+  #waiting: (Waiting<Channel> | (() => void))[] = [];
   /** Index of the first that waits. */
   #next = 0;
   #bytes = 0;
@@ -80,6 +80,16 @@ export class Backlog<Channel> {
     }
   }
 
+  /**
+   * Calls back once all that waits now has been taken: at once if there is nothing.
+   *
+   * @param callback must not throw
+   */
+  afterWaiting(callback: () => void): void {
+    if (this.#count > 0) this.#waiting.push(callback);
+    else callback();
+  }
+
   get #count(): number {
     return this.#waiting.length - this.#next;
   }
@@ -113,6 +123,10 @@ export class Backlog<Channel> {
     const first = this.#waiting[this.#next];
     this.#next += 1;
     if (first === undefined) return;
+    if (typeof first === 'function') {
+      first();
+      return;
+    }
     this.#bytes -= first.payload.length;
     this.#taken += 1;
     this.#take(first.channel, first.payload);

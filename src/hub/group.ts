@@ -10,6 +10,7 @@ import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
 import type { GroupCounts } from './inspection.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
+import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
@@ -101,6 +102,26 @@ export class Group {
       this.remove(subscriber);
       subscriber.end(errors);
     }
+  }
+
+  /**
+   * Delivers a result behind those of all events so far, though it is of none.
+   *
+   * @param isTold which subscribers get it
+   * @returns the others
+   */
+  tell(result: SerializedResult, isTold: (subscriber: Subscriber) => boolean): readonly Subscriber[] {
+    const told: Subscriber[] = [];
+    const others: Subscriber[] = [];
+    for (const subscriber of this.#subscribers) (isTold(subscriber) ? told : others).push(subscriber);
+    if (told.length === 0) return others;
+    const { order, skipped } = this.#parts;
+    skipped.tell();
+    const place = order.begin();
+    order.settle(place, told, result, Date.now());
+    order.exclude(place, others);
+    order.end(place);
+    return others;
   }
 
   /** Takes one event, in the order in which the channels carry them. */

@@ -9,6 +9,7 @@ import { deepFreeze } from '../support/deep-freeze.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
+import { Gaps, type GapPolicy } from './gaps.ts';
 import { Group, type GroupServices } from './group.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { RecentScopes } from './recent-scopes.ts';
@@ -19,8 +20,9 @@ import { UNITS } from './work-budget.ts';
 interface HubOptions extends GroupServices, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
-  readonly bus: Pick<Bus, 'subscribe' | 'pause' | 'resume'>;
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'>;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
+  readonly gapPolicy: GapPolicy;
 }
 
 /** One channel of the bus, and the groups that its messages are for. */
@@ -44,13 +46,17 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#scopes = new RecentScopes(options.contexts);
-    const { budget, bus, metrics } = options;
+    const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(
       (channel, payload) => this.#take(channel, payload),
       budget,
       bus,
       metrics.backlog,
     );
+    const topics = [...graph.bindings.values()].map(({ topic }) => topic);
+    const gaps = new Gaps(gapPolicy, topics, metrics, log);
+    // Messages that wait came before the gap.
+    bus.onGap((topic) => this.#backlog.afterWaiting(() => gaps.tell(topic, this.#groupsOf(topic))));
   }
 
   /**
@@ -84,8 +90,15 @@ export class Hub {
 
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
   inspect(limit: number): HubInspection {
-    const groups = [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
-    return inspect(groups, this.#channels, this.#options.limiter, limit);
+    return inspect(this.#allGroups(), this.#channels, this.#options.limiter, limit);
+  }
+
+  #allGroups(): Group[] {
+    return [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
+  }
+
+  #groupsOf(topic: string): Group[] {
+    return this.#allGroups().filter(({ plan }) => plan.topic === topic);
   }
 
   #open(group: Group): void {

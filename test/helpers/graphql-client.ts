@@ -20,9 +20,14 @@ export class Received<Data = Record<string, unknown>> {
   readonly stop: () => void;
   readonly #changes = new EventEmitter();
 
-  constructor(client: Client, query: string, variables: Record<string, unknown> = {}) {
+  constructor(
+    client: Client,
+    query: string,
+    variables: Record<string, unknown> = {},
+    extensions?: Record<string, unknown>,
+  ) {
     this.stop = client.subscribe<Data>(
-      { query, variables },
+      { query, variables, extensions },
       {
         next: (result) => {
           this.results.push(result as ExecutionResult<Data>);

@@ -88,6 +88,7 @@ export class Pod {
       bus: {
         pause: () => undefined,
         resume: () => undefined,
+        onGap: () => undefined,
         subscribe: (_topic, _channel, listener) => {
           this.#listeners.add(listener);
           return { ready: Promise.resolve(), leave: () => void this.#listeners.delete(listener) };
@@ -104,6 +105,7 @@ export class Pod {
       timeoutMs: 60_000,
       channelPrefix: 'sluice',
       maxChannels: 10,
+      gapPolicy: 'close',
     });
     let connected = 0;
     this.#transport = new WebSocketTransport({
@@ -129,6 +131,7 @@ export class Pod {
       pingSeconds: 0,
       maxAge: new ConnectionMaxAge(3_600),
       clock: systemClock,
+      gapClosesPerSecond: 100,
     });
   }
 

@@ -27,6 +27,7 @@ export interface ConnectionServices {
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
   leave(subscription: WebSocketSubscription): void;
+  reconnect(connection: Connection): void;
   forget(connection: Connection): void;
 }
 
@@ -142,6 +143,10 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription);
     this.sendQueue.flush();
+  }
+
+  reconnect(): void {
+    this.#services.reconnect(this);
   }
 
   /** Operations that have not ended, queries included. */

@@ -16,6 +16,7 @@ export interface Disconnect {
 export const DISCONNECTS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
   serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
+  gap: { code: 1012, label: 'gap', reason: 'Events may be missing: fetch again', retry: true },
   tooSlow: {
     code: 1013,
     label: 'too_slow',

@@ -92,12 +92,14 @@ export class Operations {
       };
       return args;
     }
-    const subscription = new WebSocketSubscription(id, operation, connection);
+    const wantsGaps = payload.extensions?.['gaps'] === true;
+    const subscription = new WebSocketSubscription(id, operation, wantsGaps, connection);
     const group = hub.join(operation, variables, subscription);
     if (!('plan' in group)) return group;
     subscription.joined(group);
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
     Object.assign(payload, { query: operation.query, variables: group.plan.variables });
+    if (payload.extensions !== undefined) Object.assign(payload, { extensions: undefined });
     return subscription;
   }
 }

@@ -15,6 +15,8 @@ export interface SubscriptionOwner {
   readonly schema: GraphQLSchema;
   readonly viewer: Json;
   left(subscription: WebSocketSubscription): void;
+  /** The client is to connect again. */
+  reconnect(): void;
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -28,6 +30,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  */
 export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
+  readonly wantsGaps: boolean;
   readonly #owner: SubscriptionOwner;
   /** As it is written into frames. */
   readonly #id: string;
@@ -35,8 +38,9 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   #settle: Settle | undefined;
   #ended: readonly GraphQLError[] | undefined;
 
-  constructor(id: string, operation: Operation, owner: SubscriptionOwner) {
+  constructor(id: string, operation: Operation, wantsGaps: boolean, owner: SubscriptionOwner) {
     this.operation = operation;
+    this.wantsGaps = wantsGaps;
     this.#owner = owner;
     this.#id = idText(id);
   }
@@ -52,6 +56,10 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
 
   deliver(result: SerializedResult): void {
     if (this.#ended === undefined) this.#owner.sendQueue.add(result, this.#id);
+  }
+
+  reconnect(): void {
+    this.#owner.reconnect();
   }
 
   end(errors: readonly GraphQLError[]): void {

@@ -13,6 +13,7 @@ import { CLOSES, DISCONNECTS } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import { Operations, type OperationOptions } from './operations.ts';
+import { PacedClose } from './paced-close.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 
@@ -27,6 +28,8 @@ interface WebSocketOptions extends OperationOptions {
   readonly pingSeconds: number;
   readonly maxAge: ConnectionMaxAge;
   readonly clock: Clock;
+  /** Most connections closed for gaps in a second. */
+  readonly gapClosesPerSecond: number;
 }
 
 export interface SocketsInspection {
@@ -51,6 +54,7 @@ export class WebSocketTransport {
   readonly #services: ConnectionServices;
   readonly #connections = new Set<Connection>();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #gapCloses: PacedClose<Connection>;
   readonly #stopping = new AbortController();
   #whenEmpty: (() => void) | undefined;
 
@@ -79,7 +83,12 @@ export class WebSocketTransport {
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => operations.execute(args),
     });
-    const { schema, authenticator, flusher, metrics, log, bufferBytes } = options;
+    const { schema, authenticator, flusher, metrics, log, bufferBytes, clock, gapClosesPerSecond } = options;
+    this.#gapCloses = new PacedClose({
+      close: (connection) => connection.end(DISCONNECTS.gap),
+      perSecond: gapClosesPerSecond,
+      clock,
+    });
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
     for (const { code, label } of CLOSES) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
@@ -92,6 +101,7 @@ export class WebSocketTransport {
       bufferBytes,
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       leave: (subscription) => operations.leave(subscription),
+      reconnect: (connection) => this.#gapCloses.add(connection),
       forget: (connection) => this.#forget(connection),
     };
   }
@@ -116,6 +126,7 @@ export class WebSocketTransport {
    * @param overMs how long it takes
    */
   closeStaggered(overMs: number): Promise<void> {
+    this.#gapCloses.stop();
     return closeStaggered({
       open: () => [...this.#connections].filter((connection) => connection.open),
       close: restart,
@@ -132,6 +143,7 @@ export class WebSocketTransport {
    */
   async stop(graceMs: number): Promise<void> {
     this.#timers.forEach(clearInterval);
+    this.#gapCloses.stop();
     this.#stopping.abort();
     for (const connection of this.#connections) connection.end(DISCONNECTS.goingAway);
     if (this.#connections.size === 0) return;
@@ -190,6 +202,7 @@ export class WebSocketTransport {
 
   #forget(connection: Connection): void {
     this.#connections.delete(connection);
+    this.#gapCloses.remove(connection);
     this.#options.metrics.connections.dec();
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }

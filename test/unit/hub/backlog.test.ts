@@ -136,3 +136,14 @@ test('the backlog pauses its source again if that goes on all the same', () => {
   backlog.add('', '');
   assert.equal(source.paused, true);
 });
+
+test('what has to come after the messages that wait is called once they have been taken, before later ones', async () => {
+  const { taken, backlog } = setUp(UNITS.longestTurn / 2);
+  const call = (name: string) => backlog.afterWaiting(() => void taken.push(name));
+  call('at once');
+  for (const n of ['1', '2', '3']) backlog.add('', n);
+  call('then');
+  backlog.add('', '4');
+  while (taken.length < 6) await setImmediate();
+  assert.deepEqual(taken, ['at once', '1', '2', '3', 'then', '4']);
+});

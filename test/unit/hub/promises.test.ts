@@ -86,6 +86,7 @@ function subscribed(count: number, resolve: Resolve) {
     bus: {
       pause: () => undefined,
       resume: () => undefined,
+      onGap: () => undefined,
       subscribe: (_topic, _channel, heard) => {
         listener = heard;
         return { ready: Promise.resolve(), leave: () => undefined };
@@ -102,6 +103,7 @@ function subscribed(count: number, resolve: Resolve) {
     timeoutMs: 60_000,
     channelPrefix: 'sluice',
     maxChannels: 10,
+    gapPolicy: 'close',
   });
   const operation = executor.prepare('subscription { see { said } }');
   assert.ok(operation instanceof Operation);
@@ -109,11 +111,12 @@ function subscribed(count: number, resolve: Resolve) {
     const wire = new FakeFrameSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscription(String(index), operation, {
+    const subscription = new WebSocketSubscription(String(index), operation, false, {
       sendQueue,
       schema,
       viewer,
       left: () => undefined,
+      reconnect: () => undefined,
     });
     const group = hub.join(operation, {}, subscription);
     assert.ok('plan' in group);

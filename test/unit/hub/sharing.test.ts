@@ -23,6 +23,7 @@ type Resolve = (event: Event, ctx: GraphContext) => unknown;
 
 class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
+  readonly wantsGaps = false;
   readonly results: {
     data?: { see: { said: unknown } | null } | null;
     errors?: { message: string; extensions?: object }[];
@@ -35,6 +36,9 @@ class FakeSubscriber implements Subscriber {
   }
   deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()) as never);
+  }
+  reconnect(): void {
+    assert.fail('no test has a gap');
   }
   end(): void {
     assert.fail('no test ends a subscriber');

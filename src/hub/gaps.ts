@@ -1,0 +1,63 @@
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { LogThrottle } from '../support/log-throttle.ts';
+import { SerializedResult } from './result.ts';
+import type { Subscriber } from './subscriber.ts';
+
+/** What is done where events may be missing: see the setting `ON_GAP`. */
+export type GapPolicy = 'close' | 'tell' | 'ignore';
+
+/** A group, as far as gaps concern it. */
+interface Group {
+  readonly size: number;
+  tell(result: SerializedResult, isTold: (subscriber: Subscriber) => boolean): readonly Subscriber[];
+}
+
+/** For each topic; every gap is counted. */
+const LOG_BOUND = { lines: 1, periodMs: 10_000 };
+
+/**
+ * Lets clients know where events of a topic may be missing, for they can't see it: those that asked for it get a result
+ * at the place of the gap, the others have to connect again.
+ */
+export class Gaps {
+  readonly #policy: GapPolicy;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  readonly #throttles: ReadonlyMap<string, LogThrottle>;
+
+  constructor(policy: GapPolicy, topics: Iterable<string>, metrics: Metrics, log: Log) {
+    this.#policy = policy;
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#throttles = new Map(
+      [...topics].map((topic) => [topic, new LogThrottle({ ...LOG_BOUND, now: Date.now })]),
+    );
+    // At 0 from the start, or Prometheus would see no increase at a topic's first.
+    for (const topic of this.#throttles.keys()) metrics.gaps.inc({ topic }, 0);
+  }
+
+  /** @param groups all of the topic */
+  tell(topic: string, groups: readonly Group[]): void {
+    this.#metrics.gaps.inc({ topic });
+    const subscribers = groups.reduce((sum, { size }) => sum + size, 0);
+    const reconnecting = this.#policy === 'ignore' ? 0 : this.#tell(topic, groups);
+    const suppressed = this.#throttles.get(topic)?.admit();
+    if (suppressed === undefined) return;
+    const told = this.#policy === 'ignore' ? 0 : subscribers - reconnecting;
+    this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');
+  }
+
+  /** @returns how many subscribers have to connect again */
+  #tell(topic: string, groups: readonly Group[]): number {
+    const result = new SerializedResult({ data: null, extensions: { gap: { topic, at: Date.now() } } });
+    const isTold = ({ wantsGaps }: Subscriber): boolean => wantsGaps || this.#policy === 'tell';
+    let reconnecting = 0;
+    for (const group of groups) {
+      const others = group.tell(result, isTold);
+      for (const subscriber of others) subscriber.reconnect();
+      reconnecting += others.length;
+    }
+    return reconnecting;
+  }
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
+import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import type { Operation } from '../../../src/executor/operation.ts';
+import type { Arguments, Binding } from '../../../src/graph/graph.ts';
+import type { GapPolicy } from '../../../src/hub/gaps.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { Hub } from '../../../src/hub/hub.ts';
+import type { SerializedResult } from '../../../src/hub/result.ts';
+import type { Subscriber } from '../../../src/hub/subscriber.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
+import { createLog, type Log } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
+import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+
+/** A bus whose joins are acknowledged, or refused, by the test. */
+class FakeBus {
+  readonly listeners = new Map<string, Listener>();
+  readonly left: string[] = [];
+  /** Reports a gap. */
+  gap: GapListener = () => assert.fail('no hub listens for gaps');
+  paused = false;
+  readonly #joins = new Map<string, PromiseWithResolvers>();
+
+  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
+    this.listeners.set(channel, listener);
+    const join = withResolvers();
+    this.#joins.set(channel, join);
+    return { ready: join.promise, leave: () => void this.left.push(channel) };
+  }
+
+  async acknowledge(...channels: string[]): Promise<void> {
+    for (const channel of channels) this.#joins.get(channel)?.resolve();
+    await settled();
+  }
+
+  async refuse(channel: string): Promise<void> {
+    this.#joins.get(channel)?.reject(new Error('refused on purpose'));
+    await settled();
+  }
+
+  onGap(listener: GapListener): void {
+    this.gap = listener;
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+  }
+
+  carry(channel: string, o: number, event: object, rest: object = {}): void {
+    const message = { v: 1, t: 'bids', id: 'bids-1', p: 0, o, ts: o, in: 0, key: null, event, ...rest };
+    this.listeners.get(channel)?.(JSON.stringify(message));
+  }
+}
+
+export interface PromiseWithResolvers {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function withResolvers(): PromiseWithResolvers {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
+
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class FakeSubscriber implements Subscriber {
+  readonly viewer: Json;
+  readonly wantsGaps: boolean;
+  readonly results: unknown[] = [];
+  /** How often it was told to. */
+  reconnections = 0;
+  constructor(viewer: Json = {}, wantsGaps = false) {
+    this.viewer = viewer;
+    this.wantsGaps = wantsGaps;
+  }
+  ended: readonly GraphQLError[] | undefined;
+  deliver(payload: SerializedResult): void {
+    this.results.push(JSON.parse(payload.json.toString()));
+  }
+  reconnect(): void {
+    this.reconnections += 1;
+  }
+  end(errors: readonly GraphQLError[]): void {
+    this.ended = errors;
+  }
+}
+
+const binding: Binding = {
+  field: 'bid',
+  topic: 'bids',
+  key: 'id',
+  keyForm: (value) => value,
+  filter: undefined,
+  shares: true,
+};
+
+export function operation(variableNames: string[] = ['id']): Operation {
+  const query = 'subscription { bid }';
+  return {
+    query,
+    name: undefined,
+    kind: 'subscription',
+    document: parse(query),
+    variableNames,
+  } as unknown as Operation;
+}
+
+interface SetUp {
+  readonly execute?: (event: never, variables: Arguments) => ExecutionResult | Promise<ExecutionResult>;
+  readonly binding?: Partial<Binding>;
+  readonly maxWaiting?: number;
+  readonly hasResolvers?: boolean;
+  readonly gapPolicy?: GapPolicy;
+  readonly log?: Log;
+}
+
+export function setUp(options: SetUp = {}) {
+  const bus = new FakeBus();
+  const metrics = new Metrics();
+  const hub = new Hub({
+    graph: {
+      bindings: new Map([['bid', { ...binding, ...options.binding }]]),
+      hasResolvers: options.hasResolvers ?? false,
+    },
+    bus,
+    executor: {
+      subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
+      execute: (_operation, event, _context, variables) =>
+        options.execute?.(event as never, variables) ?? ({ data: event } as ExecutionResult),
+    },
+    budget: new Flusher(Date.now, () => undefined),
+    metrics,
+    log: options.log ?? createLog('silent'),
+    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    limiter: new Limiter(10),
+    paths: new BoundedLabels(),
+    timeoutMs: 60_000,
+    maxWaiting: options.maxWaiting ?? 10,
+    channelPrefix: '',
+    maxChannels: 3,
+    gapPolicy: options.gapPolicy ?? 'close',
+  });
+  const value = async (
+    name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
+  ) => (await metrics[name].get()).values[0]?.value ?? 0;
+  const join = (asked: Operation, variables: Record<string, unknown> = {}, wantsGaps = false) => {
+    const subscriber = new FakeSubscriber({}, wantsGaps);
+    const group = hub.join(asked, variables, subscriber);
+    assert.ok(group instanceof Group);
+    return { subscriber, group, leave: () => hub.leave(group, subscriber) };
+  };
+  return { bus, hub, join, value, metrics };
+}
