@@ -231,7 +231,7 @@ async function createPublicSide(
     log.child({ part: 'authenticate' }),
   );
   const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
-  const flusher = new Flusher(Date.now, (seconds) => metrics.eventDelay.observe(seconds));
+  const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
   const hub = new Hub({
     graph,
     bus,

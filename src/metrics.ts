@@ -141,8 +141,30 @@ export class Metrics {
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [this.registry],
   });
+  readonly eventAge = new Histogram({
+    name: 'sluice_event_age_seconds',
+    help: 'Time from writing an event to Kafka to writing it to the sockets, once per group and event',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
+    registers: [this.registry],
+  });
+  readonly publishDuration = new Histogram({
+    name: 'sluice_publish_seconds',
+    help: 'Time that the bus took to acknowledge up to 500 events',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [this.registry],
+  });
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
   readonly heapLimit = heapLimit(this.registry);
+
+  /**
+   * An event has been written to the sockets of a group.
+   *
+   * @param age undefined if it is not known
+   */
+  observeEvent(delay: number, age: number | undefined): void {
+    this.eventDelay.observe(delay);
+    if (age !== undefined) this.eventAge.observe(age);
+  }
 
   /** Adds prom-client's metrics of the process: memory, CPU, event loop delay, garbage collection. */
   collectProcess(): void {

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
-import { UNITS, type WorkBudget } from './work-budget.ts';
+import { UNITS, type EventTimes, type WorkBudget } from './work-budget.ts';
 
 /** One event on its way to a group's subscribers. */
 export interface PendingEvent {
@@ -86,13 +86,13 @@ export class DeliveryOrder {
   /**
    * These subscribers get this result. Each subscriber of the event's beginning must be settled, or excluded.
    *
-   * @param consumedAt when a pod consumed the event, ms
+   * @param times of the event; undefined: the result is of none
    */
   settle(
     event: PendingEvent,
     subscribers: Iterable<Subscriber>,
     result: SerializedResult,
-    consumedAt: number,
+    times: EventTimes | undefined,
   ): void {
     const { metrics, budget } = this.#services;
     if (event.tracked) {
@@ -105,7 +105,7 @@ export class DeliveryOrder {
     this.#delivered = 0;
     metrics.deliveries.inc(delivered);
     budget.spend(delivered + result.json.length * UNITS.byte);
-    if (delivered > 0) budget.timed(consumedAt);
+    if (delivered > 0 && times !== undefined) budget.timed(times);
   }
 
   /** The event is not for these subscribers. */

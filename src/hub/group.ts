@@ -118,7 +118,7 @@ export class Group {
     const { order, skipped } = this.#parts;
     skipped.tell();
     const place = order.begin();
-    order.settle(place, told, result, Date.now());
+    order.settle(place, told, result, undefined);
     order.exclude(place, others);
     order.end(place);
     return others;

@@ -117,7 +117,7 @@ export class SharedExecution {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const serialized = new SerializedResult(result);
     const sharing = this.#split(first, candidates, reads);
-    this.#parts.order.settle(this.#event, sharing, serialized, this.#message.in);
+    this.#parts.order.settle(this.#event, sharing, serialized, this.#message);
     this.#close();
   }
 

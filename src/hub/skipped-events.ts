@@ -40,7 +40,7 @@ export class SkippedEvents {
     this.#gap = undefined;
     const message = `${count} events were skipped here: they came faster than they could be executed.`;
     const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped: count } })];
-    this.#order.settle(event, this.#subscribers, new SerializedResult({ errors }), Date.now());
+    this.#order.settle(event, this.#subscribers, new SerializedResult({ errors }), undefined);
     this.#order.end(event);
   }
 

@@ -10,6 +10,14 @@ export const UNITS = {
   longestTurn: 524_288,
 };
 
+/** When an event happened, ms since 1970: as a message of the bus has it. */
+export interface EventTimes {
+  /** Consumed by a pod. */
+  readonly in: number;
+  /** Written to Kafka; negative if Kafka does not know. */
+  readonly ts: number;
+}
+
 /** The work that one turn of the event loop has done. Transports keep it, since they know when writes are over. */
 export interface WorkBudget {
   /** In the units of `UNITS`. */
@@ -19,6 +27,6 @@ export interface WorkBudget {
   spend(units: number): void;
   /** A new turn begins. */
   renew(): void;
-  /** Notes that results of an event that was consumed then (ms) leave with this turn's writes. */
-  timed(consumedAt: number): void;
+  /** Notes that results of this event leave with this turn's writes. */
+  timed(event: EventTimes): void;
 }

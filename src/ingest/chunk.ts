@@ -73,7 +73,9 @@ export class Chunk {
     this.#publications ??= await this.#prepare(topic, publisher);
     if (this.#publications.length === 0) return;
     try {
+      const acknowledged = this.#parts.metrics.publishDuration.startTimer();
       await publisher.publish(topic, this.#publications);
+      acknowledged();
     } catch (thrown) {
       if (thrown instanceof PublishError) this.#publications = thrown.failed;
       throw thrown;

@@ -1,4 +1,4 @@
-import type { WorkBudget } from '../../hub/work-budget.ts';
+import type { EventTimes, WorkBudget } from '../../hub/work-budget.ts';
 import { FrameBatchCache } from './frame-batch.ts';
 import type { SendQueue, SendQueueServices } from './send-queue.ts';
 
@@ -14,11 +14,20 @@ const BYTES_PER_TURN = 16 * 1024 * 1024;
  */
 class FlushBatch {
   readonly sendQueues: SendQueue[] = [];
-  /** When the events were consumed whose results are in it, ms. */
+  /** Of the events whose results are in it: when each was consumed, and when it was written to Kafka, ms. */
   readonly consumedAt: number[] = [];
+  readonly producedAt: number[] = [];
   /** Index of the first queue that has not been flushed. */
   next = 0;
 }
+
+/**
+ * Told of each event how long it took to be written to the sockets.
+ *
+ * @param delay from consumed, seconds
+ * @param age from written to Kafka, seconds; undefined if Kafka does not know when that was
+ */
+type Observe = (delay: number, age: number | undefined) => void;
 
 /**
  * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket.
@@ -34,15 +43,12 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #flushing: FlushBatch | undefined;
   #scheduled = false;
   readonly #now: () => number;
-  readonly #observeDelay: (seconds: number) => void;
+  readonly #observe: Observe;
 
-  /**
-   * @param now ms, the clock that stamps events as consumed
-   * @param observeDelay told of each event how long it took from consumed to written
-   */
-  constructor(now: () => number, observeDelay: (seconds: number) => void) {
+  /** @param now ms, the clock that stamps events as consumed */
+  constructor(now: () => number, observe: Observe) {
     this.#now = now;
-    this.#observeDelay = observeDelay;
+    this.#observe = observe;
   }
 
   enlist(sendQueue: SendQueue): void {
@@ -50,8 +56,11 @@ export class Flusher implements SendQueueServices, WorkBudget {
     this.#schedule();
   }
 
-  timed(consumedAt: number): void {
-    if (this.#gathering.sendQueues.length > 0) this.#gathering.consumedAt.push(consumedAt);
+  timed(event: EventTimes): void {
+    const { sendQueues, consumedAt, producedAt } = this.#gathering;
+    if (sendQueues.length === 0) return;
+    consumedAt.push(event.in);
+    producedAt.push(event.ts);
   }
 
   spend(units: number): void {
@@ -97,10 +106,18 @@ export class Flusher implements SendQueueServices, WorkBudget {
     }
   }
 
-  #finish({ consumedAt }: FlushBatch): void {
+  #finish({ consumedAt, producedAt }: FlushBatch): void {
     this.#flushing = undefined;
     this.frameBatches.clear();
     const now = this.#now();
-    for (const then of consumedAt) this.#observeDelay(Math.max(0, now - then) / 1000);
+    for (const [index, consumed] of consumedAt.entries()) {
+      const produced = producedAt[index] ?? -1;
+      this.#observe(secondsBetween(consumed, now), produced < 0 ? undefined : secondsBetween(produced, now));
+    }
   }
+}
+
+/** Clocks of brokers and producers may be ahead of this pod's. */
+function secondsBetween(then: number, now: number): number {
+  return Math.max(0, now - then) / 1000;
 }

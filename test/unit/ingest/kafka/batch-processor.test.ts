@@ -137,3 +137,15 @@ test('a batch of poison messages only is committed', async () => {
   assert.equal(buried.length, 3);
   assert.deepEqual(batch.committed, [3]);
 });
+
+test('the time of each publish that the bus has acknowledged is measured', async () => {
+  const { processor, publisher, metrics } = setUp();
+  const measured = async () =>
+    (await metrics.publishDuration.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
+      ?.value;
+  assert.equal(await measured(), 0);
+  publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
+  await processor.process(new FakeBatch(events(600)));
+  assert.equal(publisher.attempts, 3);
+  assert.equal(await measured(), 2);
+});

@@ -10,27 +10,42 @@ const RESULT = new SerializedResult({ data: {} });
 
 function setUp(sockets: number) {
   const delays: number[] = [];
+  const ages: (number | undefined)[] = [];
   const flusher = new Flusher(
     () => 5_000,
-    (seconds) => delays.push(seconds),
+    (delay, age) => {
+      delays.push(delay);
+      ages.push(age);
+    },
   );
   const pairs = Array.from({ length: sockets }, () => {
     const wire = new FakeFrameSink();
     return { wire, sendQueue: new SendQueue(wire, wire, flusher, 100_000_000) };
   });
   const written = (): number => pairs.reduce((sum, { wire }) => sum + wire.writes.length, 0);
-  return { delays, flusher, pairs, written };
+  return { delays, ages, flusher, pairs, written };
 }
 
-test('the delay of an event is measured when its results have been written', async () => {
-  const { delays, flusher, pairs, written } = setUp(1);
-  flusher.timed(1_000);
+test('the delay and the age of an event are measured when its results have been written', async () => {
+  const { delays, ages, flusher, pairs, written } = setUp(1);
+  flusher.timed({ in: 1_000, ts: 1_000 });
   pairs[0]?.sendQueue.add(RESULT, '1');
-  flusher.timed(4_750);
+  flusher.timed({ in: 4_750, ts: 4_000 });
   assert.deepEqual(delays, []);
   await setImmediate();
   assert.equal(written(), 1);
   assert.deepEqual(delays, [0.25]);
+  assert.deepEqual(ages, [1]);
+});
+
+test('an event from the future has no age but 0, and one without a time has none', async () => {
+  const { delays, ages, flusher, pairs } = setUp(1);
+  pairs[0]?.sendQueue.add(RESULT, '1');
+  flusher.timed({ in: 6_000, ts: 9_000 });
+  flusher.timed({ in: 4_000, ts: -1 });
+  await setImmediate();
+  assert.deepEqual(delays, [0, 1]);
+  assert.deepEqual(ages, [0, undefined]);
 });
 
 test('a socket whose write throws is not written to again, and the others get their results', (t) => {
@@ -53,7 +68,7 @@ test('a socket whose write throws is not written to again, and the others get th
 test('the flusher writes to many sockets in several turns, once to each, and the delay is that of the last one', async () => {
   const { delays, flusher, pairs, written } = setUp(3_000);
   for (const { sendQueue } of pairs) sendQueue.add(RESULT, '1');
-  flusher.timed(4_000);
+  flusher.timed({ in: 4_000, ts: 0 });
   for (const expected of [1_024, 2_048]) {
     await setImmediate();
     assert.equal(written(), expected);
