@@ -16,9 +16,7 @@ import { BoundedLabels } from './support/bounded-labels.ts';
 import { Flusher } from './transports/websocket/flusher.ts';
 import { Hub } from './hub/hub.ts';
 import { systemClock } from './support/clock.ts';
-import { KafkaSource } from './ingest/kafka/source.ts';
-import { LocalSource } from './ingest/local-source.ts';
-import { Simulator } from './ingest/simulator.ts';
+import { createIngest, type Ingest } from './ingest/ingest.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { adminRoutes } from './server/admin-routes.ts';
@@ -58,16 +56,6 @@ interface Basics {
   readonly graph: LoadedGraph;
   readonly metrics: Metrics;
   readonly log: Log;
-}
-
-/** The sources of events. */
-interface Ingest {
-  readonly parts: readonly Part[];
-  readonly notReady: () => string | undefined;
-  /** Accepts an event of `POST /events` or of the simulator; undefined if events come from Kafka or from other pods. */
-  readonly accept: LocalSource['accept'] | undefined;
-  /** Stops consuming; undefined if no other pod would consume the partitions instead. */
-  readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
 interface Inside {
@@ -112,7 +100,14 @@ export class Gateway {
       clock: systemClock,
       transformKeys: responseKeys(),
     });
-    const ingest = await createIngest(basics, bus);
+    const ingest = await createIngest({
+      settings: config,
+      topics: graph.topics,
+      publisher: bus,
+      simulator: isBundled ? SIMULATOR : undefined,
+      metrics,
+      log: log.child({ part: 'ingest' }),
+    });
     const { sockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
     const { leaveGroup } = ingest;
     const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
@@ -181,6 +176,7 @@ export class Gateway {
 function createBus({ config, metrics, log }: Basics): Bus {
   const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
+  for (const connection of ['publishing', 'listening']) metrics.busConnected.set({ connection }, 0);
   const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
   return ioredisBus({
     ...common,
@@ -189,32 +185,6 @@ function createBus({ config, metrics, log }: Basics): Bus {
     prefix: config.REDIS_PREFIX,
     countsSubscribers: config.SKIP_UNSUBSCRIBED,
   });
-}
-
-/**
- * | Kafka | Redis | events come from |
- * |---|---|---|
- * | no | no | `POST /events`, and the simulator for the bundled graph |
- * | yes | no | Kafka, all of them to each process |
- * | no | yes | other pods, through Redis: an edge |
- * | yes | yes | Kafka, each to one process of the group |
- */
-async function createIngest({ config, graph, metrics, log: parent }: Basics, bus: Bus): Promise<Ingest> {
-  const { topics } = graph;
-  const log = parent.child({ part: 'ingest' });
-  if (config.KAFKA_BROKERS.length > 0) {
-    const broadcast = config.REDIS_URL === undefined;
-    const kafka = new KafkaSource({ settings: config, topics, publisher: bus, metrics, log, broadcast });
-    const leaveGroup = broadcast ? undefined : () => kafka.stop();
-    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup };
-  }
-  const others = { notReady: () => undefined, leaveGroup: undefined };
-  if (config.REDIS_URL !== undefined) return { parts: [], accept: undefined, ...others };
-  const source = new LocalSource({ topics, prefix: config.REDIS_PREFIX, publisher: bus, metrics, log });
-  const accept: Ingest['accept'] = (topic, value, key) => source.accept(topic, value, key);
-  const simulated = config.SIMULATOR && config.GRAPH === BUNDLED_GRAPH;
-  const parts = simulated ? [await Simulator.load(SIMULATOR, { accept, log })] : [];
-  return { parts, accept, ...others };
 }
 
 async function createPublicSide(
@@ -287,7 +257,7 @@ async function createPublicSide(
       log: httpLog,
     }).handle,
   });
-  return { sockets, publicServer, inspectable: { hub, sockets } };
+  return { sockets, publicServer, inspectable: { hub, sockets, kafka: ingest.kafka } };
 }
 
 async function createAdminServer(

@@ -9,6 +9,7 @@ import { LoopUtilization } from './support/loop-utilization.ts';
  */
 export class Metrics {
   readonly registry = new Registry();
+  readonly #readers = new Map<object, () => void>();
 
   readonly connections = this.#gauge('connections', 'WebSocket connections open');
   readonly subscribers = this.#gauge('subscribers', 'Subscribers whose channels the bus has acknowledged');
@@ -64,6 +65,30 @@ export class Metrics {
     'gaps_total',
     'Times that subscribers of this pod may have missed events of a topic',
     ['topic'],
+  );
+  readonly busConnected = this.#gauge(
+    'bus_connected',
+    '1 while a connection to Redis can be used: for publishing, or for listening',
+    ['connection'],
+    'min',
+  );
+  readonly kafkaConnected = this.#gauge(
+    'kafka_connected',
+    '1 while a Kafka broker has answered within KAFKA_SESSION_SECONDS',
+    [],
+    'min',
+  );
+  readonly partitionsAssigned = this.#gauge('partitions_assigned', 'Kafka partitions that this pod consumes');
+  readonly kafkaLag = this.#gauge(
+    'kafka_lag',
+    'Messages that are yet to be consumed, of the partitions of this pod',
+    ['topic'],
+  );
+  readonly kafkaLagSeconds = this.#gauge(
+    'kafka_lag_seconds',
+    'Age of the oldest message that is yet to be consumed, of the partitions of this pod; 0 if there is none',
+    ['topic'],
+    'max',
   );
   readonly staleEvents = this.#counter(
     'stale_events_total',
@@ -156,6 +181,12 @@ export class Metrics {
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
   readonly heapLimit = heapLimit(this.registry);
 
+  /** Where nothing is consumed these have no series: alerts would take 0 for a fault. */
+  constructor() {
+    this.kafkaConnected.remove();
+    this.partitionsAssigned.remove();
+  }
+
   /**
    * An event has been written to the sockets of a group.
    *
@@ -171,8 +202,29 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  #gauge<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
-    return new Gauge({ name: `sluice_${name}`, help, labelNames, registers: [this.registry] });
+  /** Has a gauge set each time metrics are collected, rather than each time it changes. */
+  onCollect(gauge: object, set: () => void): void {
+    this.#readers.set(gauge, set);
+  }
+
+  /** @param aggregator of several worker processes: how they would be combined; only those of `sum` are */
+  #gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: Label[] = [],
+    aggregator: 'sum' | 'min' | 'max' = 'sum',
+  ): Gauge<Label> {
+    const readers = this.#readers;
+    return new Gauge({
+      name: `sluice_${name}`,
+      help,
+      labelNames,
+      aggregator,
+      registers: [this.registry],
+      collect() {
+        readers.get(this)?.();
+      },
+    });
   }
 
   #counter<Label extends string = never>(

@@ -201,3 +201,42 @@ test('the state of the hub shows what subscribers have asked for, and for which 
   assert.equal(waiting.slowest.length, 1);
   assert.deepEqual(waiting.slowest[0], { waitingBytes: waiting.waitingBytes, operations: 1 });
 });
+
+test(
+  '/debug/ingest and the metrics show how far each partition has been consumed',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t, { partitions: 2 });
+    const gateway = await startGateway(t, {
+      GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
+      ...podSettings(topic),
+    });
+    await gateway.untilReady();
+    await kcat(
+      t,
+      topic,
+      Array.from({ length: 20 }, (_, n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) })),
+    );
+    await gateway.untilMetric('sluice_events_total', 20);
+    await eventually(async () => {
+      const { kafka } = (await (await fetch(`${gateway.adminUrl}/debug/ingest`)).json()) as {
+        kafka: { connected: boolean; lastError?: string; partitions: Record<string, unknown>[] };
+      };
+      assert.equal(kafka.connected, true);
+      const positions = kafka.partitions.map(({ position }) => Number(position));
+      assert.equal(
+        positions.reduce((sum, position) => sum + position, 0),
+        20,
+      );
+      for (const { highWatermark, ...rest } of kafka.partitions) {
+        const { partition, position } = rest;
+        assert.deepEqual(rest, { topic, partition, position, lag: 0, lagSeconds: 0, state: 'consuming' });
+        assert.equal(highWatermark, position);
+      }
+    });
+    assert.equal(await gateway.metric('sluice_kafka_connected'), 1);
+    assert.equal(await gateway.metric('sluice_partitions_assigned'), 2);
+    assert.equal(await gateway.metric(`sluice_kafka_lag{topic="${topic}"}`), 0);
+    assert.equal(await gateway.metric(`sluice_kafka_lag_seconds{topic="${topic}"}`), 0);
+  },
+);

@@ -5,6 +5,7 @@ import { Backoff } from '../../support/backoff.ts';
 import { Chunk } from '../chunk.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
+import { PartitionTimes } from './partition-times.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
 import type { Pipeline } from '../pipeline.ts';
@@ -46,6 +47,7 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
  */
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
+  readonly #times = new PartitionTimes();
   #held: HeldBatch | undefined;
 
   constructor(options: BatchProcessorOptions) {
@@ -55,6 +57,11 @@ export class BatchProcessor {
   /** The batch that waits for the bus, or for the dead-letter topic. */
   get held(): HeldBatch | undefined {
     return this.#held;
+  }
+
+  /** Of what is consumed. To be cleared when the partitions are assigned anew. */
+  get times(): PartitionTimes {
+    return this.#times;
   }
 
   async process(batch: RecordBatch): Promise<void> {
@@ -70,12 +77,14 @@ export class BatchProcessor {
       await batch.heartbeat();
       if (!isCurrent()) return;
       const slice = records.slice(start, start + CHUNK_SIZE);
+      this.#times.note(slice[0]);
       const chunk = await this.#withHeartbeats(Chunk.of(slice, { pipeline, metrics, deadLetters }), batch);
       if (!(await this.#deliver(chunk, batch, isCurrent))) return;
       // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.
       const last = slice.at(-1);
       if (last === undefined || !batch.isAssigned()) return;
+      this.#times.note(last);
       await batch.commit(last.offset + 1);
     }
   }

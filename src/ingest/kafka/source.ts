@@ -18,6 +18,7 @@ import type {
 } from './driver.ts';
 import type { KafkaSettings } from './kafkajs/client.ts';
 import { KafkajsDriver } from './kafkajs/driver.ts';
+import { measureConsumption } from './gauges.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
@@ -109,6 +110,7 @@ export class KafkaSource {
       metrics.badBatches.inc({ topic }, 0);
       metrics.badPartitions.set({ topic }, 0);
     }
+    measureConsumption(this, [...topics.keys()], metrics);
     this.#badBatches = new BadBatches({
       policy: settings.KAFKA_BAD_BATCH,
       sink: this.#deadLetterSink,
@@ -158,7 +160,10 @@ export class KafkaSource {
 
   #stateOf({ topic, partition, position, highWatermark }: PartitionPosition): PartitionState {
     const lag = highWatermark === undefined ? undefined : Math.max(0, highWatermark - position);
-    const at = { topic, partition, position, highWatermark, lag };
+    const time = this.#processor.times.of(topic, partition);
+    const age = time === undefined ? undefined : Math.max(0, this.#clock.now() - time) / 1_000;
+    const lagSeconds = lag === 0 ? 0 : age;
+    const at = { topic, partition, position, highWatermark, lag, lagSeconds };
     const stopped = this.#badBatches.reason(topic, partition);
     if (stopped !== undefined) return { ...at, state: 'stopped', reason: stopped };
     const { held } = this.#processor;
@@ -237,6 +242,7 @@ export class KafkaSource {
 
   #joined(partitions: Assignment): void {
     this.#badBatches.clear();
+    this.#processor.times.clear();
     this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
     this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');

@@ -18,6 +18,11 @@ export interface PartitionState {
   /** Records that are yet to be consumed. */
   readonly lag: number | undefined;
   /**
+   * How old the record at the position is, or the one before it if that one has not been handed over yet; 0 without a lag,
+   * undefined if no record of the partition has been seen.
+   */
+  readonly lagSeconds: number | undefined;
+  /**
    * `stopped`: the next record batch can't be decoded. `held`: a batch of it waits for the bus or the dead-letter topic,
    * and the partitions beside it wait too.
    */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../log.ts';
 import { heapSnapshot, type Memory } from './heap-snapshot.ts';
+import { ingestState, type IngestInspectable } from './ingest.ts';
 import { hubState, type Inspectable } from './hub.ts';
 import { DebugPage } from './page.ts';
 import { allocationProfile, cpuProfile } from './profile.ts';
@@ -10,7 +11,7 @@ import { isFromThisMachine } from '../loopback.ts';
 import type { Handle, Route } from '../router.ts';
 
 export interface DebugOptions {
-  readonly inspectable: Inspectable;
+  readonly inspectable: Inspectable & { readonly kafka: IngestInspectable };
   readonly memory: () => Memory;
   readonly log: Log;
 }
@@ -27,6 +28,7 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
     '/debug/cpu-profile': cpuProfile(recordings),
     '/debug/allocation-profile': allocationProfile(recordings),
     '/debug/hub': hubState(inspectable),
+    '/debug/ingest': ingestState(inspectable.kafka),
     // Last, since the other paths begin with it.
     '/debug/': page.handle,
   };

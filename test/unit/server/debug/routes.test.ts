@@ -11,7 +11,7 @@ import { objectsIn, readAllocationProfile, readCpuProfile } from '../../../helpe
 import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
 
 const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
-const PATHS = [...RECORDINGS, '/debug/hub', '/debug/', '/debug/page.js'];
+const PATHS = [...RECORDINGS, '/debug/hub', '/debug/ingest', '/debug/', '/debug/page.js'];
 
 const enough: Memory = { used: 1, available: 1_000_000_000 };
 
@@ -21,11 +21,17 @@ const emptyHub = {
   executions: { running: 0, waiting: 0 },
 };
 
+const inspectable: DebugOptions['inspectable'] = {
+  hub: { inspect: () => emptyHub },
+  sockets: { inspect: () => ({ count: 0 }) },
+  kafka: undefined,
+};
+
 async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
   return serve(
     t,
     await debugRoutes({
-      inspectable: { hub: { inspect: () => emptyHub }, sockets: { inspect: () => ({ count: 0 }) } },
+      inspectable,
       memory: () => enough,
       log: silent,
       ...options,
@@ -181,7 +187,7 @@ describe('/debug/hub', () => {
         return emptyHub;
       },
     };
-    const port = await served(t, { inspectable: { hub, sockets: { inspect: () => ({}) } } });
+    const port = await served(t, { inspectable: { ...inspectable, hub } });
     for (const query of ['', '?limit=7', '?limit=1000']) {
       assert.equal((await ask(port, `/debug/hub${query}`)).status, 200);
     }
@@ -200,12 +206,22 @@ describe('/debug/hub', () => {
         channels: { count: 2, largest: [{ name: 'short' }, { name: 'x'.repeat(5_000_000) }] },
       }),
     };
-    const port = await served(t, { inspectable: { hub, sockets: { inspect: () => ({}) } } });
+    const port = await served(t, { inspectable: { ...inspectable, hub } });
     const { body } = await ask(port, '/debug/hub?limit=1000');
     const { groups, channels } = JSON.parse(body) as typeof emptyHub;
     assert.equal(groups.count, 5_000);
     assert.equal(groups.largest.length, 41);
     assert.deepEqual(channels, { count: 2, largest: [{ name: 'short' }] });
+  });
+});
+
+describe('/debug/ingest', () => {
+  it('shows where Kafka is consumed, and null where it is not', async (t) => {
+    const state = { connected: true, partitions: [{ topic: 'bids', partition: 0, lag: 7 }] };
+    const kafka = { inspect: () => state };
+    const [consuming, other] = [await served(t, { inspectable: { ...inspectable, kafka } }), await served(t)];
+    assert.deepEqual(JSON.parse((await ask(consuming, '/debug/ingest')).body), { kafka: state });
+    assert.deepEqual(JSON.parse((await ask(other, '/debug/ingest')).body), { kafka: null });
   });
 });
 

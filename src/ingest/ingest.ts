@@ -1,0 +1,56 @@
+import type { Config } from '../config.ts';
+import type { Publisher } from '../events/publisher.ts';
+import type { Topic } from '../graph/graph.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
+import { LocalSource } from './local-source.ts';
+import { Simulator } from './simulator.ts';
+
+interface IngestOptions {
+  readonly settings: KafkaSourceSettings & Pick<Config, 'REDIS_URL' | 'SIMULATOR'>;
+  readonly topics: ReadonlyMap<string, Topic>;
+  readonly publisher: Publisher;
+  /** File with the simulator of the graph, if it has one. */
+  readonly simulator: string | undefined;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** The sources of events. */
+export interface Ingest {
+  /** To be started in order, and stopped in reverse. */
+  readonly parts: readonly { start(): unknown; stop(): unknown }[];
+  readonly notReady: () => string | undefined;
+  /** Accepts an event of `POST /events` or of the simulator; undefined if events come from Kafka or from other pods. */
+  readonly accept: LocalSource['accept'] | undefined;
+  /** Stops consuming; undefined if no other pod would consume the partitions instead. */
+  readonly leaveGroup: (() => Promise<void>) | undefined;
+  /** Undefined if this process consumes nothing. */
+  readonly kafka: KafkaSource | undefined;
+}
+
+/**
+ * | Kafka | Redis | events come from |
+ * |---|---|---|
+ * | no | no | `POST /events`, and the simulator for the bundled graph |
+ * | yes | no | Kafka, all of them to each process |
+ * | no | yes | other pods, through Redis: an edge |
+ * | yes | yes | Kafka, each to one process of the group |
+ */
+export async function createIngest(options: IngestOptions): Promise<Ingest> {
+  const { settings, topics, publisher, simulator, metrics, log } = options;
+  if (settings.KAFKA_BROKERS.length > 0) {
+    const broadcast = settings.REDIS_URL === undefined;
+    const kafka = new KafkaSource({ settings, topics, publisher, metrics, log, broadcast });
+    const leaveGroup = broadcast ? undefined : () => kafka.stop();
+    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup, kafka };
+  }
+  const others = { notReady: () => undefined, leaveGroup: undefined, kafka: undefined };
+  if (settings.REDIS_URL !== undefined) return { parts: [], accept: undefined, ...others };
+  const source = new LocalSource({ topics, prefix: settings.REDIS_PREFIX, publisher, metrics, log });
+  const accept: LocalSource['accept'] = (topic, value, key) => source.accept(topic, value, key);
+  const simulated = settings.SIMULATOR && simulator !== undefined;
+  const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];
+  return { parts, accept, ...others };
+}

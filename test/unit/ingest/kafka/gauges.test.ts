@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { GroupMember, KafkaDriver, MemberOptions } from '../../../../src/ingest/kafka/driver.ts';
+import type { PartitionPosition } from '../../../../src/ingest/kafka/driver.ts';
+import { KafkaSource } from '../../../../src/ingest/kafka/source.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
+import { events, FakeBatch } from './batch-parts.ts';
+
+const SESSION_SECONDS = 10;
+const START = 1_000_000;
+
+/** A Kafka that assigns partitions and hands batches over when the test says so. */
+class FakeDriver implements KafkaDriver {
+  positions: PartitionPosition[] = [];
+  options: MemberOptions | undefined;
+
+  missingTopics = async () => [];
+  forgetGroup = async () => true;
+  deadLetterSink = () => assert.fail('no test has a dead-letter topic');
+  isRetriable = () => true;
+
+  member(options: MemberOptions): GroupMember {
+    this.options = options;
+    return {
+      run: () => new Promise<Error>(() => undefined),
+      stop: async () => undefined,
+      positions: () => this.positions,
+    };
+  }
+}
+
+async function consuming(t: TestContext) {
+  const clock = { time: START };
+  const driver = new FakeDriver();
+  const metrics = new Metrics();
+  const publisher = new RecordingPublisher();
+  const source = new KafkaSource({
+    settings: {
+      KAFKA_BROKERS: ['127.0.0.1:1'],
+      KAFKA_GROUP_ID: 'sluice',
+      KAFKA_START: 'committed',
+      KAFKA_BAD_BATCH: 'stop',
+      KAFKA_SESSION_SECONDS: SESSION_SECONDS,
+      KAFKA_TLS: false,
+      KAFKA_CA: undefined,
+      KAFKA_SASL_MECHANISM: undefined,
+      KAFKA_SASL_USERNAME: undefined,
+      KAFKA_SASL_PASSWORD: undefined,
+      DEAD_LETTER_TOPIC: undefined,
+      EVENT_MAX_AGE_SECONDS: 0,
+      REDIS_PREFIX: '',
+    },
+    topics: topics(topic('bids'), topic('asks')),
+    publisher,
+    metrics,
+    log: readableLog().log,
+    broadcast: false,
+    driver,
+    clock: {
+      now: () => clock.time,
+      // A batch that is held is tried again when its test has changed what it wanted to.
+      sleep: () => setImmediate(),
+      random: () => 0,
+    },
+  });
+  await source.start();
+  t.after(() => source.stop());
+  while (driver.options === undefined) await setImmediate();
+  const { onAnswer, onAssigned, onBatch } = driver.options;
+  /** The value of each series of a metric, as it is collected now. */
+  const values = async (name: string): Promise<Record<string, number>> => {
+    const { values: all } = (await metrics.registry.getSingleMetric(name)?.get()) ?? { values: [] };
+    return Object.fromEntries(all.map(({ labels, value }) => [Object.values(labels).join(), value]));
+  };
+  return { clock, driver, publisher, source, onAnswer, onAssigned, onBatch, values };
+}
+
+/** Records with these Kafka timestamps, from offset 0 on. */
+function batchOf(timestamps: readonly number[]): FakeBatch {
+  const batch = new FakeBatch(events(timestamps.length));
+  const records = batch.records.map((record, index) => ({
+    ...record,
+    timestamp: timestamps[index] ?? assert.fail(),
+  }));
+  return Object.assign(batch, { records });
+}
+
+test('Kafka is connected for a session after its last answer', async (t) => {
+  const { clock, onAnswer, values } = await consuming(t);
+  assert.deepEqual(await values('sluice_kafka_connected'), { '': 0 });
+  onAnswer();
+  assert.deepEqual(await values('sluice_kafka_connected'), { '': 1 });
+  clock.time += SESSION_SECONDS * 1_000 - 1;
+  assert.deepEqual(await values('sluice_kafka_connected'), { '': 1 });
+  clock.time += 1;
+  assert.deepEqual(await values('sluice_kafka_connected'), { '': 0 });
+});
+
+test('lag is added up over the partitions of a topic, and 0 for a topic without any', async (t) => {
+  const { driver, onAssigned, values } = await consuming(t);
+  assert.deepEqual(await values('sluice_kafka_lag'), { bids: 0, asks: 0 });
+  assert.deepEqual(await values('sluice_partitions_assigned'), { '': 0 });
+  onAssigned({ bids: [0, 1, 2] });
+  driver.positions = [
+    { topic: 'bids', partition: 0, position: 5, highWatermark: 25 },
+    { topic: 'bids', partition: 1, position: 0, highWatermark: 3 },
+    { topic: 'bids', partition: 2, position: 9, highWatermark: undefined },
+  ];
+  assert.deepEqual(await values('sluice_kafka_lag'), { bids: 23, asks: 0 });
+  assert.deepEqual(await values('sluice_partitions_assigned'), { '': 3 });
+});
+
+test('the lag in seconds is the age of the record that is next, while it is being published and before', async (t) => {
+  const { clock, driver, publisher, onAssigned, onBatch, values } = await consuming(t);
+  onAssigned({ bids: [0] });
+  const at = (position: number, highWatermark: number): void => {
+    driver.positions = [{ topic: 'bids', partition: 0, position, highWatermark }];
+  };
+  at(0, 3);
+  // Nothing of the partition has been seen.
+  assert.deepEqual(await values('sluice_kafka_lag_seconds'), { bids: 0, asks: 0 });
+
+  let seen: Record<string, number> = {};
+  const times = [START - 5_000, START - 3_000, -1];
+  publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
+  const processing = onBatch(batchOf(times));
+  while (publisher.attempts < 1) await setImmediate();
+  clock.time += 1_000;
+  seen = await values('sluice_kafka_lag_seconds');
+  await processing;
+  assert.deepEqual(seen, { bids: 6, asks: 0 });
+
+  at(3, 3);
+  assert.deepEqual(await values('sluice_kafka_lag_seconds'), { bids: 0, asks: 0 });
+
+  // Those without a timestamp do not tell.
+  at(3, 4);
+  assert.deepEqual(await values('sluice_kafka_lag_seconds'), { bids: 6, asks: 0 });
+
+  await onBatch(batchOf([START]));
+  at(4, 5);
+  clock.time = START - 500;
+  assert.deepEqual(
+    await values('sluice_kafka_lag_seconds'),
+    { bids: 0, asks: 0 },
+    'a record from the future',
+  );
+  clock.time = START + 4_000;
+  assert.deepEqual(await values('sluice_kafka_lag_seconds'), { bids: 4, asks: 0 });
+
+  onAssigned({ bids: [0] });
+  assert.deepEqual(await values('sluice_kafka_lag_seconds'), { bids: 0, asks: 0 });
+});
+
+test('a look at a partition shows its lag, and why it is held', async (t) => {
+  const { driver, publisher, source, onAnswer, onAssigned, onBatch } = await consuming(t);
+  onAnswer();
+  onAssigned({ bids: [0] });
+  driver.positions = [{ topic: 'bids', partition: 0, position: 0, highWatermark: 1 }];
+  let failing = true;
+  publisher.failing = (batch) => (failing ? batch : []);
+  const processing = onBatch(batchOf([START - 2_000]));
+  while (source.inspect().partitions[0]?.state !== 'held') await setImmediate();
+  const { partitions, connected } = source.inspect();
+  failing = false;
+  await processing;
+  assert.equal(connected, true);
+  const [{ reason, ...rest } = assert.fail()] = partitions;
+  assert.deepEqual(rest, {
+    topic: 'bids',
+    partition: 0,
+    position: 0,
+    highWatermark: 1,
+    lag: 1,
+    lagSeconds: 2,
+    state: 'held',
+  });
+  assert.equal(reason, 'the bus acknowledged 0 of 1 publications');
+});
+
+test('where nothing is consumed there are no series of Kafka and Redis, which alerts would take for faults', async () => {
+  const page = await new Metrics().registry.metrics();
+  assert.doesNotMatch(page, /^sluice_(kafka_connected|partitions_assigned|kafka_lag|bus_connected)\b/m);
+});
