@@ -71,7 +71,7 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** One pod. This file is the only one that wires the parts together. They start in order and stop in reverse. */
+/** One pod. This file is where the parts are put together. They start in order and stop in reverse. */
 export class Gateway {
   readonly #inside: Inside;
   readonly #running: Part[] = [];
