@@ -34,6 +34,11 @@ export class Metrics {
     'topic',
     'reason',
   ]);
+  readonly positionResets = this.#counter(
+    'position_resets_total',
+    'Positions in Kafka that were not in the log, and were moved to its beginning or its end',
+    ['topic', 'to'],
+  );
   readonly badBatches = this.#counter(
     'bad_batches_total',
     'Record batches that could not be decoded, with all messages in them',

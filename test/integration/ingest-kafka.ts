@@ -108,6 +108,7 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
     create,
     until,
     totalCommitted,
+    admin,
     send: (messages: Produced[]) => producer.send({ topic, messages }),
     committed: (total: number) => until(async () => (await totalCommitted()) === total),
     memberIds: async () => (await members()).map(({ memberId }) => memberId),
@@ -137,6 +138,7 @@ interface IngestOptions {
   readonly clock?: Clock;
   readonly broadcast?: boolean;
   readonly awaitReady?: boolean;
+  readonly metadataMaxAgeMs?: number;
   /** Takes the place of the driver. */
   readonly driver?: (driver: KafkaDriver) => KafkaDriver;
 }
@@ -175,7 +177,10 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     metrics,
     log,
     broadcast: options.broadcast ?? false,
-    timing: kafka.timing,
+    timing: {
+      ...kafka.timing,
+      ...(options.metadataMaxAgeMs && { metadataMaxAgeMs: options.metadataMaxAgeMs }),
+    },
     ...(options.clock && { clock: options.clock }),
     ...(options.driver && { driver: options.driver(new KafkajsDriver(settings, log)) }),
   });

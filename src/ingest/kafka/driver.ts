@@ -57,8 +57,13 @@ export interface MemberOptions {
    * again after a rebalance. Any other error crashes the member.
    */
   readonly onBatch: (batch: RecordBatch) => Promise<void>;
-  /** The member has joined, and where it starts in each of its partitions is settled and committed. */
+  /**
+   * The member has joined, and where it starts in each of its partitions is settled and committed: as StartPositions decides,
+   * which a driver asks at each join. It joins again once there are new partitions, or a topic was made anew.
+   */
   readonly onAssigned: (assignment: Assignment) => void;
+  /** A position was not in its partition's log. What `to` it was moved is committed. */
+  readonly onPositionReset: (reset: PositionReset) => void;
   /** A broker has answered a request of this member; heartbeats are among them, so it happens every few seconds. */
   readonly onAnswer: () => void;
 }
@@ -110,6 +115,21 @@ export interface BadBatch {
   /** As its header says, which may be damaged too. */
   readonly lastOffset: number;
   readonly error: Error;
+}
+
+/** Where a partition goes on whose log does not hold its position. */
+export interface PositionReset {
+  readonly topic: string;
+  readonly partition: number;
+  /** That is not in the log. */
+  readonly position: number;
+  /**
+   * `beginning`: retention has deleted the records at the position. `end`: the log ends before the position, because it has
+   * lost what was consumed; what it holds may have been consumed, too.
+   */
+  readonly to: 'beginning' | 'end';
+  /** The new position. */
+  readonly offset: number;
 }
 
 export interface PartitionPosition {

@@ -14,6 +14,7 @@ import type {
   GroupTiming,
   KafkaDriver,
   PartitionPosition,
+  PositionReset,
   StoppableSink,
 } from './driver.ts';
 import type { KafkaSettings } from './kafkajs/client.ts';
@@ -108,6 +109,7 @@ export class KafkaSource {
     // At 0 from the start, or Prometheus would see no increase at the first of a topic.
     for (const topic of topics.keys()) {
       metrics.badBatches.inc({ topic }, 0);
+      for (const to of ['beginning', 'end']) metrics.positionResets.inc({ topic, to }, 0);
       metrics.badPartitions.set({ topic }, 0);
     }
     measureConsumption(this, [...topics.keys()], metrics);
@@ -229,6 +231,7 @@ export class KafkaSource {
       timing,
       onBatch: (batch) => this.#processor.process(batch),
       onAssigned: (assignment) => this.#joined(assignment),
+      onPositionReset: (reset) => this.#positionReset(reset),
       onAnswer: () => (this.#answeredAt = this.#clock.now()),
     });
     this.#member = member;
@@ -246,6 +249,16 @@ export class KafkaSource {
     this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
     this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');
+  }
+
+  #positionReset({ topic, partition, position, to, offset }: PositionReset): void {
+    this.#options.metrics.positionResets.inc({ topic, to });
+    this.#log.warn(
+      { topic, partition, position, offset },
+      to === 'beginning'
+        ? 'retention has deleted events that were not consumed; the partition goes on at its beginning'
+        : 'the position is beyond the end of the log, which has lost events; the partition goes on at its end',
+    );
   }
 
   #crashed(error: unknown, wait: number): void {

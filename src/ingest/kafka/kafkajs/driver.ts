@@ -5,10 +5,13 @@ import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts
 import { DeadLetterProducer } from './dead-letter-producer.ts';
 import { isRetriable } from './is-retriable.ts';
 import { KafkajsMember } from './member.ts';
+import { StartPositions } from '../start-positions.ts';
 
 /** The one driver for real brokers. */
 export class KafkajsDriver implements KafkaDriver {
   readonly #kafka: KafkaFactory;
+  /** Outlives the members: a topic may be made anew between two of them. */
+  readonly #starts = new StartPositions();
 
   /** @throws SluiceError BAD_SETTINGS if KAFKA_CA can't be read */
   constructor(settings: KafkaSettings, log: Log) {
@@ -24,7 +27,7 @@ export class KafkajsDriver implements KafkaDriver {
   }
 
   member(options: MemberOptions): GroupMember {
-    return new KafkajsMember(this.#kafka(), options);
+    return new KafkajsMember(this.#kafka(), this.#starts, options);
   }
 
   deadLetterSink(topic: string): StoppableSink {

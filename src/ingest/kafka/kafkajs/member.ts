@@ -1,6 +1,7 @@
-import type { Consumer, Kafka } from 'kafkajs';
+import type { Consumer, Kafka, PositionPolicy } from 'kafkajs';
 import type { GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
 import { KafkajsBatch } from './record-batch.ts';
+import type { StartPositions } from '../start-positions.ts';
 
 /**
  * kafkajs makes objects of all that a fetch brings at once, and they outlive young generations while chunk after chunk
@@ -8,16 +9,21 @@ import { KafkajsBatch } from './record-batch.ts';
  */
 const FETCHED_BYTES = 256 * 1024;
 
+/** Stands for a position that was never committed. */
+const NO_OFFSET = '-1';
+
 /** A consumer of kafkajs. */
 export class KafkajsMember implements GroupMember {
   readonly #options: MemberOptions;
   readonly #consumer: Consumer;
+  readonly #starts: StartPositions;
   #generation = 0;
   #joining: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(kafka: Kafka, options: MemberOptions) {
+  constructor(kafka: Kafka, starts: StartPositions, options: MemberOptions) {
     this.#options = options;
+    this.#starts = starts;
     const { timing, groupId } = options;
     this.#consumer = kafka.consumer({
       groupId,
@@ -34,7 +40,7 @@ export class KafkajsMember implements GroupMember {
   }
 
   async run(): Promise<Error> {
-    const { topics, onAssigned, onAnswer } = this.#options;
+    const { topics, onAssigned, onAnswer, onBatch } = this.#options;
     const { CRASH, GROUP_JOIN, REQUEST } = this.#consumer.events;
     const crash = new Promise<Error>((resolve) => {
       this.#consumer.on(CRASH, ({ payload }) => resolve(payload.error));
@@ -51,11 +57,12 @@ export class KafkajsMember implements GroupMember {
     if (this.#stopped) return crash;
     this.#joining = this.#consumer.run({
       autoCommit: false,
-      commitResolvedOffsets: true,
+      positionPolicy: this.#positionPolicy(),
       eachBatchAutoResolve: false,
       eachBatch: (payload) => {
         const generation = this.#generation;
-        return this.#options.onBatch(new KafkajsBatch(payload, () => generation === this.#generation));
+        const topicId = this.#starts.topicId(payload.batch.topic);
+        return onBatch(new KafkajsBatch(payload, topicId, () => generation === this.#generation));
       },
     });
     await this.#joining;
@@ -76,5 +83,28 @@ export class KafkajsMember implements GroupMember {
       position: Number(offset),
       highWatermark: highWatermark === null ? undefined : Number(highWatermark),
     }));
+  }
+
+  #positionPolicy(): PositionPolicy {
+    return {
+      decide: ({ topic, topicId, positions }) =>
+        this.#starts.decide({
+          topic,
+          topicId: topicId ?? undefined,
+          positions: positions.map(({ partition, offset, metadata }) => ({
+            partition,
+            offset: offset === NO_OFFSET ? undefined : Number(offset),
+            metadata,
+          })),
+        }),
+      onReset: ({ topic, partition, position, to, offset }) =>
+        this.#options.onPositionReset({
+          topic,
+          partition,
+          position: Number(position),
+          to,
+          offset: Number(offset),
+        }),
+    };
   }
 }

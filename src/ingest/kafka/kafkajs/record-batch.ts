@@ -12,12 +12,15 @@ export class KafkajsBatch implements RecordBatch {
   readonly #payload: EachBatchPayload;
   readonly #isMember: () => boolean;
 
-  /** @param isMember whether the member is of the same generation as when it fetched this */
-  constructor(payload: EachBatchPayload, isMember: () => boolean) {
+  /**
+   * @param topicId of the topic, when the member joined
+   * @param isMember whether the member is of the same generation as when it fetched this
+   */
+  constructor(payload: EachBatchPayload, topicId: string | undefined, isMember: () => boolean) {
     const { topic, partition, messages, highWatermark } = payload.batch;
     this.topic = topic;
     this.partition = partition;
-    this.records = messages.map((message) => recordOf(topic, partition, message));
+    this.records = messages.map((message) => recordOf({ topic, topicId, partition }, message));
     this.bad = messages.length === 0 ? badBatchOf(payload) : undefined;
     this.highWatermark = Number(highWatermark);
     this.#payload = payload;
@@ -53,10 +56,13 @@ function badBatchOf({ batch: { badBatch } }: EachBatchPayload): BadBatch | undef
   return { firstOffset: Number(firstOffset), lastOffset: Number(lastOffset), error };
 }
 
-function recordOf(topic: string, partition: number, message: KafkaMessage): KafkaRecord {
+function recordOf(
+  { topic, topicId, partition }: Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'>,
+  message: KafkaMessage,
+): KafkaRecord {
   return {
     topic,
-    topicId: undefined,
+    topicId,
     partition,
     offset: Number(message.offset),
     timestamp: Number(message.timestamp),

@@ -1,0 +1,86 @@
+/** What a group has committed for a partition. */
+export interface CommittedPosition {
+  readonly partition: number;
+  /** Undefined: nothing. */
+  readonly offset: number | undefined;
+  /** The text that went with the commit. */
+  readonly metadata: string | null;
+}
+
+export interface TopicAtJoin {
+  readonly topic: string;
+  /** Undefined: brokers before 2.8 have none. */
+  readonly topicId: string | undefined;
+  /** Of all partitions that exist. */
+  readonly positions: readonly CommittedPosition[];
+}
+
+/** `position`: at the one that is committed. */
+type Start = 'position' | 'beginning' | 'end';
+
+interface Decision {
+  start(partition: number): Start;
+  /** To go with each commit of the topic. */
+  readonly metadata: string;
+}
+
+/** Says which topic a position belongs to, and how many of its partitions are settled. */
+const METADATA = /^sluice1 (?<id>\S+) (?<settled>\d+)$/;
+const NO_ID = '-';
+
+/**
+ * Decides where partitions start, purely from what their group has committed for all partitions of the topic, so that two
+ * pods that join together decide alike:
+ *
+ *   the group has no position on the topic            the end
+ *   a position of a topic that had the same name      the beginning: the topic was made anew
+ *   no position, and the partition is settled         the end: the group had not come to commit its first position
+ *   no position, and it is not                        the beginning: the partition is new
+ *
+ * A partition is settled if the group was new while it existed, or has a position on it and on all before it.
+ */
+export class StartPositions {
+  /** What this process has known. A broker deletes positions with their topic, so that they tell nothing then. */
+  readonly #known = new Map<string, { readonly id: string; readonly isAnew: boolean }>();
+
+  /** @returns the topic's id, as of the last decision */
+  topicId(topic: string): string | undefined {
+    return this.#known.get(topic)?.id;
+  }
+
+  decide({ topic, topicId, positions }: TopicAtJoin): Decision {
+    const isAnew = this.#isAnew(topic, topicId);
+    const valid = new Set<number>();
+    const stale = new Set<number>();
+    let settled = 0;
+    for (const { partition, offset, metadata } of positions) {
+      if (offset === undefined) continue;
+      const { id = NO_ID, settled: count = '0' } = METADATA.exec(metadata ?? '')?.groups ?? {};
+      if (id !== NO_ID && topicId !== undefined && id !== topicId) {
+        stale.add(partition);
+        continue;
+      }
+      valid.add(partition);
+      settled = Math.max(settled, Number(count));
+    }
+    const isNewGroup = valid.size === 0 && stale.size === 0 && !isAnew;
+    if (isNewGroup) settled = positions.length;
+    while (valid.has(settled)) settled += 1;
+    return {
+      metadata: `sluice1 ${topicId ?? NO_ID} ${settled}`,
+      start: (partition) => {
+        if (valid.has(partition)) return 'position';
+        return isAnew || stale.has(partition) || partition >= settled ? 'beginning' : 'end';
+      },
+    };
+  }
+
+  /** Whether this process has known the topic under another id. */
+  #isAnew(topic: string, id: string | undefined): boolean {
+    const known = this.#known.get(topic);
+    if (id === undefined) return known?.isAnew ?? false;
+    const isAnew = known !== undefined && (known.isAnew || known.id !== id);
+    this.#known.set(topic, { id, isAnew });
+    return isAnew;
+  }
+}
