@@ -16,6 +16,8 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 const numbersOf = (messages: readonly Message[]) =>
   messages.map(({ event }) => Number(event['n'])).toSorted((one, other) => one - other);
 
+const idsOf = (messages: readonly Message[]) => new Set(messages.map(({ id }) => id));
+
 /** By a producer that has yet to ask for the topic's partitions. */
 async function send({ topic }: TestKafka, numbers: readonly number[], partitions: number): Promise<void> {
   const producer = kafkaClient().producer();
@@ -75,8 +77,7 @@ test(
     await send(kafka, range(100, 140), 2);
     await kafka.until(() => seen.messages.length >= 50, seen);
     assert.deepEqual(numbersOf(seen.messages), [...range(0, 10), ...range(100, 140)]);
-    const idsOf = (messages: readonly Message[]) => new Set(messages.map(({ id }) => id));
-    const [before, after] = [idsOf(seen.messages.slice(0, 10)), idsOf(seen.messages.slice(10))];
+      const [before, after] = [idsOf(seen.messages.slice(0, 10)), idsOf(seen.messages.slice(10))];
     assert.deepEqual([before.size, after.size, before.has(undefined)], [1, 1, false]);
     assert.notDeepEqual(before, after);
   },
