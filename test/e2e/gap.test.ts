@@ -15,7 +15,7 @@ import { Hub } from '../../src/hub/hub.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
-import { systemClock } from '../../src/support/clock.ts';
+import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { Limiter } from '../../src/support/limiter.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
@@ -27,12 +27,21 @@ import { connectAndInit } from '../helpers/raw-socket.ts';
 
 const QUERY = 'subscription { item { n } }';
 const TOLD = { gaps: true };
-const FAST = 1_000;
-/** Slower than any test. */
-const NEVER = 0.000_001;
+
+/** Stands still until all that sleep are woken, in the order in which they fell asleep. */
+class HeldClock implements Clock {
+  readonly #sleeping: (() => void)[] = [];
+  now = () => 0;
+  random = () => 0.5;
+  sleep = (): Promise<void> => new Promise((resolve) => void this.#sleeping.push(resolve));
+
+  wake(): void {
+    for (const resolve of this.#sleeping.splice(0)) resolve();
+  }
+}
 
 /** The way from the bus to the sockets, as the gateway puts it together. */
-async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', gapClosesPerSecond = FAST) {
+async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: Clock = systemClock) {
   const graph = await loadGraph(await graphFolder(t, { 'schema.graphql': itemSchema('items') }));
   const { schema, definition } = graph;
   const metrics = new Metrics();
@@ -78,8 +87,8 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', gapClose
     maxOperations: 10,
     pingSeconds: 0,
     maxAge: new ConnectionMaxAge(0),
-    clock: systemClock,
-    gapClosesPerSecond,
+    clock,
+    gapClosesPerSecond: 100,
   });
   const server = createServer().on('upgrade', (request, stream, head) =>
     transport.accept(request, stream, head),
@@ -182,13 +191,45 @@ test('a client that has sent anything else than true for `gaps` has not asked fo
   assert.equal(await closes('gap'), sockets.length);
 });
 
-test('sockets that wait to be closed for a gap are closed as those of a pod that drains', async (t) => {
-  const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', NEVER);
+test('once a pod drains, sockets that wait to be closed for a gap are closed as all others', async (t) => {
+  const clock = new HeldClock();
+  const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
   const socket = await connectAndInit(t, url);
   socket.subscribe('1', QUERY);
   await untilSubscribers(1);
   miss('items');
-  await transport.closeStaggered(0);
+  void transport.closeStaggered(60_000);
+  clock.wake();
   assert.deepEqual(await socket.closed, { code: 1012, reason: 'Service restart' });
   assert.deepEqual([await closes('gap'), await closes('service_restart')], [0, 1]);
+});
+
+test('once a pod stops, sockets that wait to be closed for a gap are closed as all others', async (t) => {
+  const clock = new HeldClock();
+  const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
+  const socket = await connectAndInit(t, url);
+  socket.subscribe('1', QUERY);
+  await untilSubscribers(1);
+  miss('items');
+  await transport.stop(60_000);
+  clock.wake();
+  assert.deepEqual(await socket.closed, { code: 1001, reason: 'Going away' });
+  assert.deepEqual([await closes('gap'), await closes('going_away')], [0, 1]);
+});
+
+test('a client that goes while it waits to be closed for a gap does not make the others wait', async (t) => {
+  const clock = new HeldClock();
+  const { miss, url, untilSubscribers, closes } = await startPod(t, 'close', clock);
+  const [stays, goes] = [await connectAndInit(t, url), await connectAndInit(t, url)];
+  // With this clock's chances the one that has subscribed last is the first in turn.
+  for (const [index, socket] of [stays, goes].entries()) {
+    socket.subscribe('1', QUERY);
+    await untilSubscribers(index + 1);
+  }
+  miss('items');
+  goes.webSocket.terminate();
+  await untilSubscribers(1);
+  clock.wake();
+  assert.equal((await stays.closed).code, 1012);
+  assert.equal(await closes('gap'), 1);
 });
