@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Kafka, logLevel } from 'kafkajs';
-import { spawnFor } from './child-process.ts';
+import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { kafkaJars } from './services.ts';
@@ -21,6 +21,8 @@ export interface OwnKafka {
   readonly client: Kafka;
   /** Holds a folder for each partition: `<topic>-<partition>`. */
   readonly logFolder: string;
+  /** Stops the broker as an operator does, and starts it on the same data. Resolves once it answers. */
+  readonly restart: () => Promise<void>;
 }
 
 /**
@@ -66,7 +68,12 @@ export async function startOwnKafka(
   const java = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
   const format = ['kafka.tools.StorageTool', 'format', '-t', 'c2x1aWNlLXRlc3RzLXNlYw', '-c', file];
   await promisify(execFile)('java', [...java, ...format]);
-  spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder }).stdout.resume();
+  const start = () => {
+    const child = spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
+    child.stdout.resume();
+    return child;
+  };
+  let broker = start();
   const brokers = `localhost:${open}`;
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
   const admin = client.admin();
@@ -74,5 +81,10 @@ export async function startOwnKafka(
   t.after(() => admin.disconnect());
   // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
   await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
-  return { brokers, client, logFolder };
+  const restart = async () => {
+    await ended(broker, 'SIGTERM');
+    broker = start();
+    await eventually(() => admin.listTopics());
+  };
+  return { brokers, client, logFolder, restart };
 }

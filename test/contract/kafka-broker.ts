@@ -1,0 +1,26 @@
+/** What a check of a driver asks of the Kafka that the driver consumes. */
+export interface BrokerHandle {
+  createTopic(topic: string, partitions: number): Promise<void>;
+  deleteTopic(topic: string): Promise<void>;
+  addPartitions(topic: string, total: number): Promise<void>;
+  /** Resolves when all are acknowledged. */
+  produce(topic: string, partition: number, values: readonly string[]): Promise<void>;
+  /** Of each partition, in order; undefined: none. */
+  committed(groupId: string, topic: string): Promise<(number | undefined)[]>;
+  /** Of a group without members. */
+  setCommitted(groupId: string, topic: string, partition: number, offset: number): Promise<void>;
+  /** As retention does: the partition begins at this offset afterwards. */
+  deleteRecords(topic: string, partition: number, before: number): Promise<void>;
+  /** Of a producer of its own. Needs `transactions`. */
+  transaction(): Promise<TransactionHandle>;
+  /** Needs `codecs`. */
+  produceWith(codec: Codec, topic: string, values: readonly string[]): Promise<void>;
+}
+
+export interface TransactionHandle {
+  produce(topic: string, partition: number, values: readonly string[]): Promise<void>;
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+export type Codec = 'gzip' | 'snappy' | 'lz4' | 'zstd';

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import type { Codec } from './kafka-broker.ts';
+import { join, range, type CheckFunction } from './kafka-checks.ts';
+
+/** What records hold, and which of them come. */
+export function recordChecks(check: CheckFunction): void {
+  check('dead letters are written as they are', async (under) => {
+    const { driver, broker, topic, t } = under;
+    await broker.createTopic(topic, 1);
+    const member = await join(under);
+    const sink = driver.deadLetterSink(topic);
+    t.after(() => sink.stop());
+    await sink.send([
+      { key: Buffer.from('k'), value: Buffer.from([0xff, 0]), headers: { reason: 'not_json' } },
+    ]);
+    await member.until(() => member.records.length === 1);
+    const [record] = member.records;
+    assert.deepEqual([String(record?.key), record?.value], ['k', Buffer.from([0xff, 0])]);
+    assert.equal(String(record?.headers?.['reason']), 'not_json');
+  });
+
+  check(
+    'records of each codec are read',
+    async (under) => {
+      const { broker, topic } = under;
+      await broker.createTopic(topic, 1);
+      const member = await join(under);
+      const codecs: Codec[] = ['gzip', 'snappy', 'lz4', 'zstd'];
+      for (const [index, codec] of codecs.entries()) {
+        await broker.produceWith(codec, topic, range(index * 500, (index + 1) * 500));
+      }
+      await member.until(() => member.records.length >= 2_000);
+      assert.deepEqual(member.values(), range(0, 2_000));
+    },
+    'codecs',
+  );
+
+  check(
+    'of interleaved transactions exactly the committed ones come, and none of an open one until it is committed',
+    async (under) => {
+      const { broker, topic } = under;
+      await broker.createTopic(topic, 2);
+      const member = await join(under);
+      const padding = `/${'x'.repeat(3_000)}`; // so that transactions stretch over several fetches
+      const expected: string[] = [];
+      let n = 0;
+      const interleave = async (kinds: readonly ('commit' | 'abort')[]) => {
+        const transactions = await Promise.all(kinds.map(() => broker.transaction()));
+        for (let turn = 0; turn < 30; turn += 1) {
+          for (const [index, transaction] of transactions.entries()) {
+            n += 1;
+            if (kinds[index] === 'commit') expected.push(String(n));
+            await transaction.produce(topic, 0, [`${n}${padding}`]);
+          }
+        }
+        for (const [index, transaction] of transactions.entries())
+          await transaction[kinds[index] ?? 'abort']();
+      };
+      const numbers = () => member.values(0).map((value) => value.split('/')[0]);
+      await interleave(['commit', 'abort', 'abort', 'commit']);
+      await interleave(['abort', 'abort', 'abort']);
+      await member.until(() => numbers().length >= expected.length);
+      const before = [...expected];
+      const open = await broker.transaction();
+      await open.produce(topic, 0, ['open']);
+      expected.push('open');
+      await interleave(['abort', 'commit']);
+      // Fetches go on: what comes on the other partition shows it.
+      await broker.produce(topic, 1, ['marker']);
+      await member.until(() => member.values(1).length === 1);
+      assert.deepEqual(numbers(), before);
+      await open.commit();
+      await member.until(() => numbers().length >= expected.length);
+      assert.deepEqual(numbers(), expected);
+    },
+    'transactions',
+  );
+}

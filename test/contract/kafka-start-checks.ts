@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { join, range, type CheckFunction } from './kafka-checks.ts';
+import { TestMember } from './kafka-member.ts';
+
+/** Where partitions start. */
+export function startChecks(check: CheckFunction): void {
+  check(
+    'a new group starts at the end of a log, and two members that start together replay nothing',
+    async (under) => {
+      const { broker, topic, groupId } = under;
+      await broker.createTopic(topic, 4);
+      for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, range(0, 5));
+      const members = await Promise.all([join(under), join(under)]);
+      await members[0].until(() => members.every(({ partitions }) => partitions === 2));
+      for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, ['new']);
+      const values = () => members.flatMap((member) => member.values());
+      await members[0].until(() => values().length >= 4);
+      assert.deepEqual(values(), ['new', 'new', 'new', 'new']);
+      assert.deepEqual(await broker.committed(groupId, topic), [6, 6, 6, 6]);
+    },
+  );
+
+  check('partitions that are added are consumed from their beginning', async (under) => {
+    const { broker, topic } = under;
+    await broker.createTopic(topic, 1);
+    await broker.produce(topic, 0, ['old']);
+    const member = await join(under);
+    await broker.addPartitions(topic, 3);
+    for (const partition of [1, 2]) await broker.produce(topic, partition, range(0, 20));
+    await member.until(() => member.records.length >= 40);
+    for (const partition of [1, 2]) assert.deepEqual(member.values(partition), range(0, 20));
+    assert.deepEqual(member.values(0), []);
+  });
+
+  check('a topic that is made anew is consumed from its beginning, under its own id', async (under) => {
+    const { broker, topic } = under;
+    await broker.createTopic(topic, 1);
+    const member = await join(under);
+    await broker.produce(topic, 0, range(0, 5));
+    await member.until(() => member.records.length >= 5);
+    await broker.deleteTopic(topic);
+    await broker.createTopic(topic, 1);
+    // More than the former one held, so that its position is in the log of the new one.
+    await broker.produce(topic, 0, range(100, 120));
+    const next = new TestMember(under.driver, { groupId: under.groupId, topics: [topic] });
+    await member.until(() => member.records.length >= 25 || member.crash !== undefined);
+    // A member may crash in between, while there is no such topic.
+    if (member.crash !== undefined) {
+      await member.member.stop();
+      await next.start(under.t);
+      await next.until(() => member.records.length + next.records.length >= 25);
+    }
+    const all = [...member.records, ...next.records];
+    assert.deepEqual(
+      all.map(({ value }) => String(value)),
+      [...range(0, 5), ...range(100, 120)],
+    );
+    const ids = all.map(({ topicId }) => topicId);
+    assert.deepEqual(
+      [new Set(ids.slice(0, 5)).size, new Set(ids.slice(5)).size, new Set(ids).size],
+      [1, 1, 2],
+    );
+  });
+
+  check('a position beyond the end of the log is moved to its end', async (under) => {
+    const { broker, topic, groupId } = under;
+    await broker.createTopic(topic, 1);
+    await broker.produce(topic, 0, range(0, 5));
+    await broker.setCommitted(groupId, topic, 0, 100);
+    const member = await join(under);
+    await member.until(() => member.resets.length > 0);
+    assert.deepEqual(member.resets, [{ topic, partition: 0, position: 100, to: 'end', offset: 5 }]);
+    await broker.produce(topic, 0, ['new']);
+    await member.until(() => member.records.length > 0);
+    assert.deepEqual(member.values(), ['new']);
+  });
+
+  check(
+    'a position that retention has deleted is moved to the beginning of what is left',
+    async (under) => {
+      const { broker, topic, groupId } = under;
+      await broker.createTopic(topic, 1);
+      await broker.produce(topic, 0, range(0, 5));
+      await broker.setCommitted(groupId, topic, 0, 1);
+      await broker.deleteRecords(topic, 0, 3);
+      const member = await join(under);
+      await member.until(() => member.records.length >= 2);
+      assert.deepEqual(member.values(), ['3', '4']);
+      assert.deepEqual(member.resets, [{ topic, partition: 0, position: 1, to: 'beginning', offset: 3 }]);
+    },
+    'retention',
+  );
+}

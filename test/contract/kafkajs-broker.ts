@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { Partitioners, type Kafka, type Producer } from 'kafkajs';
+import type { KafkaSettings } from '../../src/ingest/kafka/kafkajs/client.ts';
+import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
+import { createLog } from '../../src/log.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { kcat } from '../helpers/kcat.ts';
+import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
+
+const createPartitioner = Partitioners.DefaultPartitioner;
+
+export const kafkajsDriver = (brokers: readonly string[], settings: Partial<KafkaSettings> = {}) =>
+  new KafkajsDriver(
+    {
+      KAFKA_BROKERS: brokers,
+      KAFKA_TLS: false,
+      KAFKA_CA: undefined,
+      KAFKA_SASL_MECHANISM: undefined,
+      KAFKA_SASL_USERNAME: undefined,
+      KAFKA_SASL_PASSWORD: undefined,
+      ...settings,
+    },
+    createLog('silent'),
+  );
+
+/** A real broker. It stays connected until the test ends. */
+export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {
+  const admin = kafka.admin();
+  await admin.connect();
+  t.after(() => admin.disconnect());
+  const producers: Producer[] = [];
+  t.after(() => Promise.all(producers.map((producer) => producer.disconnect())));
+  const producerOf = async (options: Parameters<Kafka['producer']>[0]) => {
+    const producer = kafka.producer({ ...options, createPartitioner });
+    await producer.connect();
+    producers.push(producer);
+    return producer;
+  };
+
+  return {
+    createTopic: async (topic, partitions) => {
+      const topics = [{ topic, numPartitions: partitions }];
+      // A topic of the same name may be being deleted.
+      await eventually(() => admin.createTopics({ topics, waitForLeaders: true }));
+    },
+    deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
+    addPartitions: async (topic, total) => {
+      await admin.createPartitions({ topicPartitions: [{ topic, count: total }] });
+    },
+    produce: async (topic, partition, values) => {
+      // One that has yet to ask for the topic's partitions; and the broker may take a moment to lead them.
+      const producer = await producerOf({});
+      const messages = values.map((value) => ({ partition, value }));
+      await eventually(() => producer.send({ topic, messages }));
+    },
+    committed: async (groupId, topic) => {
+      const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
+      const partitions = (found?.partitions ?? []).toSorted((one, other) => one.partition - other.partition);
+      return partitions.map(({ offset }) => (offset === '-1' ? undefined : Number(offset)));
+    },
+    setCommitted: (groupId, topic, partition, offset) =>
+      admin.setOffsets({ groupId, topic, partitions: [{ partition, offset: String(offset) }] }),
+    deleteRecords: async (topic, partition, before) => {
+      await admin.fetchTopicOffsets(topic); // or kafkajs does not know who leads the partition
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] });
+    },
+    transaction: async () => transactionOf(await producerOf(transactional())),
+    produceWith: (codec, topic, values) =>
+      kcat(
+        t,
+        topic,
+        values.map((value) => ({ value })),
+        codec,
+      ),
+  };
+}
+
+const transactional = () => ({ transactionalId: randomUUID(), idempotent: true, maxInFlightRequests: 1 });
+
+async function transactionOf(producer: Producer): Promise<TransactionHandle> {
+  const transaction = await producer.transaction();
+  return {
+    produce: async (topic, partition, values) => {
+      await transaction.send({ topic, messages: values.map((value) => ({ partition, value })) });
+    },
+    commit: () => transaction.commit(),
+    abort: () => transaction.abort(),
+  };
+}
