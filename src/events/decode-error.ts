@@ -14,7 +14,9 @@ export type DecodeErrorReason =
   /** The topic's own `decode` threw, or gave what JSON can't hold. */
   | 'decode_failed'
   /** More distinct values under one routing key than an event may be published to. */
-  | 'too_many_keys';
+  | 'too_many_keys'
+  /** It has held the event loop for more than two seconds, twice. */
+  | 'too_slow';
 
 /** Thrown for a record that can't become an event. */
 export class DecodeError extends SluiceError {

@@ -11,6 +11,7 @@ import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
 import type { KafkaRecord } from './record.ts';
 import { route } from './route.ts';
+import { SlowRecords } from './slow-records.ts';
 import { RoutedEvent, type EncodeResult, type RouteResult } from './routed-event.ts';
 
 export interface PipelineOptions {
@@ -40,11 +41,13 @@ export class Pipeline {
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
   readonly #keyRouting: KeyRouting;
+  readonly #slow: SlowRecords;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
+    this.#slow = new SlowRecords(options);
   }
 
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
@@ -62,6 +65,14 @@ export class Pipeline {
   }
 
   #decode(record: KafkaRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
+    if (this.#slow.isGivenUp(record)) return tooSlow();
+    const startedAt = this.#options.now();
+    const result = this.#tryDecode(record, topic, consumedAt);
+    this.#slow.note(record, startedAt);
+    return this.#slow.isGivenUp(record) ? tooSlow() : result;
+  }
+
+  #tryDecode(record: KafkaRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
     try {
       const decoded = decode(record, topic);
       if (!(decoded instanceof Promise)) return this.#route(decoded, record, topic, consumedAt);
@@ -93,6 +104,19 @@ export class Pipeline {
   }
 
   #encode(
+    event: Event,
+    channels: readonly string[],
+    record: KafkaRecord,
+    topic: Topic,
+    consumedAt: number,
+  ): EncodeResult {
+    const startedAt = this.#options.now();
+    const result = this.#tryEncode(event, channels, record, topic, consumedAt);
+    this.#slow.note(record, startedAt);
+    return this.#slow.isGivenUp(record) ? tooSlow() : result;
+  }
+
+  #tryEncode(
     decoded: Event,
     channels: readonly string[],
     record: KafkaRecord,
@@ -134,6 +158,10 @@ function decode(record: KafkaRecord, topic: Topic): JsonValue | null | Promise<J
   const { value } = record;
   if (value === null) throw new DecodeError('tombstone', 'expected an event, got a tombstone');
   return topic.decode === undefined ? decodeJson(value) : decodeWith(topic.decode, value, record);
+}
+
+function tooSlow(): DecodeError {
+  return new DecodeError('too_slow', 'expected to decode it within 2 s, took longer twice');
 }
 
 /** Anything else than a DecodeError is a fault of the gateway, and still costs this record only. */

@@ -1,0 +1,56 @@
+import type { Log } from '../log.ts';
+import type { KafkaRecord } from './record.ts';
+
+/** A member whose loop stands still past its session loses its partitions, and fetches the same record again. */
+const BOUND_MS = 2_000;
+
+/** One slow try may be a pause of the whole process. */
+const MAX_TRIES = 2;
+
+const MAX_RECORDS = 1_000;
+
+interface Options {
+  readonly log: Log;
+  /** ms */
+  readonly now: () => number;
+}
+
+/**
+ * Remembers which records have held the event loop for too long, so that one of them can't make its consumer lose the
+ * partition again and again. It outlives consumers, and not the process: each pod finds out for itself.
+ */
+export class SlowRecords {
+  readonly #options: Options;
+  /** Slow tries of each record; the oldest is forgotten first. */
+  readonly #tries = new Map<string, number>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Whether it is not to be tried again. */
+  isGivenUp(record: KafkaRecord): boolean {
+    return this.#tries.size > 0 && (this.#tries.get(keyOf(record)) ?? 0) >= MAX_TRIES;
+  }
+
+  /**
+   * Counts a try that was too slow.
+   *
+   * @param startedAt ms
+   */
+  note(record: KafkaRecord, startedAt: number): void {
+    const took = this.#options.now() - startedAt;
+    if (took < BOUND_MS) return;
+    const key = keyOf(record);
+    const tries = (this.#tries.get(key) ?? 0) + 1;
+    this.#tries.delete(key);
+    this.#tries.set(key, tries);
+    if (this.#tries.size > MAX_RECORDS) this.#tries.delete(this.#tries.keys().next().value ?? '');
+    const { topic, partition, offset } = record;
+    this.#options.log.warn({ topic, partition, offset, ms: took, tries }, 'a message took long to decode');
+  }
+}
+
+function keyOf({ topic, topicId, partition, offset }: KafkaRecord): string {
+  return `${topic}/${topicId}/${partition}/${offset}`;
+}
