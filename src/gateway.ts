@@ -176,7 +176,6 @@ export class Gateway {
 function createBus({ config, metrics, log }: Basics): Bus {
   const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
-  for (const connection of ['publishing', 'listening']) metrics.busConnected.set({ connection }, 0);
   const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
   return ioredisBus({
     ...common,

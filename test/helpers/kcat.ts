@@ -25,11 +25,12 @@ export async function kcat(
   topic: string,
   lines: Iterable<Line>,
   compression: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd' = 'none',
+  brokers: string = kafkaBrokers(),
 ): Promise<void> {
   const options = ['partitioner=murmur2_random', `compression.codec=${compression}`, NO_WAIT].flatMap(
     (option) => ['-X', option],
   );
-  const child = spawnFor(t, 'kcat', ['-b', kafkaBrokers(), '-P', '-t', topic, '-K', KEY_END, ...options]);
+  const child = spawnFor(t, 'kcat', ['-b', brokers, '-P', '-t', topic, '-K', KEY_END, ...options]);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
   // It may end before it has read everything; its exit code tells.

@@ -70,7 +70,9 @@ export async function startOwnKafka(
   await promisify(execFile)('java', [...java, ...format]);
   const start = () => {
     const child = spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
+    // A broker whose log nobody reads stands still once the pipe is full.
     child.stdout.resume();
+    child.stderr.resume();
     return child;
   };
   let broker = start();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { ended, spawnFor } from './child-process.ts';
 import { freePort } from './free-port.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface RedisServer {
   readonly url: string;
@@ -27,7 +28,10 @@ export async function startRedis(t: TestContext): Promise<RedisServer> {
 }
 
 async function launch(t: TestContext, port: number): Promise<ReturnType<typeof spawnFor>> {
-  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'];
+  // A replica writes down what its master sends, wherever it runs.
+  const folder = await temporaryFolder(t);
+  const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
+  args.push('--save', '', '--appendonly', 'no');
   const child = spawnFor(t, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {
     throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);

@@ -77,7 +77,7 @@ test(
     await send(kafka, range(100, 140), 2);
     await kafka.until(() => seen.messages.length >= 50, seen);
     assert.deepEqual(numbersOf(seen.messages), [...range(0, 10), ...range(100, 140)]);
-      const [before, after] = [idsOf(seen.messages.slice(0, 10)), idsOf(seen.messages.slice(10))];
+    const [before, after] = [idsOf(seen.messages.slice(0, 10)), idsOf(seen.messages.slice(10))];
     assert.deepEqual([before.size, after.size, before.has(undefined)], [1, 1, false]);
     assert.notDeepEqual(before, after);
   },

@@ -81,7 +81,11 @@ export class RedisBus implements Bus {
   }
 
   start(): void {
-    const { listening } = this.#options;
+    const { listening, metrics } = this.#options;
+    metrics.onCollect(metrics.busConnected, () => {
+      metrics.busConnected.set({ connection: 'publishing' }, Number(this.#publishing.isConnected));
+      metrics.busConnected.set({ connection: 'listening' }, Number(this.#isListening));
+    });
     this.#publishing.start(() => this.#heartbeat.beat());
     listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
     void this.#listenToPods();
