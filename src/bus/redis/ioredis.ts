@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisPubSub } from 'graphql-redis-subscriptions';
-import { Redis, ReplyError, type RedisOptions } from 'ioredis';
+import { Redis, ReplyError, type ChainableCommander, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import {
@@ -23,6 +24,9 @@ const REPLY_TIMEOUT_MS = 10_000;
 
 /** An attempt to connect that gets no answer must not take longer than publishers wait for listeners: see Publishing. */
 const CONNECT_TIMEOUT_MS = 1_000;
+
+/** Channels in one SUBSCRIBE. */
+const CHANNELS_PER_COMMAND = 1_000;
 
 /** The longest pause between two attempts to connect. */
 const MAX_RETRY_MS = 400;
@@ -63,13 +67,13 @@ export class IoredisCommands implements CommandConnection {
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
     const pipeline = this.#redis.pipeline();
-    for (const [name, ...args] of commands) pipeline.call(name, args);
+    for (const command of commands) add(pipeline, command);
     return replies(await pipeline.exec());
   }
 
   async transact(commands: readonly Command[]): Promise<readonly Reply[]> {
     const transaction = this.#redis.multi();
-    for (const [name, ...args] of commands) transaction.call(name, args);
+    for (const command of commands) add(transaction, command);
     try {
       return replies(await transaction.exec());
     } catch (thrown) {
@@ -80,15 +84,17 @@ export class IoredisCommands implements CommandConnection {
   }
 }
 
-/** Subscribes by way of RedisPubSub, which ioredis joins the channels again for. */
+/** Dispatches messages by way of RedisPubSub. */
 export class IoredisListening implements ListeningConnection {
   readonly #redis: Redis;
+  readonly #log: Log;
   readonly #pubSub: RedisPubSub;
   /** By channel, of RedisPubSub. */
   readonly #ids = new Map<string, number>();
 
   constructor(options: IoredisOptions) {
-    this.#redis = createRedis(options, 'subscriber', { maxRetriesPerRequest: null });
+    this.#redis = createRedis(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false });
+    this.#log = options.log;
     this.#pubSub = new RedisPubSub({
       publisher: this.#redis,
       subscriber: dispatchOnly(this.#redis, options.log),
@@ -98,17 +104,13 @@ export class IoredisListening implements ListeningConnection {
 
   start(listener: ConnectionListener): void {
     let isReady = false;
-    const joined = async (): Promise<void> => {
-      try {
-        // ioredis has just sent SUBSCRIBE for all channels; Redis replies in order, so the PONG comes after those.
-        await this.#redis.ping();
-      } catch {
-        return; // The connection has been closed again; ioredis makes the next one.
-      }
-      isReady = true;
-      listener.onReady();
-    };
-    this.#redis.on('ready', () => void joined());
+    this.#redis.on('ready', () => {
+      void this.#joinAgain().then((joined) => {
+        isReady = joined;
+        if (joined) listener.onReady();
+        return joined;
+      });
+    });
     this.#redis.on('close', () => {
       if (isReady) listener.onLost();
       isReady = false;
@@ -135,6 +137,28 @@ export class IoredisListening implements ListeningConnection {
     if (id !== undefined) this.#pubSub.unsubscribe(id);
   }
 
+  /**
+   * By itself ioredis would count the connection as ready before Redis has replied, whatever it replies.
+   *
+   * @returns false if this connection is of no use: another one is made
+   */
+  async #joinAgain(): Promise<boolean> {
+    const { stream } = this.#redis;
+    const channels = [...this.#ids.keys()];
+    try {
+      for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
+        await this.#redis.subscribe(...channels.slice(from, from + CHANNELS_PER_COMMAND));
+      }
+      return this.#redis.stream === stream && this.#redis.status === 'ready';
+    } catch (thrown) {
+      this.#log.warn({ reason: messageOf(thrown) }, 'Redis refuses to be listened to; connecting again');
+      // A pause between attempts, which all begin well.
+      await sleep(MAX_RETRY_MS);
+      stream?.destroy();
+      return false;
+    }
+  }
+
   /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
   pause(): void {
     this.#redis.stream?.pause();
@@ -152,7 +176,11 @@ export class IoredisListening implements ListeningConnection {
 /** What differs between the two connections. */
 type Differences = Pick<
   RedisOptions,
-  'autoResendUnfulfilledCommands' | 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'socketTimeout'
+  | 'autoResendUnfulfilledCommands'
+  | 'autoResubscribe'
+  | 'enableOfflineQueue'
+  | 'maxRetriesPerRequest'
+  | 'socketTimeout'
 >;
 
 function createRedis({ url, ca, log }: IoredisOptions, connection: string, differences: Differences): Redis {
@@ -184,6 +212,14 @@ function logOutages(redis: Redis, log: Log): void {
     if (error.message !== logged) log.warn({ reason: error.message }, 'Redis is out of reach');
     logged = error.message;
   });
+}
+
+/** Nearly all commands publish: by the method of its own that takes half the time of `call`. */
+function add(pipeline: ChainableCommander, [name, ...args]: Command): void {
+  const [channel, payload] = args;
+  if (name === 'PUBLISH' && channel !== undefined && payload !== undefined)
+    pipeline.publish(channel, payload);
+  else pipeline.call(name, args);
 }
 
 /** @throws the first error that is not Redis's own: the connection is lost */

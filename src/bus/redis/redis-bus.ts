@@ -181,6 +181,7 @@ export class RedisBus implements Bus {
   }
 
   #onLost(): void {
+    if (!this.#isListening) return;
     this.#isListening = false;
     this.#heartbeat.disconnected();
     this.#options.metrics.busOutages.inc();
