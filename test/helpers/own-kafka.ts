@@ -21,7 +21,7 @@ export interface OwnKafka {
   readonly client: Kafka;
   /** Holds a folder for each partition: `<topic>-<partition>`. */
   readonly logFolder: string;
-  /** Stops the broker as an operator does, and starts it on the same data. Resolves once it answers. */
+  /** Kills the broker, and starts it on the same data. Resolves once it answers. */
   readonly restart: () => Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function startOwnKafka(
   await promisify(execFile)('java', [...java, ...format]);
   const start = () => {
     const child = spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
-    // A broker whose log nobody reads stands still once the pipe is full.
+    // It logs to either, and stands still once nobody reads.
     child.stdout.resume();
     child.stderr.resume();
     return child;
@@ -84,9 +84,14 @@ export async function startOwnKafka(
   // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
   await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
   const restart = async () => {
-    await ended(broker, 'SIGTERM');
+    await ended(broker, 'SIGKILL');
     broker = start();
-    await eventually(() => admin.listTopics());
+    // One of its own, since kafkajs does not connect again without retries.
+    await eventually(async () => {
+      const probe = client.admin();
+      await probe.connect();
+      await probe.listTopics().finally(() => probe.disconnect());
+    });
   };
   return { brokers, client, logFolder, restart };
 }
