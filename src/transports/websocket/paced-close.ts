@@ -44,7 +44,11 @@ export class PacedClose<T extends object> {
 
   /** It has closed by itself, say. */
   remove(one: T): void {
-    this.#waiting.delete(one);
+    if (!this.#waiting.delete(one)) return;
+    // Or connections that are long closed would be held until their turn, which may be hours later.
+    if (this.#order.length > 2 * this.#waiting.size) {
+      this.#order = this.#order.filter((other) => this.#waiting.has(other));
+    }
   }
 
   /** Closes none of those that wait, and none that are added later. */

@@ -118,3 +118,16 @@ test('after a stop nothing is closed that waited or is added', async () => {
   await advance(10_000);
   assert.equal(closed.length, 1);
 });
+
+test('connections that have closed by themselves are not held until their turn', async () => {
+  const { paced, closed, advance, add } = setUp(1);
+  const gone = add(0, 1_000).map((one) => {
+    paced.remove(one);
+    return new WeakRef(one);
+  });
+  add(1_000, 1_010);
+  await advance(0);
+  assert.equal(closed.length, 1);
+  globalThis.gc?.();
+  assert.equal(gone.filter((one) => one.deref() !== undefined).length, 0);
+});
