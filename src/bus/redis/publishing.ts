@@ -55,8 +55,8 @@ export class Publishing {
   readonly #options: PublishingOptions;
   readonly #versions: TopicVersions;
   #countsSubscribers: boolean;
-  /** Why nothing can be published; undefined if it can. */
-  #unusable: string | undefined = 'Redis has not been reached yet';
+  /** Why nothing can be published; undefined if it can. See `#become`. */
+  #unusable: string | undefined;
   /** Whether the connection is to a master. */
   #isMaster = false;
   /** Whether Redis permits to ask for its role. */
@@ -71,6 +71,7 @@ export class Publishing {
     this.#countsSubscribers = options.countsSubscribers;
     const { connection, names, pod, log, clock } = options;
     this.#versions = new TopicVersions({ connection, names, pod, log, now: clock.now });
+    this.#become('Redis has not been reached yet');
   }
 
   start(onUsable: () => void): void {
@@ -85,7 +86,7 @@ export class Publishing {
   }
 
   stop(): void {
-    this.#unusable = 'the bus is stopped';
+    this.#become('the bus is stopped');
     this.#lost.abort();
     this.#options.connection.stop();
   }
@@ -170,6 +171,11 @@ export class Publishing {
       throw new Error(NOT_MASTER);
     }
     const versions = topics.map((topic, index) => [topic, (others[index] ?? null) as string | null] as const);
+  #become(unusable: string | undefined): void {
+    this.#unusable = unusable;
+    this.#options.metrics.busConnected.set({ connection: 'publishing' }, unusable === undefined ? 1 : 0);
+  }
+
     return { versions: new Map(versions), receivers: Number(receivers) };
   }
 
@@ -180,7 +186,7 @@ export class Publishing {
 
   #onLost(): void {
     this.#isMaster = false;
-    this.#unusable = 'the connection to Redis is lost';
+    this.#become('the connection to Redis is lost');
     this.#lost.abort();
   }
 
@@ -188,7 +194,7 @@ export class Publishing {
   async #begin(lost: AbortSignal): Promise<boolean> {
     const { clock, log, timing } = this.#options;
     const isFirst = !this.#wasReached;
-    this.#unusable = 'the connection to Redis is being looked at';
+    this.#become('the connection to Redis is being looked at');
     while (!lost.aborted) {
       try {
         if (await this.#isReadyToPublish()) break;
@@ -197,11 +203,14 @@ export class Publishing {
       }
       await clock.sleep(LOOK_AGAIN_MS, lost);
     }
-    this.#unusable = 'other pods are given time to listen again';
-    if (!isFirst) await clock.sleep(timing.settleMs, lost);
-    if (lost.aborted) return false;
+    if (!isFirst && !lost.aborted) {
+      this.#become('other pods are given time to listen again');
+      await clock.sleep(timing.settleMs, lost);
+    }
+    // A heartbeat may have found out meanwhile that it is no master any more.
+    if (lost.aborted || !this.#isMaster) return false;
     this.#wasReached = true;
-    this.#unusable = undefined;
+    this.#become(undefined);
     return true;
   }
 
@@ -251,7 +260,7 @@ export class Publishing {
     const { connection, metrics, log, clock } = this.#options;
     if (this.#unusable === NOT_MASTER) return;
     this.#isMaster = false;
-    this.#unusable = NOT_MASTER;
+    this.#become(NOT_MASTER);
     metrics.redisNotMaster.inc();
     log.warn('Redis is not a master; connecting again until it is');
     const lost = this.#lost.signal;

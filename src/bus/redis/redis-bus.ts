@@ -78,21 +78,18 @@ export class RedisBus implements Bus {
       log,
     });
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log);
+    this.#becomeListening(false);
   }
 
   start(): void {
-    const { listening, metrics } = this.#options;
-    metrics.onCollect(metrics.busConnected, () => {
-      metrics.busConnected.set({ connection: 'publishing' }, Number(this.#publishing.isConnected));
-      metrics.busConnected.set({ connection: 'listening' }, Number(this.#isListening));
-    });
+    const { listening } = this.#options;
     this.#publishing.start(() => this.#heartbeat.beat());
     listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
     void this.#listenToPods();
   }
 
   async stop(): Promise<void> {
-    this.#isListening = false;
+    this.#becomeListening(false);
     this.#heartbeat.stop();
     this.#channels.clear();
     this.#publishing.stop();
@@ -175,14 +172,19 @@ export class RedisBus implements Bus {
   }
 
   #onListening(): void {
-    this.#isListening = true;
+    this.#becomeListening(true);
     this.#hasListened = true;
     this.#heartbeat.connected();
   }
 
+  #becomeListening(isListening: boolean): void {
+    this.#isListening = isListening;
+    this.#options.metrics.busConnected.set({ connection: 'listening' }, isListening ? 1 : 0);
+  }
+
   #onLost(): void {
     if (!this.#isListening) return;
-    this.#isListening = false;
+    this.#becomeListening(false);
     this.#heartbeat.disconnected();
     this.#options.metrics.busOutages.inc();
     this.#options.log.warn(

@@ -1,0 +1,120 @@
+import type {
+  Command,
+  CommandConnection,
+  ConnectionListener,
+  ListeningConnection,
+  Reply,
+} from '../../../../src/bus/redis/connection.ts';
+
+type OnMessage = (payload: Buffer | string) => void;
+
+/** A Redis with one pod: its two connections, which the test makes and breaks. */
+export class FakeRedis {
+  readonly commands = new FakeCommands(this);
+  readonly listening = new FakeListening();
+  readonly values = new Map<string, string>();
+  role = 'master';
+
+  run([name, ...args]: Command): unknown {
+    const [key = '', value = '', option] = args;
+    switch (name) {
+      case 'PUBLISH':
+        return this.listening.deliver(key, value);
+      case 'ROLE':
+        return [this.role];
+      case 'INFO':
+        return 'run_id:1';
+      case 'GET':
+        return this.values.get(key) ?? null;
+      case 'SET':
+        if (option !== 'NX' || !this.values.has(key)) this.values.set(key, value);
+        return 'OK';
+      case 'DEL':
+        return Number(this.values.delete(key));
+      default:
+        throw new Error(`expected a command of the bus, got ${name}`);
+    }
+  }
+}
+
+class FakeConnection {
+  #listener: ConnectionListener | undefined;
+  isReady = false;
+  reconnects = 0;
+
+  start(listener: ConnectionListener): void {
+    this.#listener = listener;
+  }
+
+  stop(): void {
+    this.isReady = false;
+  }
+
+  connect(): void {
+    this.isReady = true;
+    this.#listener?.onReady();
+  }
+
+  lose(): void {
+    this.isReady = false;
+    this.#listener?.onLost();
+  }
+
+  reconnect(): void {
+    this.reconnects += 1;
+    this.lose();
+  }
+}
+
+class FakeCommands extends FakeConnection implements CommandConnection {
+  readonly #redis: FakeRedis;
+
+  constructor(redis: FakeRedis) {
+    super();
+    this.#redis = redis;
+  }
+
+  send(commands: readonly Command[]): Promise<readonly Reply[]> {
+    if (!this.isReady) return Promise.reject(new Error('the connection is lost'));
+    return Promise.resolve(commands.map((command) => ({ value: this.#redis.run(command) })));
+  }
+
+  transact(commands: readonly Command[]): Promise<readonly Reply[]> {
+    return this.send(commands);
+  }
+}
+
+class FakeListening extends FakeConnection implements ListeningConnection {
+  readonly bytesRead = 0;
+  readonly #channels = new Map<string, OnMessage>();
+  /** Whether it refuses to join a channel. */
+  refuses: (channel: string) => boolean = () => false;
+  /** Whether it listens to another server, or to a connection that is half open. */
+  isDeaf = false;
+
+  join(channel: string, listener: OnMessage): Promise<void> {
+    if (this.refuses(channel)) return Promise.reject(new Error('NOPERM this user may not'));
+    this.#channels.set(channel, listener);
+    return Promise.resolve();
+  }
+
+  leave(channel: string): void {
+    this.#channels.delete(channel);
+  }
+
+  pause(): void {
+    throw new Error('expected no pause');
+  }
+
+  resume(): void {
+    throw new Error('expected no resume');
+  }
+
+  /** @returns how many connections have got it */
+  deliver(channel: string, payload: string): number {
+    const listener = this.#channels.get(channel);
+    if (!this.isReady || this.isDeaf || listener === undefined) return 0;
+    listener(payload);
+    return 1;
+  }
+}
