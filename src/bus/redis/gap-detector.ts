@@ -61,6 +61,11 @@ export class GapDetector {
     }
   }
 
+  /** Versions can't be read: what was lost with the connection is not known, so all of it counts as missed. */
+  assumeMissed(): void {
+    this.compare(new Map([...this.#suspects].map((topic) => [topic, null])));
+  }
+
   /** All that was published before the topics had these versions has been heard. */
   heard(versions: Versions): void {
     for (const [topic, version] of versions) {

@@ -40,6 +40,7 @@ export class Heartbeat {
   #isSending = false;
   #waiting: Beat | undefined;
   #isPaused = false;
+  #isRefused = false;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -47,8 +48,15 @@ export class Heartbeat {
 
   /** The pod's own channel is joined. */
   start(): void {
+    this.#isRefused = false;
     this.#timer = setInterval(() => this.#tick(), this.#options.timing.beatMs).unref();
     this.beat();
+  }
+
+  /** Redis refuses the pod's own channel: until `start` nobody can tell what is missed. */
+  refused(): void {
+    this.#isRefused = true;
+    if (this.#connection !== undefined) this.#options.gaps.assumeMissed();
   }
 
   stop(): void {
@@ -61,6 +69,7 @@ export class Heartbeat {
     this.#connections += 1;
     this.#connection = this.#connections;
     this.#waiting = undefined;
+    if (this.#isRefused) this.#options.gaps.assumeMissed();
     this.beat();
   }
 
@@ -122,13 +131,15 @@ export class Heartbeat {
     this.#waiting = { id, versions: new Map(), sentAt, bytesRead: listening.bytesRead };
     const { versions, receivers } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
+    if (receivers === 0 && publishing.countsSubscribers) {
+      // What this connection missed is found out on the next one, which has to hear what is published here.
+      this.#reconnect('the connections to Redis are to different servers; connecting again');
+      return;
+    }
     const without = [...versions].filter(([, version]) => version === null).map(([topic]) => topic);
     gaps.compare(versions);
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
     else gaps.heard(versions);
-    if (receivers === 0 && publishing.countsSubscribers) {
-      this.#reconnect('the connections to Redis are to different servers; connecting again');
-    }
     await publishing.initialise(without);
   }
 

@@ -30,6 +30,12 @@ export interface RedisBusOptions {
   readonly timing?: BusTiming;
 }
 
+/** Between two attempts to join a channel that Redis refuses. */
+const JOIN_AGAIN_MS = 5_000;
+
+const REFUSES_OWN_CHANNELS =
+  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
+
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
 /**
@@ -50,11 +56,16 @@ export class RedisBus implements Bus {
   readonly #heartbeat: Heartbeat;
   #isListening = false;
   #hasListened = false;
+  /** Called once this pod listens. */
+  #untilListening: (() => void)[] = [];
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
 
   constructor(options: RedisBusOptions) {
     this.#options = options;
     const { commands, listening, prefix, lingerMs, countsSubscribers, metrics, log } = options;
     const { clock = systemClock, timing = BUS_TIMING } = options;
+    this.#clock = clock;
     const pod = randomUUID();
     this.#names = new BusNames(prefix);
     this.#ownChannel = this.#names.podChannel(pod);
@@ -89,6 +100,7 @@ export class RedisBus implements Bus {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort();
     this.#becomeListening(false);
     this.#heartbeat.stop();
     this.#channels.clear();
@@ -137,6 +149,10 @@ export class RedisBus implements Bus {
           this.#topics.delete(channel);
           throw thrown;
         });
+        // If the connection were lost before it counts as ready, nobody would notice that this channel was not heard.
+        while (!this.#isListening) {
+          await new Promise<void>((resolve) => this.#untilListening.push(resolve));
+        }
         if (this.#gaps.joined(this.#topicOf(channel))) this.#heartbeat.beat();
       },
       leave: (channel) => {
@@ -151,29 +167,39 @@ export class RedisBus implements Bus {
     return this.#topics.get(channel) ?? '';
   }
 
-  /** Without its own channel the pod has no heartbeat; it still gets its events. */
   async #listenToPods(): Promise<void> {
+    await this.#joinOwn(this.#names.gapsChannel, (payload) => this.#onGaps(payload));
+    await this.#joinOwn(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
+    if (!this.#stopping.signal.aborted) this.#heartbeat.start();
+  }
+
+  /** Tries again if Redis refuses it. Without these channels there is no heartbeat, but the pod still gets its events. */
+  async #joinOwn(channel: string, listener: Listener): Promise<void> {
     const { listening, log } = this.#options;
-    try {
-      await listening.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload));
-      await listening.join(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
-      this.#heartbeat.start();
-    } catch (thrown) {
-      log.warn(
-        { channel: this.#ownChannel, reason: messageOf(thrown) },
-        'Redis refuses the gateway’s own channels; it can’t tell whether events were missed',
-      );
+    const { signal } = this.#stopping;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        await listening.join(channel, listener);
+        return;
+      } catch (thrown) {
+        if (signal.aborted) return;
+        this.#heartbeat.refused();
+        const reason = messageOf(thrown);
+        if (attempt === 1) log.warn({ channel, reason }, REFUSES_OWN_CHANNELS);
+      }
+      await this.#clock.sleep(JOIN_AGAIN_MS, signal);
     }
   }
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
-    for (const topic of JSON.parse(payload.toString()) as string[]) this.#gaps.report(topic);
+    for (const topic of topicsOf(payload.toString())) this.#gaps.report(topic);
   }
 
   #onListening(): void {
     this.#becomeListening(true);
     this.#hasListened = true;
+    for (const resolve of this.#untilListening.splice(0)) resolve();
     this.#heartbeat.connected();
   }
 
@@ -190,5 +216,15 @@ export class RedisBus implements Bus {
     this.#options.log.warn(
       'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
     );
+  }
+}
+
+/** @returns none if it is not a list of topics: whoever may publish to the channel must not end the process */
+function topicsOf(payload: string): readonly string[] {
+  try {
+    const topics: unknown = JSON.parse(payload);
+    return Array.isArray(topics) ? topics.filter((topic) => typeof topic === 'string') : [];
+  } catch {
+    return [];
   }
 }

@@ -76,3 +76,105 @@ test('the gauge of a connection is 1 while it can be used', async (t) => {
   await wake();
   assert.deepEqual(await connected(), { publishing: 1, listening: 0 });
 });
+
+async function started(t: TestContext) {
+  const parts = setUp(t);
+  parts.bus.start();
+  parts.redis.commands.connect();
+  parts.redis.listening.connect();
+  await setImmediate();
+  return parts;
+}
+
+for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[null,{},["bids"]]']) {
+  test(`what is no list of topics tells of no gap, and does no harm: ${payload}`, async (t) => {
+    const { redis, gaps, join } = await started(t);
+    await join('bids');
+    assert.equal(redis.listening.deliver('@gaps', payload), 1);
+    assert.deepEqual(gaps, []);
+    redis.listening.deliver('@gaps', '["asks",null,"bids"]');
+    assert.deepEqual(gaps, ['bids']);
+  });
+}
+
+test('a channel is joined only once the connection counts, or nobody would notice that it is lost before', async (t) => {
+  const { redis, bus, join } = setUp(t);
+  bus.start();
+  let isJoined = false;
+  const joining = join('bids').then(() => (isJoined = true));
+  await setImmediate();
+  assert.equal(isJoined, false, 'acknowledged, on a connection that may be closed before it counts');
+  redis.listening.connect();
+  await joining;
+});
+
+test('where Redis refuses a pod its own channel each lost connection is a gap, until it does not', async (t) => {
+  const { redis, bus, gaps, join, wake, beat } = setUp(t);
+  redis.listening.refuses = (channel) => channel.startsWith('@pod');
+  bus.start();
+  redis.commands.connect();
+  redis.listening.connect();
+  await join('bids');
+  redis.listening.lose();
+  assert.deepEqual(gaps, []);
+  redis.listening.connect();
+  assert.deepEqual(gaps, ['bids']);
+  redis.listening.lose();
+  redis.listening.connect();
+  assert.deepEqual(gaps, ['bids', 'bids']);
+
+  redis.listening.refuses = () => false;
+  await wake();
+  await beat();
+  await beat();
+  redis.listening.lose();
+  redis.listening.connect();
+  await beat();
+  assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
+});
+
+test('after a stop there is no heartbeat, though the own channels were refused until then', async (t) => {
+  const { redis, bus, wake } = setUp(t);
+  redis.listening.refuses = () => true;
+  bus.start();
+  await setImmediate();
+  redis.listening.refuses = () => false;
+  await bus.stop();
+  await wake();
+  assert.equal(redis.listening.deliver('@gaps', '[]'), 0);
+  const beats = t.mock.method(redis, 'run');
+  t.mock.timers.tick(10 * BEAT_MS);
+  assert.equal(beats.mock.callCount(), 0);
+});
+
+test('a gap is told once, though the new connection is to a server on which nothing is published', async (t) => {
+  const { redis, gaps, join, beat } = await started(t);
+  await join('bids');
+  await beat();
+  await beat();
+  redis.listening.lose();
+  redis.values.set('@version:bids', 'of another pod');
+  redis.listening.isDeaf = true;
+  redis.listening.connect();
+  await setImmediate();
+  assert.equal(redis.listening.reconnects, 1);
+  assert.deepEqual(gaps, [], 'what this connection does not hear is yet to be counted');
+  redis.listening.isDeaf = false;
+  redis.listening.connect();
+  await setImmediate();
+  assert.deepEqual(gaps, ['bids']);
+});
+
+test('publishing does not begin if the server has become a replica while others were given time', async (t) => {
+  const { redis, bus, beat, wake } = await started(t);
+  redis.commands.lose();
+  redis.commands.connect();
+  await setImmediate();
+  redis.role = 'slave';
+  await beat();
+  redis.commands.reconnect = () => undefined; // Slow to close.
+  await wake();
+  await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'no' }]), {
+    cause: new Error('Redis is not a master'),
+  });
+});
