@@ -248,6 +248,42 @@ test(
   },
 );
 
+for (const [state, setting, refused, taken] of [
+  ['has no memory to spare', 'maxmemory', '1', '0'],
+  ['has too few replicas', 'min-replicas-to-write', '1', '0'],
+] as const) {
+  test(
+    `redis: a Redis that takes no writes, since it ${state}, takes events, and a lost connection is a gap`,
+    needs('redis-server'),
+    async (t) => {
+      const server = await startRedis(t);
+      const [a, b] = [await startPod(t, server), await startPod(t, server)];
+      const client = await admin(t, server);
+      await quiet(client, a, b);
+      await client.config('SET', setting, refused);
+      assert.equal(await publish(a, numbered(10)), 0);
+      await eventually(() => assert.deepEqual(b.heard, numbered(10)));
+      b.relay.refuse();
+      await publish(a, ['missed']);
+      b.relay.admit();
+      await eventually(() => assert.ok(b.gaps.includes(TOPIC)));
+
+      // So it is for a pod that is away all the while.
+      await client.config('SET', setting, taken);
+      await publish(a, ['heard']);
+      await eventually(() => assert.equal(b.heard.at(-1), 'heard'));
+      await quiet(client, a, b);
+      b.relay.refuse();
+      await client.config('SET', setting, refused);
+      await publish(a, ['missed too']);
+      await client.config('SET', setting, taken);
+      await beats(client, 2);
+      b.relay.admit();
+      await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
+    },
+  );
+}
+
 test(
   'redis: nothing is published to an old master that lives on as a replica',
   needs('redis-server'),

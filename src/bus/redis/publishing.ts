@@ -120,7 +120,7 @@ export class Publishing {
     // see later that it may have missed something.
     const counts: unknown[] = [];
     const once = () => this.#options.connection.send(commands);
-    for (const reply of await this.#run(topic, commands, once)) {
+    for (const reply of await this.#onMaster(this.#versions.run(topic, commands, once))) {
       if ('error' in reply) return this.#refusesCounting(reply.error, channels);
       counts.push(...(reply.value as unknown[]));
     }
@@ -133,7 +133,7 @@ export class Publishing {
     try {
       this.expectUsable();
       const inOrder = () => publishInOrder(this.#options.connection, batch);
-      replies = await this.#run(topic, batch.map(publishCommand), inOrder);
+      replies = await this.#onMaster(this.#versions.run(topic, batch.map(publishCommand), inOrder));
     } catch (thrown) {
       throw new PublishError(batch, batch.length, thrown);
     }
@@ -156,32 +156,24 @@ export class Publishing {
     channel: string,
     message: string,
   ): Promise<{ readonly versions: ReadonlyMap<string, string | null>; readonly receivers: number }> {
-    const { connection } = this.#options;
-    const reading = this.#versions.reading(topics);
-    const commands: Command[] = [
-      ['PUBLISH', channel, message],
-      ...(this.#asksRole ? [ROLE] : []),
-      ...reading,
-    ];
-    const { arePermitted } = this.#versions;
-    const replies = arePermitted ? await connection.transact(commands) : await connection.send(commands);
-    const [receivers, ...others] = replies.map(valueOf);
-    if (this.#asksRole && !isMasterRole(others.shift())) {
+    const commands: Command[] = [['PUBLISH', channel, message], ...(this.#asksRole ? [ROLE] : [])];
+    const { replies, versions } = await this.#onMaster(this.#versions.readWith(commands, topics));
+    const [receivers, role] = replies.map(valueOf);
+    if (this.#asksRole && !isMasterRole(role)) {
       this.#leaveReplica();
       throw new Error(NOT_MASTER);
     }
-    const versions = topics.map((topic, index) => [topic, (others[index] ?? null) as string | null] as const);
-  #become(unusable: string | undefined): void {
-    this.#unusable = unusable;
-    this.#options.metrics.busConnected.set({ connection: 'publishing' }, unusable === undefined ? 1 : 0);
-  }
-
-    return { versions: new Map(versions), receivers: Number(receivers) };
+    return { versions, receivers: Number(receivers) };
   }
 
   /** Gives topics a version that have none. */
   initialise(topics: readonly string[]): Promise<void> {
     return this.#versions.initialise(topics);
+  }
+
+  #become(unusable: string | undefined): void {
+    this.#unusable = unusable;
+    this.#options.metrics.busConnected.set({ connection: 'publishing' }, unusable === undefined ? 1 : 0);
   }
 
   #onLost(): void {
@@ -231,13 +223,9 @@ export class Publishing {
     return true;
   }
 
-  async #run<Some extends Reply | undefined>(
-    topic: string,
-    commands: readonly Command[],
-    otherwise: () => Promise<readonly Some[]>,
-  ): Promise<readonly (Reply | Some)[]> {
+  async #onMaster<T>(work: Promise<T>): Promise<T> {
     try {
-      return await this.#versions.run(topic, commands, otherwise);
+      return await work;
     } catch (thrown) {
       if (thrown instanceof TransactionRefused && isReadOnly(thrown.reason)) this.#leaveReplica();
       throw thrown;

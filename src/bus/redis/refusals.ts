@@ -3,9 +3,12 @@ export function isNotPermitted(reason: string): boolean {
   return /^(NOPERM|ERR unknown|ERR EXEC without MULTI)/i.test(reason);
 }
 
-/** Whether Redis has no memory to spare for a command that writes. Publishing needs none. */
-export function isOutOfMemory(reason: string): boolean {
-  return reason.startsWith('OOM');
+/**
+ * Whether a master takes no commands that write for now: no memory is to spare, its disk is full, or too few replicas are
+ * connected. It takes PUBLISH all the same, though without memory not within a transaction.
+ */
+export function isNotWritable(reason: string): boolean {
+  return /^(OOM|MISCONF|NOREPLICAS)/.test(reason);
 }
 
 /** Whether the server is a replica, which takes no writes. */

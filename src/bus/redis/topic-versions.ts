@@ -7,7 +7,7 @@ import {
   type Reply,
 } from './connection.ts';
 import type { BusNames } from './names.ts';
-import { isNotPermitted, isOutOfMemory } from './refusals.ts';
+import { isNotPermitted, isNotWritable } from './refusals.ts';
 
 interface TopicVersionsOptions {
   readonly connection: CommandConnection;
@@ -22,6 +22,9 @@ interface TopicVersionsOptions {
 /** What was published longer ago than this has reached all who listened, whatever becomes of the server: ms. */
 const RECENT_MS = 60_000;
 
+const TAKES_NO_WRITES =
+  'Redis takes no writes; events are published all the same, and count as missed after each lost connection';
+
 /** In place of a version that nobody finds again. */
 const NONE = '';
 
@@ -34,6 +37,8 @@ export class TopicVersions {
   readonly #options: TopicVersionsOptions;
   /** The last version that this pod has given to a topic, and when. */
   readonly #given = new Map<string, { readonly version: string; readonly at: number }>();
+  /** Topics that this pod has published to while Redis took no writes: their versions have not changed with that. */
+  readonly #outdated = new Set<string>();
   #count = 0;
   #arePermitted = true;
 
@@ -63,7 +68,7 @@ export class TopicVersions {
       ]);
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
-      if (isOutOfMemory(thrown.reason)) return;
+      if (isNotWritable(thrown.reason)) return;
       if (!isNotPermitted(thrown.reason)) throw thrown;
       this.#arePermitted = false;
       log.warn(
@@ -76,7 +81,7 @@ export class TopicVersions {
   /**
    * Runs the commands in one transaction that gives the topic a new version.
    *
-   * @param otherwise runs them where Redis does not permit that
+   * @param otherwise runs them where Redis does not permit that, or takes no writes for now
    * @throws TransactionRefused, or an error if the connection is lost
    */
   async run<Some extends Reply | undefined>(
@@ -84,7 +89,7 @@ export class TopicVersions {
     commands: readonly Command[],
     otherwise: () => Promise<readonly Some[]>,
   ): Promise<readonly (Reply | Some)[]> {
-    const { connection, names } = this.#options;
+    const { connection, names, log } = this.#options;
     const key = names.versionKey(topic);
     const version = this.#next();
     if (!this.#arePermitted) {
@@ -94,13 +99,15 @@ export class TopicVersions {
     try {
       const replies = await connection.transact([['SET', key, version], ...commands]);
       this.#note(topic, version);
+      this.#outdated.delete(topic);
       return replies.slice(1);
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
       this.#note(topic, NONE);
-      if (isOutOfMemory(thrown.reason)) {
-        // No version is as good as a new one: whoever looks for the one before does not find it.
-        return (await connection.transact([['DEL', key], ...commands])).slice(1);
+      if (isNotWritable(thrown.reason)) {
+        if (this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
+        this.#outdated.add(topic);
+        return otherwise();
       }
       if (!isNotPermitted(thrown.reason)) throw thrown;
       // Some command or channel is not permitted, and only the replies to single commands tell which.
@@ -109,10 +116,39 @@ export class TopicVersions {
     }
   }
 
-  /** What reads the versions of these topics; nothing if Redis does not permit it. */
-  reading(topics: readonly string[]): readonly Command[] {
-    const { names } = this.#options;
-    return this.#arePermitted ? topics.map((topic) => ['GET', names.versionKey(topic)] as const) : [];
+  /**
+   * Runs the commands in one transaction that reads the versions of these topics.
+   *
+   * @returns the replies, and the version of each topic; null for one that has none, or whose version tells nothing
+   * @throws TransactionRefused, or an error if the connection is lost
+   */
+  async readWith(commands: readonly Command[], topics: readonly string[]) {
+    const replies = (await this.#tryReading(commands, topics)) ?? {
+      own: await this.#options.connection.send(commands),
+      versions: [],
+    };
+    const versions = topics.map((topic, index) => {
+      const reply = replies.versions[index];
+      return [topic, reply === undefined ? null : (valueOf(reply) as string | null)] as const;
+    });
+    return { replies: replies.own, versions: new Map(versions) };
+  }
+
+  /** @returns undefined if the versions tell nothing: Redis does not permit them, or could not change them just now */
+  async #tryReading(commands: readonly Command[], topics: readonly string[]) {
+    if (!this.#arePermitted) return undefined;
+    const outdated = [...this.#outdated];
+    // Something is written each time, if only to see that Redis takes writes.
+    const writing = outdated.length > 0 ? this.#renewing(outdated) : [this.#writingNothing()];
+    const before = [...commands, ...writing];
+    try {
+      const replies = await this.#options.connection.transact([...before, ...this.#reading(topics)]);
+      for (const topic of outdated) this.#outdated.delete(topic);
+      return { own: replies.slice(0, commands.length), versions: replies.slice(before.length) };
+    } catch (thrown) {
+      if (thrown instanceof TransactionRefused && isNotWritable(thrown.reason)) return undefined;
+      throw thrown;
+    }
   }
 
   /** Gives topics a version that have none: without one no listener could tell later that nothing was missed. */
@@ -131,7 +167,8 @@ export class TopicVersions {
     const since = now() - RECENT_MS;
     const recent = [...this.#given].filter(([, { at }]) => at >= since);
     if (recent.length === 0) return;
-    const present = await connection.send(this.reading(recent.map(([topic]) => topic)));
+    const reading = this.#arePermitted ? this.#reading(recent.map(([topic]) => topic)) : [];
+    const present = await connection.send(reading);
     const lost = recent
       .filter(([, { version }], index) => {
         const reply = present[index];
@@ -141,10 +178,22 @@ export class TopicVersions {
     if (lost.length === 0) return;
     log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
-    const renewed = lost.map((topic): Command => ['SET', names.versionKey(topic), this.#next()]);
-    if (this.#arePermitted) await connection.transact([...renewed, announcement]);
-    else await connection.send([announcement]);
+    // Listeners that connect later see it by the version; if Redis takes none now, with the next heartbeat.
+    for (const topic of lost) this.#outdated.add(topic);
+    await this.readWith([announcement], []);
     this.#given.clear();
+  }
+
+  #reading(topics: readonly string[]): readonly Command[] {
+    return topics.map((topic) => ['GET', this.#options.names.versionKey(topic)]);
+  }
+
+  #renewing(topics: readonly string[]): readonly Command[] {
+    return topics.map((topic) => ['SET', this.#options.names.versionKey(topic), this.#next()]);
+  }
+
+  #writingNothing(): Command {
+    return ['DEL', this.#options.names.versionKey('')];
   }
 
   #next(): string {
