@@ -330,3 +330,21 @@ test(
     assert.deepEqual(b.gaps, [TOPIC]);
   },
 );
+
+test(
+  'redis: a connection that becomes half open while it is made is made again',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    await quiet(await admin(t, server), a, b);
+    b.relay.stall();
+    b.relay.cut();
+    await b.relay.stalled(2);
+    b.relay.flow();
+    await eventually(async () => {
+      await publish(a, ['heard']);
+      assert.equal(b.heard.at(-1), 'heard');
+    });
+  },
+);

@@ -8,6 +8,9 @@ export class TcpRelay {
   readonly #pairs = new Set<readonly [net.Socket, net.Socket]>();
   #target: number;
   #isRefusing = false;
+  #isStalling = false;
+  /** Connections that carry nothing. */
+  readonly #stalled = new Set<net.Socket>();
 
   private constructor(target: number) {
     this.#target = target;
@@ -37,6 +40,7 @@ export class TcpRelay {
   /** Closes all connections. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+    for (const socket of this.#stalled) socket.destroy();
   }
 
   /** Closes all connections, and every new one at once, until `admit`. */
@@ -47,6 +51,20 @@ export class TcpRelay {
 
   admit(): void {
     this.#isRefusing = false;
+  }
+
+  /** Every new connection is accepted, and carries nothing, until `flow`; nor do those ever after. */
+  stall(): void {
+    this.#isStalling = true;
+  }
+
+  flow(): void {
+    this.#isStalling = false;
+  }
+
+  /** Resolves when so many connections carry nothing. */
+  async stalled(count: number): Promise<void> {
+    while (this.#stalled.size < count) await once(this.#server, 'connection');
   }
 
   /** The connections of now stay open, and carry nothing any more. */
@@ -62,6 +80,13 @@ export class TcpRelay {
   #accept(client: net.Socket): void {
     if (this.#isRefusing) {
       client.destroy();
+      return;
+    }
+    if (this.#isStalling) {
+      this.#stalled.add(client);
+      client.on('error', () => undefined);
+      client.on('close', () => this.#stalled.delete(client));
+      client.resume();
       return;
     }
     const server = net.connect(this.#target, '127.0.0.1');

@@ -25,6 +25,9 @@ const REPLY_TIMEOUT_MS = 10_000;
 /** An attempt to connect that gets no answer must not take longer than publishers wait for listeners: see Publishing. */
 const CONNECT_TIMEOUT_MS = 1_000;
 
+/** A listening connection that is being made, and over which nothing comes for so long, is made again. */
+const STALLED_MS = 2_000;
+
 /** Channels in one SUBSCRIBE. */
 const CHANNELS_PER_COMMAND = 1_000;
 
@@ -104,6 +107,7 @@ export class IoredisListening implements ListeningConnection {
 
   start(listener: ConnectionListener): void {
     let isReady = false;
+    this.#redis.on('connect', () => this.#expectProgress(() => isReady));
     this.#redis.on('ready', () => {
       void this.#joinAgain().then((joined) => {
         isReady = joined;
@@ -135,6 +139,17 @@ export class IoredisListening implements ListeningConnection {
     const id = this.#ids.get(channel);
     this.#ids.delete(channel);
     if (id !== undefined) this.#pubSub.unsubscribe(id);
+  }
+
+  /** A connection may become half open while it is being made, before anything else watches it. */
+  #expectProgress(isReady: () => boolean): void {
+    const { stream } = this.#redis;
+    let bytesRead = -1;
+    const watch = setInterval(() => {
+      if (isReady() || stream.destroyed) clearInterval(watch);
+      else if (stream.bytesRead === bytesRead) stream.destroy();
+      bytesRead = stream.bytesRead;
+    }, STALLED_MS).unref();
   }
 
   /**
