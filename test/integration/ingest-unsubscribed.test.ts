@@ -47,7 +47,11 @@ async function overhear(t: TestContext, prefix: string): Promise<string[]> {
   const heard: string[] = [];
   const listener = new Redis(redisUrl());
   t.after(() => listener.disconnect());
-  listener.on('pmessage', (_pattern: string, channel: string) => heard.push(channel.slice(prefix.length)));
+  listener.on('pmessage', (_pattern: string, name: string) => {
+    const channel = name.slice(prefix.length);
+    // Those that begin so are the bus's own.
+    if (!channel.startsWith('@')) heard.push(channel);
+  });
   await listener.psubscribe(`${prefix}*`);
   return heard;
 }

@@ -100,8 +100,9 @@ export class Publishing {
     return this.#isMaster;
   }
 
+  /** Whether pods pass over what the publisher's server counts no subscriber of, be it that only others may ask. */
   get countsSubscribers(): boolean {
-    return this.#countsSubscribers;
+    return this.#options.countsSubscribers;
   }
 
   /** @throws if nothing can be published */
@@ -215,6 +216,7 @@ export class Publishing {
       this.#leaveReplica();
       return false;
     }
+    this.#countsSubscribers = this.#options.countsSubscribers;
     await this.#versions.tryOut();
     const isSameServer = runId !== undefined && runId === this.#server;
     if (!isSameServer) await this.#versions.announceLost();
