@@ -85,10 +85,10 @@ const SETTINGS = {
     default: undefined,
     help: "File with the certificate authority that signed Redis's certificate (PEM).",
   }),
-  REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels.' }),
+  REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels and keys.' }),
   SKIP_UNSUBSCRIBED: flag({
     default: true,
-    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where a Redis node counts its own subscribers only: in a cluster, or with pods that listen to replicas.',
+    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where what `REDIS_URL` leads to does not count all subscribers, as behind some proxies.',
   }),
   CHANNEL_LINGER_MS: integer(0, 600_000, {
     default: 5_000,
