@@ -14,10 +14,10 @@ export class RecentScopes {
     this.#contexts = contexts;
   }
 
-  of({ t, p, o, ts, event }: Message): EventScope {
+  of({ t, id, p, o, ts, event }: Message): EventScope {
     // Only loaders make it worth while to find the same scope again.
     if (this.#contexts.code.loaders === undefined) return this.#contexts.scopeOf(event);
-    const position = `${t}/${p}/${o}/${ts}`;
+    const position = `${t}/${id}/${p}/${o}/${ts}`;
     const known = this.#scopes.get(position);
     if (known !== undefined) return known;
     const scope = this.#contexts.scopeOf(event);
