@@ -10,6 +10,7 @@ const SUITES = [
   'unit',
   'babel',
   'contract',
+  'simulation',
   'integration',
   'e2e',
   'abuse',
@@ -18,7 +19,7 @@ const SUITES = [
   'deploy',
   'docs',
 ];
-const WITHOUT_SERVICES = new Set(['unit', 'babel']);
+const WITHOUT_SERVICES = new Set(['unit', 'babel', 'simulation']);
 const WITH_DEPLOY_TOOLS = new Set(['deploy', 'docs']);
 
 /**

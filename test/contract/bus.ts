@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import test, { type TestContext, type TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import type { Publication } from '../../src/events/publisher.ts';
 import type { Metrics } from '../../src/metrics.ts';
+import { Inbox } from '../helpers/inbox.ts';
 
 export interface BusUnderTest {
   readonly bus: Bus;
@@ -199,19 +199,4 @@ async function channels(metrics: Metrics): Promise<number | undefined> {
 /** Checks again each turn of the event loop, since this state has no event. The runner's timeout bounds it. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-}
-
-class Inbox {
-  readonly messages: string[] = [];
-  readonly #arrivals = new EventEmitter();
-
-  readonly take = (payload: Buffer | string): void => {
-    this.messages.push(payload.toString());
-    this.#arrivals.emit('message');
-  };
-
-  async until(count: number): Promise<readonly string[]> {
-    while (this.messages.length < count) await once(this.#arrivals, 'message');
-    return this.messages;
-  }
 }

@@ -1,0 +1,18 @@
+import { EventEmitter, once } from 'node:events';
+
+/** What a listener of a channel has been given. */
+export class Inbox {
+  readonly messages: string[] = [];
+  readonly #arrivals = new EventEmitter();
+
+  readonly take = (payload: Buffer | string): void => {
+    this.messages.push(payload.toString());
+    this.#arrivals.emit('message');
+  };
+
+  /** Waits until there are so many. */
+  async until(count: number): Promise<readonly string[]> {
+    while (this.messages.length < count) await once(this.#arrivals, 'message');
+    return this.messages;
+  }
+}

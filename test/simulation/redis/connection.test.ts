@@ -1,0 +1,30 @@
+import { testRedisConnections } from '../../contract/redis-connection.ts';
+import { Random } from '../random.ts';
+import { VirtualTime, type Owner } from '../time/virtual-time.ts';
+import { SimulatedCommandConnection } from './command-connection.ts';
+import { SimulatedListeningConnection } from './listening-connection.ts';
+import { Network } from './network.ts';
+import { SimulatedRedis } from './server.ts';
+
+testRedisConnections('simulated redis', { timeout: 60_000 }, async (t) => {
+  const time = new VirtualTime();
+  const redis = new SimulatedRedis('redis', time);
+  const network = new Network({ time, random: Random.of(1, 'network'), target: () => redis });
+  const pod: Owner = { name: 'pod', state: 'running' };
+  let over = false;
+  const ended = time.run(
+    () => over,
+    (error) => {
+      throw error;
+    },
+    { waits: true },
+  );
+  t.after(() => {
+    over = true;
+    return ended;
+  });
+  return {
+    commands: () => new SimulatedCommandConnection(network, pod),
+    listening: () => new SimulatedListeningConnection(network, pod),
+  };
+});

@@ -1,0 +1,93 @@
+import type { ConnectionListener } from '../../../src/bus/redis/connection.ts';
+import type { Owner, Timer } from '../time/virtual-time.ts';
+import type { Network } from './network.ts';
+import type { SimulatedRedis } from './server.ts';
+import { Socket } from './socket.ts';
+
+/** The wait before a connection is made again, longer each time: as src/bus/redis/ioredis.ts has it. */
+const RETRY_MS = { step: 50, most: 400 };
+
+/** What the two connections of a pod have in common: being made, being lost, and being made again. */
+export abstract class SimulatedConnection {
+  protected readonly network: Network;
+  protected readonly pod: Owner;
+  protected socket: Socket | undefined;
+  protected ready = false;
+  #listener: ConnectionListener | undefined;
+  #retry: Timer | undefined;
+  #attempts = 0;
+
+  constructor(network: Network, pod: Owner) {
+    this.network = network;
+    this.pod = pod;
+  }
+
+  /** The present connection, for faults to act on. */
+  get present(): Socket | undefined {
+    return this.socket;
+  }
+
+  start(listener: ConnectionListener): void {
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#listener = undefined;
+    if (this.#retry !== undefined) this.network.time.cancel(this.#retry);
+    this.#lose();
+  }
+
+  reconnect(): void {
+    if (this.#listener === undefined) return;
+    this.#lose();
+    this.#connectLater();
+  }
+
+  /** The server's side is there: handshakes begin. */
+  protected abstract opened(socket: Socket): void;
+
+  /** What was under way is lost. */
+  protected abstract lost(): void;
+
+  /** The server is told that a connection has ended. */
+  protected abstract endedAtServer(server: SimulatedRedis, socket: Socket): void;
+
+  /** The handshake is over. */
+  protected becomeReady(): void {
+    this.ready = true;
+    this.#attempts = 0;
+    this.#listener?.onReady();
+  }
+
+  #connect(): void {
+    const socket: Socket = new Socket(this.network, this.pod, {
+      onOpen: () => this.opened(socket),
+      onClose: () => {
+        if (this.socket !== socket) return;
+        this.#lose();
+        this.#connectLater();
+      },
+      onServerClose: (server) => this.endedAtServer(server, socket),
+    });
+    this.socket = socket;
+  }
+
+  #connectLater(): void {
+    if (this.#listener === undefined) return;
+    this.#attempts += 1;
+    const { time, random } = this.network;
+    if (this.#retry !== undefined) time.cancel(this.#retry);
+    const delay = Math.min(this.#attempts * RETRY_MS.step, RETRY_MS.most) * (0.5 + random.next() / 2);
+    this.#retry = time.after(delay, this.pod, () => this.#connect());
+  }
+
+  #lose(): void {
+    const { socket, ready } = this;
+    this.socket = undefined;
+    this.ready = false;
+    socket?.close();
+    if (ready) this.#listener?.onLost();
+    this.lost();
+  }
+}

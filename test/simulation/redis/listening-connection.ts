@@ -1,0 +1,154 @@
+import type { ListeningConnection } from '../../../src/bus/redis/connection.ts';
+import { SimulatedConnection } from './connection.ts';
+import type { Session, SimulatedRedis } from './server.ts';
+import type { Socket } from './socket.ts';
+
+/** A client that has so much to read is disconnected: client-output-buffer-limit. */
+const OUTPUT_BUFFER_BYTES = 256 * 1024;
+
+/** What a message takes beside its channel and payload. */
+const FRAME_BYTES = 32;
+
+type Listener = (payload: Buffer | string) => void;
+
+interface Joining {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What a subscribed client is sent: a message, or the reply to a SUBSCRIBE. */
+interface Push {
+  readonly bytes: number;
+  readonly take: () => void;
+}
+
+export class SimulatedListeningConnection extends SimulatedConnection implements ListeningConnection {
+  readonly #listeners = new Map<string, Listener>();
+  readonly #joining = new Map<string, Joining>();
+  readonly #sessions = new Map<Socket, Session>();
+  #isOpened = false;
+  #paused = false;
+  #unread: Push[] = [];
+  #bytesRead = 0;
+
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  join(channel: string, listener: Listener): Promise<void> {
+    this.#listeners.set(channel, listener);
+    return new Promise((resolve, reject) => {
+      this.#joining.set(channel, { resolve, reject });
+      if (this.socket !== undefined && this.#isOpened) this.#subscribe(this.socket, channel);
+    });
+  }
+
+  leave(channel: string): void {
+    this.#listeners.delete(channel);
+    const { socket } = this;
+    if (socket === undefined) return;
+    socket.toServer(() => {
+      const session = this.#sessions.get(socket);
+      if (session !== undefined) socket.server.unsubscribe(session, channel);
+    });
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#readOn();
+  }
+
+  protected opened(socket: Socket): void {
+    this.#isOpened = true;
+    this.#paused = false;
+    this.#bytesRead = 0;
+    this.#unread = [];
+    const session: Session = {
+      kind: 'pubsub',
+      deliver: (channel, payload) => {
+        const bytes = channel.length + payload.length + FRAME_BYTES;
+        this.#push(socket, session, {
+          bytes,
+          take: () => this.#listeners.get(channel)?.(payload),
+        });
+      },
+      close: () => socket.closeByServer(),
+    };
+    socket.toServer(() => {
+      this.#sessions.set(socket, session);
+      socket.server.sessions.add(session);
+    });
+    for (const channel of this.#listeners.keys()) this.#subscribe(socket, channel);
+    // Redis replies in order: the reply to a PING comes after those to all SUBSCRIBEs.
+    socket.toServer(() =>
+      this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.becomeReady() }),
+    );
+  }
+
+  protected lost(): void {
+    this.#isOpened = false;
+    this.#unread = [];
+  }
+
+  protected endedAtServer(server: SimulatedRedis, socket: Socket): void {
+    const session = this.#sessions.get(socket);
+    if (session !== undefined) server.forget(session);
+    this.#sessions.delete(socket);
+  }
+
+  #subscribe(socket: Socket, channel: string): void {
+    socket.toServer(() => {
+      const session = this.#sessions.get(socket);
+      if (session === undefined) return;
+      const refused = socket.server.subscribe(session, channel);
+      this.#push(socket, session, {
+        bytes: channel.length + FRAME_BYTES,
+        take: () => this.#acknowledged(channel, refused),
+      });
+    });
+  }
+
+  #acknowledged(channel: string, refused: string | undefined): void {
+    const joining = this.#joining.get(channel);
+    this.#joining.delete(channel);
+    if (refused === undefined) {
+      joining?.resolve();
+      return;
+    }
+    if (joining === undefined) return;
+    this.#listeners.delete(channel);
+    joining.reject(new Error(refused));
+  }
+
+  /** What the server writes to the connection. */
+  #push(socket: Socket, session: Session, push: Push): void {
+    socket.unreadBytes += push.bytes;
+    if (socket.unreadBytes > OUTPUT_BUFFER_BYTES) {
+      socket.server.drop(session);
+      return;
+    }
+    socket.toPod(() => {
+      if (this.socket !== socket) return;
+      this.#unread.push(push);
+      this.#readOn();
+    });
+  }
+
+  #readOn(): void {
+    const { socket } = this;
+    for (let push = this.#next(socket); push !== undefined; push = this.#next(socket)) {
+      if (socket !== undefined) socket.unreadBytes -= push.bytes;
+      this.#bytesRead += push.bytes;
+      push.take();
+    }
+  }
+
+  /** What a push makes the pod do may pause the connection, or end it. */
+  #next(socket: Socket | undefined): Push | undefined {
+    return this.#paused || this.socket !== socket ? undefined : this.#unread.shift();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Random } from '../random.ts';
+import type { Owner, VirtualTime } from '../time/virtual-time.ts';
+import type { SimulatedRedis } from './server.ts';
+
+/** The way between one pod and Redis. Faults change it. */
+export interface Route {
+  latencyMs: readonly [least: number, most: number];
+  /** Bytes on the way arrive no earlier than this: TCP sends them again until the way is free. */
+  blockedUntil: number;
+}
+
+interface Options {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  /** What the address that pods connect to leads to at present. */
+  readonly target: () => SimulatedRedis;
+}
+
+/** Which server an address leads to, and how long bytes take there. */
+export class Network {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly #options: Options;
+  readonly #routes = new Map<Owner, Route>();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.time = options.time;
+    this.random = options.random;
+  }
+
+  get target(): SimulatedRedis {
+    return this.#options.target();
+  }
+
+  route(pod: Owner): Route {
+    const known = this.#routes.get(pod);
+    if (known !== undefined) return known;
+    const route: Route = { latencyMs: [0.2, 1], blockedUntil: 0 };
+    this.#routes.set(pod, route);
+    return route;
+  }
+
+  /** When what is sent now arrives. */
+  arrival({ latencyMs: [least, most], blockedUntil }: Route): number {
+    const latency = least + this.random.next() * (most - least);
+    return Math.max(this.time.now, blockedUntil) + latency;
+  }
+}

@@ -1,0 +1,232 @@
+import type { Command, Reply } from '../../../src/bus/redis/connection.ts';
+import type { VirtualTime } from '../time/virtual-time.ts';
+import { COMMANDS, type CommandSpec, type CommandTarget } from './commands.ts';
+
+/** A client's connection, as the server sees it. */
+export interface Session {
+  readonly kind: 'normal' | 'pubsub';
+  deliver(channel: string, payload: string): void;
+  /** The server closes the connection. */
+  close(): void;
+}
+
+interface Value {
+  readonly text: string;
+  readonly expiresAt: number;
+}
+
+/** The link by which a replica gets what its master runs. */
+interface Replication {
+  readonly replica: SimulatedRedis;
+  lagMs: number;
+  /** The last thing sent arrives then; a link keeps its order. */
+  arrivesAt: number;
+  open: boolean;
+}
+
+/** Why a server refuses a command at present; undefined: it does not. */
+type Refusal = (name: string, spec: CommandSpec) => string | undefined;
+
+/** One Redis process. It runs one command, or one transaction, at a time. */
+export class SimulatedRedis implements CommandTarget {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly sessions = new Set<Session>();
+  readonly channels = new Map<string, Set<Session>>();
+  role: 'master' | 'replica' = 'master';
+  alive = true;
+  /** Of one that is not alive: its machine is gone too, so that nobody is told that connections have ended. */
+  silent = false;
+  /** Set by faults: BUSY, NOPERM and the like. */
+  refuses: Refusal = () => undefined;
+  maxMemory = 0;
+  denied: string | undefined;
+  /** Whose command is being run. */
+  #session: Session | undefined;
+  #starts = 0;
+  #data = new Map<string, Value>();
+  #replication: Replication | undefined;
+  /** Where the server gets its data from, as a replica. */
+  #source: Replication | undefined;
+
+  constructor(name: string, time: VirtualTime) {
+    this.name = name;
+    this.time = time;
+  }
+
+  /** Another one after each start. */
+  get runId(): string {
+    return `${this.name}-${this.#starts}`;
+  }
+
+  /** Keys and values of the data set, for a test to look at. */
+  get data(): ReadonlyMap<string, Value> {
+    return this.#data;
+  }
+
+  /** The process ends; all connections with it. */
+  crash({ silent = false } = {}): void {
+    this.alive = false;
+    this.silent = silent;
+    if (!silent) for (const session of this.sessions) session.close();
+    this.sessions.clear();
+    this.channels.clear();
+    this.#cutReplication();
+  }
+
+  /** @param keepsData whether what was written before is still there */
+  restart(keepsData: boolean): void {
+    this.#starts += 1;
+    this.alive = true;
+    this.silent = false;
+    if (!keepsData) this.#data.clear();
+  }
+
+  /** Sends all that this master runs from now on to the replica, which begins with a copy of the data. */
+  replicateTo(replica: SimulatedRedis, lagMs: number): void {
+    this.#cutReplication();
+    replica.role = 'replica';
+    replica.#cutReplication();
+    replica.#data = new Map(this.#data);
+    this.#replication = { replica, lagMs, arrivesAt: 0, open: true };
+    replica.#source = this.#replication;
+  }
+
+  set replicationLagMs(lagMs: number) {
+    if (this.#replication !== undefined) this.#replication.lagMs = lagMs;
+  }
+
+  /** The replica becomes a master with what has arrived; what was still on its way is lost. */
+  promote(): void {
+    if (this.#source !== undefined) this.#source.open = false;
+    this.#source = undefined;
+    this.role = 'master';
+  }
+
+  killOthers(kind: Session['kind']): void {
+    for (const session of this.sessions) {
+      if (session.kind === kind && session !== this.#session) this.drop(session);
+    }
+  }
+
+  /** Forgets a session and closes it. */
+  drop(session: Session): void {
+    this.forget(session);
+    session.close();
+  }
+
+  /** The connection of a session is gone. */
+  forget(session: Session): void {
+    if (!this.sessions.delete(session)) return;
+    for (const [channel, members] of this.channels) {
+      if (members.delete(session) && members.size === 0) this.channels.delete(channel);
+    }
+  }
+
+  /** @returns what Redis replies: to SUBSCRIBE an error, or nothing yet, since the acknowledgement is a push */
+  subscribe(session: Session, channel: string): string | undefined {
+    const refused = this.#refusal('subscribe', { arity: -2 });
+    if (refused !== undefined) return refused;
+    const members = this.channels.get(channel);
+    if (members === undefined) this.channels.set(channel, new Set([session]));
+    else members.add(session);
+    return undefined;
+  }
+
+  unsubscribe(session: Session, channel: string): void {
+    const members = this.channels.get(channel);
+    if (members?.delete(session) === true && members.size === 0) this.channels.delete(channel);
+  }
+
+  run([name, ...args]: Command, session?: Session): Reply {
+    const lower = name.toLowerCase();
+    const refused = this.#refusalOf(lower, args);
+    if (refused !== undefined) return { error: new Error(refused) };
+    this.#session = session;
+    const reply = this.#run(lower, args);
+    this.#session = undefined;
+    return reply;
+  }
+
+  /** @returns the replies; or why nothing has been run */
+  transact(commands: readonly Command[]): readonly Reply[] | string {
+    for (const [name, ...args] of commands) {
+      const refused = this.#refusalOf(name.toLowerCase(), args);
+      if (refused !== undefined) return refused;
+    }
+    return commands.map(([name, ...args]) => this.#run(name.toLowerCase(), args));
+  }
+
+  get(key: string): string | null {
+    const value = this.#data.get(key);
+    if (value === undefined || value.expiresAt <= this.time.now) return null;
+    return value.text;
+  }
+
+  set(key: string, text: string, ttlMs = Infinity): void {
+    this.#data.set(key, { text, expiresAt: this.time.now + ttlMs });
+  }
+
+  delete(key: string): boolean {
+    const existed = this.get(key) !== null;
+    this.#data.delete(key);
+    return existed;
+  }
+
+  /** @returns how many sessions of this server get it */
+  publish(channel: string, payload: string): number {
+    const members = this.channels.get(channel);
+    if (members === undefined) return 0;
+    for (const session of members) session.deliver(channel, payload);
+    return members.size;
+  }
+
+  #refusalOf(name: string, args: readonly string[]): string | undefined {
+    const spec = COMMANDS[name];
+    if (spec === undefined) return `ERR unknown command '${name}'`;
+    const { arity } = spec;
+    const given = args.length + 1;
+    if (arity >= 0 ? given !== arity : given < -arity) {
+      return `ERR wrong number of arguments for '${name}' command`;
+    }
+    return this.#refusal(name, spec);
+  }
+
+  #refusal(name: string, spec: CommandSpec): string | undefined {
+    const refused = this.refuses(name, spec);
+    if (refused !== undefined) return refused;
+    if (name === this.denied) {
+      return `NOPERM User default has no permissions to run the '${name}' command`;
+    }
+    if (spec.writes === true && this.role === 'replica') {
+      return "READONLY You can't write against a read only replica.";
+    }
+    if (spec.grows === true && this.maxMemory > 0) {
+      return "OOM command not allowed when used memory > 'maxmemory'.";
+    }
+    return undefined;
+  }
+
+  #run(name: string, args: readonly string[]): Reply {
+    const spec = COMMANDS[name];
+    const reply: Reply = spec?.run?.(this, args) ?? { value: null };
+    if (spec?.replicates === true || spec?.writes === true) this.#replicate(name, args);
+    return reply;
+  }
+
+  #replicate(name: string, args: readonly string[]): void {
+    const link = this.#replication;
+    if (link === undefined || !link.open) return;
+    link.arrivesAt = Math.max(link.arrivesAt, this.time.now + link.lagMs);
+    this.time.at(link.arrivesAt, undefined, () => {
+      if (link.open && link.replica.alive) link.replica.#run(name, args);
+    });
+  }
+
+  #cutReplication(): void {
+    if (this.#replication !== undefined) this.#replication.open = false;
+    if (this.#source !== undefined) this.#source.open = false;
+    this.#replication = undefined;
+    this.#source = undefined;
+  }
+}

@@ -1,0 +1,151 @@
+import { EventQueue } from './event-queue.ts';
+
+/** Whose code an event runs: a pod. A frozen one's events wait until it goes on; a dead one's never happen. */
+export interface Owner {
+  readonly name: string;
+  state: 'running' | 'frozen' | 'dead';
+}
+
+export interface Timer {
+  readonly at: number;
+  readonly sequence: number;
+  readonly owner: Owner | undefined;
+  /** Undefined once it has run or is cancelled. */
+  run: (() => void) | undefined;
+}
+
+/** Kept from before the globals are replaced. */
+const nextTurn = globalThis.setImmediate;
+
+/** Callbacks of one turn of the real event loop; between two of them Node runs all microtasks. */
+const TURN = 64;
+
+/** 2026-01-01: timestamps of events look like those of real ones. */
+const BEGIN = Date.UTC(2026, 0, 1);
+
+interface Run {
+  readonly until: () => boolean;
+  readonly onError: (error: unknown) => void;
+  readonly ended: () => void;
+  /** Whether to wait for more events when none is left. */
+  readonly waits: boolean;
+}
+
+/**
+ * Time that goes from one event to the next, with nothing in between. What an event sets off in microtasks is over before
+ * the next event, and what it schedules belongs to the event's owner unless it says otherwise.
+ */
+export class VirtualTime {
+  readonly #queue = new EventQueue<Timer>();
+  readonly #heldBack = new Map<Owner, Timer[]>();
+  #now = BEGIN;
+  #sequence = 0;
+  #owner: Owner | undefined;
+  #running = false;
+
+  /** ms since 1970 */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** ms since the run began */
+  get elapsed(): number {
+    return this.#now - BEGIN;
+  }
+
+  /** Whose event is happening. */
+  get owner(): Owner | undefined {
+    return this.#owner;
+  }
+
+  /**
+   * Schedules an event.
+   *
+   * @param owner whose code it runs; undefined: nobody's, such as what a simulated server does
+   */
+  after(ms: number, owner: Owner | undefined, run: () => void): Timer {
+    return this.at(this.#now + (ms > 0 ? ms : 0), owner, run);
+  }
+
+  at(at: number, owner: Owner | undefined, run: () => void): Timer {
+    const timer = { at: Math.max(at, this.#now), sequence: (this.#sequence += 1), owner, run };
+    this.#queue.add(timer);
+    return timer;
+  }
+
+  cancel(timer: Timer): void {
+    timer.run = undefined;
+  }
+
+  /** Runs events whose owner was frozen: they happen now, in their order. */
+  thaw(owner: Owner): void {
+    owner.state = 'running';
+    const held = this.#heldBack.get(owner) ?? [];
+    this.#heldBack.delete(owner);
+    for (const timer of held) {
+      const { run } = timer;
+      if (run === undefined) continue;
+      // The first object stays the one that `cancel` is given.
+      this.at(this.#now, owner, () => {
+        if (timer.run === undefined) return;
+        timer.run = undefined;
+        run();
+      });
+    }
+  }
+
+  /** Runs events until `until` says so, or none is left. Errors that events throw go to `onError`. */
+  run(until: () => boolean, onError: (error: unknown) => void, { waits = false } = {}): Promise<void> {
+    if (this.#running) throw new Error('expected virtual time to stand still, but it runs already');
+    this.#running = true;
+    return new Promise((resolve) => {
+      const ended = (): void => {
+        this.#running = false;
+        this.#owner = undefined;
+        resolve();
+      };
+      this.#turn({ until, onError, ended, waits });
+    });
+  }
+
+  #turn(run: Run): void {
+    const step = (): void => {
+      if (!this.#running) return;
+      if (run.until() || !this.#step(run)) run.ended();
+    };
+    for (let count = 0; count < TURN; count += 1) nextTurn(step);
+    nextTurn(() => {
+      if (this.#running) this.#turn(run);
+    });
+  }
+
+  /** Runs events up to and including the first one that has an owner, whose microtasks must run before the next. */
+  #step({ until, onError, waits }: Run): boolean {
+    for (;;) {
+      const timer = this.#queue.take();
+      if (timer === undefined) return waits;
+      const { run, owner } = timer;
+      if (run === undefined || owner?.state === 'dead') continue;
+      this.#now = timer.at;
+      if (owner?.state === 'frozen') {
+        this.#holdBack(owner, timer);
+        continue;
+      }
+      timer.run = undefined;
+      this.#owner = owner;
+      try {
+        run();
+      } catch (error) {
+        onError(error);
+      }
+      if (owner !== undefined) return true;
+      if (until()) return true;
+    }
+  }
+
+  #holdBack(owner: Owner, timer: Timer): void {
+    const held = this.#heldBack.get(owner);
+    if (held === undefined) this.#heldBack.set(owner, [timer]);
+    else held.push(timer);
+  }
+}
