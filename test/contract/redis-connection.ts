@@ -190,6 +190,26 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(await inbox.until(2), ['a', 'b']);
   });
 
+  check(
+    'a new connection is not ready while Redis refuses its channels, and is made again until it does not',
+    async (connected) => {
+      const { commands, listening, listeningLife, admin } = connected;
+      const inbox = new Inbox();
+      await listening.join('news', inbox.take);
+      await admin.send([['ACL', 'SETUSER', 'default', '-subscribe']]);
+      await admin.send([['CLIENT', 'KILL', 'TYPE', 'pubsub']]);
+      await listeningLife.until('lost');
+      while (refusedJoins(await admin.send([['INFO', 'commandstats']])) < 2) {
+        if (listeningLife.states.length > 2) break;
+      }
+      assert.deepEqual(listeningLife.states, ['ready', 'lost']);
+      await admin.send([['ACL', 'SETUSER', 'default', '+subscribe']]);
+      await listeningLife.until('ready');
+      await commands.send([['PUBLISH', 'news', 'a']]);
+      assert.deepEqual(await inbox.until(1), ['a']);
+    },
+  );
+
   check('a channel may be joined while the connection is lost', async (connected) => {
     const { commands, listening, listeningLife } = connected;
     listening.reconnect();
@@ -291,6 +311,12 @@ function values(replies: readonly Reply[]): unknown[] {
 /** The value; or the first word of the error, which says what kind it is. */
 function outcome(reply: Reply): unknown {
   return 'error' in reply ? reply.error.message.split(' ')[0] : reply.value;
+}
+
+/** How often Redis has refused a SUBSCRIBE. */
+function refusedJoins(replies: readonly Reply[]): number {
+  const [, count] = /^cmdstat_subscribe:.*rejected_calls=(\d+)/m.exec(String(values(replies)[0])) ?? [];
+  return Number(count ?? 0);
 }
 
 function roleIn(replies: readonly Reply[]): unknown {

@@ -9,6 +9,8 @@ export interface CommandTarget {
   maxMemory: number;
   /** The command that the access list refuses. */
   denied: string | undefined;
+  /** How often each command was refused. */
+  readonly refusals: ReadonlyMap<string, number>;
   get(key: string): string | null;
   set(key: string, text: string, ttlMs?: number): void;
   delete(key: string): boolean;
@@ -59,7 +61,7 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
   role: { arity: 1, run: ({ role }) => ({ value: roleOf(role) }) },
   info: {
     arity: -1,
-    run: ({ runId }) => ({ value: `# Server\r\nredis_version:7.2.4\r\nrun_id:${runId}\r\n` }),
+    run: (redis, [section]) => ({ value: section === 'commandstats' ? statistics(redis) : server(redis) }),
   },
   config: { arity: -2, run: (redis, args) => configure(redis, args) },
   replicaof: { arity: 3, run: (redis, [host = '']) => replicaOf(redis, host) },
@@ -90,6 +92,15 @@ function increment(redis: CommandTarget, key: string, by: number): Reply {
 
 function counts({ channels }: CommandTarget, asked: readonly string[]): (string | number)[] {
   return asked.flatMap((channel) => [channel, channels.get(channel)?.size ?? 0]);
+}
+
+function server({ runId }: CommandTarget): string {
+  return `# Server\r\nredis_version:7.2.4\r\nrun_id:${runId}\r\n`;
+}
+
+function statistics({ refusals }: CommandTarget): string {
+  const lines = [...refusals].map(([name, count]) => `cmdstat_${name}:calls=0,rejected_calls=${count}\r\n`);
+  return `# Commandstats\r\n${lines.join('')}`;
 }
 
 function roleOf(role: CommandTarget['role']): unknown[] {

@@ -119,7 +119,11 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
       joining?.resolve();
       return;
     }
-    if (joining === undefined) return;
+    if (joining === undefined) {
+      // A channel that was joined before: without it the connection is of no use.
+      this.reconnect();
+      return;
+    }
     this.#listeners.delete(channel);
     joining.reject(new Error(refused));
   }

@@ -41,6 +41,7 @@ export class SimulatedRedis implements CommandTarget {
   refuses: Refusal = () => undefined;
   maxMemory = 0;
   denied: string | undefined;
+  readonly refusals = new Map<string, number>();
   /** Whose command is being run. */
   #session: Session | undefined;
   #starts = 0;
@@ -94,6 +95,11 @@ export class SimulatedRedis implements CommandTarget {
 
   set replicationLagMs(lagMs: number) {
     if (this.#replication !== undefined) this.#replication.lagMs = lagMs;
+  }
+
+  /** Whether it gets what a master runs. */
+  get isLinked(): boolean {
+    return this.#source?.open === true;
   }
 
   /** The replica becomes a master with what has arrived; what was still on its way is lost. */
@@ -193,6 +199,12 @@ export class SimulatedRedis implements CommandTarget {
   }
 
   #refusal(name: string, spec: CommandSpec): string | undefined {
+    const refused = this.#reasonAgainst(name, spec);
+    if (refused !== undefined) this.refusals.set(name, (this.refusals.get(name) ?? 0) + 1);
+    return refused;
+  }
+
+  #reasonAgainst(name: string, spec: CommandSpec): string | undefined {
     const refused = this.refuses(name, spec);
     if (refused !== undefined) return refused;
     if (name === this.denied) {

@@ -24,9 +24,9 @@ export class Socket {
   readonly server: SimulatedRedis;
   /** Bytes that the server has sent and the pod has not read. */
   unreadBytes = 0;
-  /** Nothing arrives any more in this direction, and nobody is told. */
-  deafToPod = false;
-  deafToServer = false;
+  /** Nothing that is sent now arrives in this direction, and nobody is told. */
+  #deafToPod = false;
+  #deafToServer = false;
   readonly #network: Network;
   readonly #route: Route;
   readonly #ends: Ends;
@@ -35,6 +35,8 @@ export class Socket {
   #toServerAt = 0;
   #toPodAt = 0;
   readonly #connecting: Timer;
+  /** Of the server's process that has accepted it: the next one knows nothing of it. */
+  #runId: string | undefined;
 
   constructor(network: Network, pod: Owner, ends: Ends) {
     this.#network = network;
@@ -52,15 +54,17 @@ export class Socket {
 
   /** Runs at the server once the bytes have come there, unless they get lost. */
   toServer(run: () => void): void {
-    if (!this.#clientOpen || this.deafToServer) return;
+    if (!this.#clientOpen || this.#deafToServer) return;
     this.#atServer(() => {
-      if (this.#serverOpen && this.server.alive) run();
+      if (!this.#serverOpen || !this.server.alive) return;
+      if (this.server.runId === this.#runId) run();
+      else this.closeByServer();
     });
   }
 
   /** Runs at the pod once the bytes have come there, unless they get lost. */
   toPod(run: () => void): void {
-    if (this.deafToPod) return;
+    if (this.#deafToPod) return;
     this.#atPod(() => {
       if (this.#clientOpen) run();
     });
@@ -71,22 +75,28 @@ export class Socket {
     if (!this.#clientOpen) return;
     this.#clientOpen = false;
     this.#network.time.cancel(this.#connecting);
-    if (!this.deafToServer) this.#atServer(() => this.#endServer());
+    if (!this.#deafToServer) this.#atServer(() => this.#endServer());
   }
 
   /** The server closes it; what it has sent before still arrives. */
   closeByServer(): void {
     if (!this.#serverOpen) return;
     this.#serverOpen = false;
-    if (!this.deafToPod) this.#atPod(() => this.#fail());
+    if (!this.#deafToPod) this.#atPod(() => this.#fail());
   }
 
   /** It breaks in between: what is under way is lost, and both ends are told. */
   break(): void {
-    this.deafToPod = true;
-    this.deafToServer = true;
+    this.#deafToPod = true;
+    this.#deafToServer = true;
     this.#network.time.after(this.#latency, this.pod, () => this.#fail());
     this.#network.time.after(this.#latency, undefined, () => this.#endServer());
+  }
+
+  /** What is sent from now on never arrives, and nobody is told: the connection is half open. */
+  vanish(direction: 'to' | 'from' | 'both'): void {
+    this.#deafToServer ||= direction !== 'from';
+    this.#deafToPod ||= direction !== 'to';
   }
 
   get #latency(): number {
@@ -102,6 +112,7 @@ export class Socket {
       return;
     }
     this.#serverOpen = true;
+    this.#runId = this.server.runId;
     this.toPod(() => {
       this.#network.time.cancel(this.#connecting);
       this.#ends.onOpen();
@@ -112,7 +123,7 @@ export class Socket {
     if (!this.#clientOpen) return;
     this.#clientOpen = false;
     this.#network.time.cancel(this.#connecting);
-    if (this.#serverOpen && !this.deafToServer) this.#atServer(() => this.#endServer());
+    if (this.#serverOpen && !this.#deafToServer) this.#atServer(() => this.#endServer());
     this.#ends.onClose();
   }
 

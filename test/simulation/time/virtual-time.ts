@@ -26,7 +26,8 @@ const BEGIN = Date.UTC(2026, 0, 1);
 interface Run {
   readonly until: () => boolean;
   readonly onError: (error: unknown) => void;
-  readonly ended: () => void;
+  readonly end: () => void;
+  isOver: boolean;
   /** Whether to wait for more events when none is left. */
   readonly waits: boolean;
 }
@@ -99,23 +100,24 @@ export class VirtualTime {
     if (this.#running) throw new Error('expected virtual time to stand still, but it runs already');
     this.#running = true;
     return new Promise((resolve) => {
-      const ended = (): void => {
+      const end = (): void => {
+        run.isOver = true;
         this.#running = false;
         this.#owner = undefined;
         resolve();
       };
-      this.#turn({ until, onError, ended, waits });
+      const run: Run = { until, onError, end, waits, isOver: false };
+      this.#turn(run);
     });
   }
 
   #turn(run: Run): void {
     const step = (): void => {
-      if (!this.#running) return;
-      if (run.until() || !this.#step(run)) run.ended();
+      if (!run.isOver && (run.until() || !this.#step(run))) run.end();
     };
     for (let count = 0; count < TURN; count += 1) nextTurn(step);
     nextTurn(() => {
-      if (this.#running) this.#turn(run);
+      if (!run.isOver) this.#turn(run);
     });
   }
 

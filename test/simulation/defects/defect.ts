@@ -1,0 +1,13 @@
+import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
+import type { Publisher } from '../../../src/events/publisher.ts';
+import type { StartOf } from '../kafka/positions.ts';
+
+/** A fault of the gateway's own, put in by changing what its parts are given. */
+export interface Defect {
+  readonly commands?: (real: CommandConnection) => CommandConnection;
+  readonly listening?: (real: ListeningConnection) => ListeningConnection;
+  readonly publisher?: (real: Publisher, commands: CommandConnection) => Publisher;
+  /** Changes each message before the hub gets it. */
+  readonly read?: (payload: Buffer | string) => string;
+  readonly startOf?: StartOf;
+}

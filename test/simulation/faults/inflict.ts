@@ -1,0 +1,144 @@
+import type { SimulatedPod } from '../world/pod.ts';
+import { GROUP, type World } from '../world/world.ts';
+import type { Fault } from './fault.ts';
+
+/** Lets a fault happen now. What lasts is mended after its time. */
+export function inflict(world: World, fault: Fault): void {
+  const pod = 'pod' in fault ? podOf(world, fault.pod) : undefined;
+  world.trace.add('fault', () => `${JSON.stringify(fault)}${pod === undefined ? '' : ` is ${pod.name}`}`);
+  if (!('pod' in fault)) inflictOnAll(world, fault);
+  else if (pod !== undefined) inflictOnPod(world, fault, pod);
+}
+
+function podOf({ livePods }: World, number: number): SimulatedPod | undefined {
+  return livePods[number % livePods.length];
+}
+
+function inflictOnAll(world: World, fault: Fault): void {
+  const { redis, kafka, repairs, ledger, time } = world;
+  switch (fault.kind) {
+    case 'redis-crash':
+      ledger.losses.push({ at: time.now });
+      redis.crash(fault.forMs, fault.keepsData, fault.silent);
+      return;
+    case 'failover':
+      redis.lagMs = fault.lagMs;
+      // What is written from now on is under way while the failover comes.
+      repairs.after(fault.lagMs, () => {
+        ledger.losses.push({ at: time.now });
+        const done = redis.failOver(fault);
+        world.trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
+      });
+      return;
+    case 'kill-listeners':
+      redis.master.killOthers('pubsub');
+      return;
+    case 'kill-publishers':
+      redis.master.killOthers('normal');
+      return;
+    case 'busy':
+      refuse(world, fault.forMs, () =>
+        world.network.random.chance(fault.probability)
+          ? 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'
+          : undefined,
+      );
+      return;
+    case 'no-memory':
+      refuse(world, fault.forMs, (_name, grows) =>
+        grows ? "OOM command not allowed when used memory > 'maxmemory'." : undefined,
+      );
+      return;
+    case 'not-permitted':
+      refuse(world, fault.forMs, (name) =>
+        name === fault.command
+          ? `NOPERM this user has no permissions to run the '${name}' command`
+          : undefined,
+      );
+      return;
+    case 'brokers-away':
+      kafka.isAvailable = false;
+      repairs.after(fault.forMs, () => (kafka.isAvailable = true));
+      return;
+    case 'more-partitions':
+      kafka.addPartitions(fault.topic, kafka.topic(fault.topic).partitions.length + fault.count);
+      return;
+    case 'topic-made-anew': {
+      const { id, partitions } = kafka.topic(fault.topic);
+      const group = kafka.group(GROUP);
+      ledger.deleted.set(
+        id,
+        new Map(
+          partitions.map((_, partition) => [
+            partition,
+            group.committed({ topic: fault.topic, topicId: id, partition }) ?? 0,
+          ]),
+        ),
+      );
+      kafka.create(fault.topic, fault.partitions);
+      return;
+    }
+    default:
+      throw new Error(`expected a fault of no single pod, got ${fault.kind}`);
+  }
+}
+
+function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
+  const { network, kafka, repairs, time } = world;
+  const route = network.route(pod.owner);
+  const { commands, listening } = pod;
+  switch (fault.kind) {
+    case 'slow-link': {
+      const before = route.latencyMs;
+      route.latencyMs = [fault.latencyMs / 2, fault.latencyMs];
+      repairs.after(fault.forMs, () => (route.latencyMs = before));
+      return;
+    }
+    case 'blocked-link':
+      route.blockedUntil = Math.max(route.blockedUntil, time.now + fault.forMs);
+      return;
+    case 'broken-listener':
+      listening.present?.break();
+      return;
+    case 'broken-publisher':
+      commands.present?.break();
+      return;
+    case 'half-open-listener':
+      listening.present?.vanish('both');
+      return;
+    case 'half-open-publisher':
+      commands.present?.vanish(fault.direction);
+      return;
+    case 'frozen-pod':
+      if (pod.owner.state !== 'running') return;
+      pod.owner.state = 'frozen';
+      repairs.after(fault.forMs, () => {
+        if (pod.owner.state === 'frozen') time.thaw(pod.owner);
+      });
+      return;
+    case 'killed-pod':
+      pod.kill(fault.silently);
+      repairs.after(fault.forMs, () => void world.startPod());
+      return;
+    case 'rolled-pod':
+      world.startPod();
+      time.after(0, pod.owner, () => void pod.stop());
+      return;
+    case 'cut-off-from-kafka':
+      kafka.cutOff.add(pod.owner);
+      repairs.after(fault.forMs, () => void kafka.cutOff.delete(pod.owner));
+      return;
+    default:
+      throw new Error(`expected a fault of one pod, got ${fault.kind}`);
+  }
+}
+
+function refuse(
+  { redis, repairs }: World,
+  forMs: number,
+  reason: (name: string, grows: boolean) => string | undefined,
+): void {
+  for (const server of redis.servers) server.refuses = (name, { grows = false }) => reason(name, grows);
+  repairs.after(forMs, () => {
+    for (const server of redis.servers) server.refuses = () => undefined;
+  });
+}

@@ -1,0 +1,51 @@
+import type { DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
+import type {
+  GroupMember,
+  KafkaDriver,
+  MemberOptions,
+  StoppableSink,
+} from '../../../src/ingest/kafka/driver.ts';
+import type { Random } from '../random.ts';
+import type { Owner } from '../time/virtual-time.ts';
+import type { SimulatedKafka } from './cluster.ts';
+import { SimulatedMember } from './member.ts';
+import { BrokersAway, Requests } from './requests.ts';
+
+/** The Kafka client of one pod. */
+export class SimulatedDriver implements KafkaDriver {
+  readonly #kafka: SimulatedKafka;
+  readonly #requests: Requests;
+  readonly #pod: Owner;
+  #members = 0;
+
+  constructor(kafka: SimulatedKafka, pod: Owner, random: Random) {
+    this.#kafka = kafka;
+    this.#pod = pod;
+    this.#requests = new Requests(kafka, pod, random);
+  }
+
+  missingTopics(wanted: readonly string[]): Promise<readonly string[]> {
+    return this.#requests.send(() => wanted.filter((topic) => !this.#kafka.has(topic)));
+  }
+
+  forgetGroup(groupId: string): Promise<boolean> {
+    return this.#requests.send(() => this.#kafka.forgetGroup(groupId));
+  }
+
+  member(options: MemberOptions): GroupMember {
+    this.#members += 1;
+    return new SimulatedMember(this.#kafka, this.#requests, `${this.#pod.name}/${this.#members}`, options);
+  }
+
+  deadLetterSink(topic: string): StoppableSink {
+    const send = (messages: readonly DeadLetterMessage[]): Promise<void> =>
+      this.#requests.send(() => {
+        for (const { key, value } of messages) this.#kafka.produce(topic, 0, key, value);
+      });
+    return { send, stop: () => Promise.resolve() };
+  }
+
+  isRetriable(error: unknown): boolean {
+    return error instanceof BrokersAway;
+  }
+}

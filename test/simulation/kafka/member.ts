@@ -1,0 +1,233 @@
+import type {
+  Assignment,
+  GroupMember,
+  MemberOptions,
+  PartitionPosition,
+} from '../../../src/ingest/kafka/driver.ts';
+import type { SimulatedKafka, StoredRecord } from './cluster.ts';
+import type { Joined, TopicPartition } from './group.ts';
+import { SimulatedBatch } from './record-batch.ts';
+import { Rejoin } from './rejoin.ts';
+import type { Requests } from './requests.ts';
+
+/** What the member has of one partition. */
+interface Assigned extends TopicPartition {
+  position: number;
+  highWatermark: number | undefined;
+  paused: boolean;
+}
+
+/** Most records that one fetch brings. */
+const FETCHED = 10;
+
+export class SimulatedMember implements GroupMember {
+  readonly #kafka: SimulatedKafka;
+  readonly #requests: Requests;
+  readonly #options: MemberOptions;
+  readonly #id: string;
+  #generation = 0;
+  #assigned: Assigned[] = [];
+  /** All partitions that there were at the last look. */
+  #metadata = '';
+  #metadataAt = -Infinity;
+  #heartbeatAt = -Infinity;
+  #next = 0;
+  #stopped = false;
+  #crashed = false;
+  /** Until the member neither joins nor consumes any more. */
+  #loop: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(kafka: SimulatedKafka, requests: Requests, id: string, options: MemberOptions) {
+    this.#kafka = kafka;
+    this.#requests = requests;
+    this.#id = id;
+    this.#options = options;
+  }
+
+  run(): Promise<Error> {
+    return new Promise((resolve) => {
+      this.#loop = this.#consumeAlways().catch((thrown: unknown) => {
+        this.#crashed = true;
+        resolve(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#loop;
+    const { groupId } = this.#options;
+    await this.#requests.send(() => this.#kafka.group(groupId).leave(this.#id)).catch(() => undefined); // The session ends by itself.
+  }
+
+  positions(): readonly PartitionPosition[] {
+    return this.#assigned.map(({ topic, partition, position, highWatermark }) => ({
+      topic,
+      partition,
+      position,
+      highWatermark,
+    }));
+  }
+
+  async #consumeAlways(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        await this.#join();
+        while (!this.#stopped) await this.#poll();
+      } catch (thrown) {
+        if (!(thrown instanceof Rejoin)) throw thrown;
+      }
+    }
+  }
+
+  async #join(): Promise<void> {
+    const { groupId, timing, onAssigned } = this.#options;
+    const { sessionTimeoutMs, rebalanceTimeoutMs } = timing;
+    const joined = await this.#requests.wait<Joined>((reply) =>
+      this.#kafka.group(groupId).join({ member: this.#id, sessionTimeoutMs, rebalanceTimeoutMs, reply }),
+    );
+    this.#answered();
+    this.#generation = joined.generation;
+    const { topics } = this.#options;
+    this.#assigned = await this.#requests.send(() => {
+      this.#metadata = this.#describe();
+      return joined.partitions
+        .filter(({ topic }) => topics.includes(topic))
+        .map((at) => ({ ...at, position: this.#resolve(at), highWatermark: undefined, paused: false }));
+    });
+    this.#metadataAt = this.#kafka.time.now;
+    this.#heartbeatAt = this.#kafka.time.now;
+    const assignment: Record<string, number[]> = {};
+    for (const { topic, partition } of this.#assigned) (assignment[topic] ??= []).push(partition);
+    onAssigned(assignment satisfies Assignment);
+  }
+
+  /** At the broker: where the partition begins, which is committed at once. */
+  #resolve(at: TopicPartition): number {
+    const group = this.#kafka.group(this.#options.groupId);
+    const topic = this.#kafka.topic(at.topic);
+    // Made anew since the group was assigned: nothing of it is consumed before the next join.
+    if (topic.id !== at.topicId) return 0;
+    const committed = group.committed(at);
+    const end = topic.partitions[at.partition]?.length ?? 0;
+    const start = this.#kafka.startOf({ committed, knowsTopic: group.knows(at.topic), end });
+    if (start !== committed) group.commit(this.#id, this.#generation, at, start);
+    return start;
+  }
+
+  async #poll(): Promise<void> {
+    await this.#heartbeat();
+    await this.#refreshMetadata();
+    const ready = await this.#requests.send(() => this.#fetch());
+    this.#answered();
+    if (ready === 'made anew') throw new Rejoin('a topic was made anew');
+    if (ready === undefined) {
+      if (!this.#stopped) await this.#waitForRecords();
+      return;
+    }
+    const { at, records, highWatermark } = ready;
+    at.highWatermark = highWatermark;
+    if (this.#stopped) return;
+    const generation = this.#generation;
+    await this.#options.onBatch(
+      new SimulatedBatch({
+        at,
+        records,
+        highWatermark,
+        heartbeat: () => this.#heartbeat(),
+        commit: (offset) => this.#commit(at, offset, generation),
+        isAssigned: () => generation === this.#generation && this.#assigned.includes(at),
+        isRunning: () => !this.#stopped && !this.#crashed,
+        pause: () => {
+          at.paused = true;
+          return () => {
+            at.paused = false;
+            this.#wake();
+          };
+        },
+      }),
+    );
+  }
+
+  /** At the broker: the next partition in turn that has something. */
+  #fetch():
+    | { readonly at: Assigned; readonly records: readonly StoredRecord[]; readonly highWatermark: number }
+    | 'made anew'
+    | undefined {
+    for (let tried = 0; tried < this.#assigned.length; tried += 1) {
+      const at = this.#assigned[this.#next % this.#assigned.length];
+      this.#next += 1;
+      if (at === undefined || at.paused) continue;
+      const topic = this.#kafka.topic(at.topic);
+      if (topic.id !== at.topicId) return 'made anew';
+      const log = topic.partitions[at.partition] ?? [];
+      if (log.length > at.position) {
+        return {
+          at,
+          records: log.slice(at.position, at.position + FETCHED),
+          highWatermark: log.length,
+        };
+      }
+    }
+    return undefined;
+  }
+
+  #waitForRecords(): Promise<void> {
+    return new Promise((resolve) => {
+      const { time } = this.#kafka;
+      const { pod } = this.#requests;
+      const ended = (): void => {
+        stop();
+        time.cancel(timer);
+        this.#wake = () => undefined;
+        resolve();
+      };
+      this.#wake = ended;
+      const stop = this.#kafka.onProduce(() => {
+        stop();
+        time.after(1, pod, ended);
+      });
+      const timer = time.after(this.#options.timing.fetchWaitMs, pod, ended);
+    });
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { time } = this.#kafka;
+    const { groupId, timing } = this.#options;
+    if (time.now - this.#heartbeatAt < timing.heartbeatMs) return;
+    const generation = this.#generation;
+    const answer = await this.#requests.send(() =>
+      this.#kafka.group(groupId).heartbeat(this.#id, generation),
+    );
+    this.#heartbeatAt = time.now;
+    this.#answered();
+    if (answer !== 'ok') throw new Rejoin(answer);
+  }
+
+  async #commit(at: Assigned, offset: number, generation: number): Promise<void> {
+    const answer = await this.#requests.send(() =>
+      this.#kafka.group(this.#options.groupId).commit(this.#id, generation, at, offset),
+    );
+    this.#answered();
+    if (answer !== 'ok') throw new Rejoin(answer);
+    at.position = offset;
+  }
+
+  async #refreshMetadata(): Promise<void> {
+    const { time } = this.#kafka;
+    if (time.now - this.#metadataAt < this.#options.timing.metadataMaxAgeMs) return;
+    const metadata = await this.#requests.send(() => this.#describe());
+    this.#metadataAt = time.now;
+    if (metadata !== this.#metadata) throw new Rejoin('there are other partitions than before');
+  }
+
+  #describe(): string {
+    return this.#kafka.partitions.map(({ topicId, partition }) => `${topicId}/${partition}`).join();
+  }
+
+  #answered(): void {
+    this.#options.onAnswer();
+  }
+}

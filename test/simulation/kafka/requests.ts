@@ -1,0 +1,76 @@
+import type { Random } from '../random.ts';
+import type { Owner } from '../time/virtual-time.ts';
+import type { SimulatedKafka } from './cluster.ts';
+
+/** No broker has answered, however often it was tried: the same may succeed later. */
+export class BrokersAway extends Error {
+  constructor() {
+    super('expected a broker to answer, but none did');
+    this.name = 'BrokersAway';
+  }
+}
+
+const LATENCY_MS = { least: 0.2, most: 1 };
+
+/** As src/ingest/kafka/kafkajs/client.ts has it. */
+const RETRIES = { count: 5, firstMs: 300, maxMs: 5_000 };
+
+/** How the client of one pod talks to the brokers. */
+export class Requests {
+  readonly pod: Owner;
+  readonly #kafka: SimulatedKafka;
+  readonly #random: Random;
+
+  constructor(kafka: SimulatedKafka, pod: Owner, random: Random) {
+    this.#kafka = kafka;
+    this.pod = pod;
+    this.#random = random;
+  }
+
+  /**
+   * Runs at a broker, and brings back what it gives.
+   *
+   * @throws BrokersAway
+   */
+  send<T>(run: () => T): Promise<T> {
+    return this.#exchange((resolve) => resolve(run()));
+  }
+
+  /** Likewise for a request that the broker answers when it has something to answer. */
+  wait<T>(run: (reply: (value: T) => void) => void): Promise<T> {
+    return this.#exchange(run);
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#kafka.time.after(ms, this.pod, resolve);
+    });
+  }
+
+  async #exchange<T>(run: (reply: (value: T) => void) => void): Promise<T> {
+    for (let attempt = 0, wait = RETRIES.firstMs; ; attempt += 1, wait = Math.min(2 * wait, RETRIES.maxMs)) {
+      const outcome = await this.#once(run);
+      if (outcome !== undefined) return outcome.value;
+      if (attempt === RETRIES.count) throw new BrokersAway();
+      await this.sleep(wait);
+    }
+  }
+
+  /** @returns undefined if no broker was there */
+  #once<T>(run: (reply: (value: T) => void) => void): Promise<{ readonly value: T } | undefined> {
+    const { time } = this.#kafka;
+    return new Promise((resolve) => {
+      const answer = (outcome: { readonly value: T } | undefined): void => {
+        time.after(this.#latency, this.pod, () => resolve(outcome));
+      };
+      time.after(this.#latency, undefined, () => {
+        if (this.#kafka.isReachable(this.pod)) run((value) => answer({ value }));
+        else answer(undefined);
+      });
+    });
+  }
+
+  get #latency(): number {
+    return LATENCY_MS.least + this.#random.next() * (LATENCY_MS.most - LATENCY_MS.least);
+  }
+}

@@ -1,0 +1,8 @@
+/** What happened in a run, in numbers. */
+export interface Summary {
+  readonly events: number;
+  readonly pods: number;
+  readonly deliveries: number;
+  /** How often a subscriber was told that events may be missing. */
+  readonly told: number;
+}

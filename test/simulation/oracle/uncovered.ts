@@ -1,0 +1,31 @@
+import type { LedgerEvent } from '../world/ledger.ts';
+import type { SimulatedSubscriber } from '../world/subscriber.ts';
+import type { World } from '../world/world.ts';
+
+/** Whether the promises do not cover that this subscriber gets this event. Each of them is a limit of the gateway. */
+export function isUncovered(world: World, subscriber: SimulatedSubscriber, event: LedgerEvent): boolean {
+  return isGone(subscriber) || isDeleted(world, event) || isLostWithItsPublisher(world, event);
+}
+
+/** The subscriber left, or its pod ended, perhaps before it could be told: its client connects elsewhere, and fetches anew. */
+function isGone({ endedAt }: SimulatedSubscriber): boolean {
+  return endedAt !== undefined;
+}
+
+/** Its topic was deleted before the group had consumed it. */
+function isDeleted({ ledger }: World, { topicId, partition, offset }: LedgerEvent): boolean {
+  const committed = ledger.deleted.get(topicId);
+  return committed !== undefined && offset >= (committed.get(partition) ?? 0);
+}
+
+/**
+ * Redis lost what it had acknowledged, and the pod that had published it, and would have told so, died before it could.
+ */
+function isLostWithItsPublisher({ ledger, pods }: World, { number }: LedgerEvent): boolean {
+  const attempts = ledger.attempts.get(number) ?? [];
+  return attempts.some(({ pod, at, acknowledged }) => {
+    if (!acknowledged || !ledger.losses.some((loss) => loss.at >= at)) return false;
+    const publisher = pods.find(({ name }) => name === pod);
+    return publisher?.killedAt !== undefined;
+  });
+}

@@ -1,0 +1,174 @@
+import type { Defect } from './defects/defect.ts';
+import { inflict } from './faults/inflict.ts';
+import { BUSY_MS, type Plan, type PlannedSubscription } from './faults/plan.ts';
+import { judge } from './oracle/judge.ts';
+import type { Summary } from './oracle/summary.ts';
+import { Random } from './random.ts';
+import { replaceGlobals } from './time/globals.ts';
+import { VirtualTime } from './time/virtual-time.ts';
+import type { SimulatedGraph, TopicName } from './world/graph.ts';
+import type { SimulatedPod } from './world/pod.ts';
+import { GROUP, World } from './world/world.ts';
+
+export interface Outcome {
+  /** What has happened that must not; empty: all is well. */
+  readonly violations: readonly string[];
+  readonly summary: Summary;
+  readonly trace: readonly string[];
+  readonly hash: string;
+}
+
+interface RunOptions {
+  readonly plan: Plan;
+  readonly shared: SimulatedGraph;
+  readonly isTraced?: boolean;
+  /** What is wrong with all pods on purpose. */
+  readonly defect?: Defect;
+}
+
+/** How long pods may take to become ready: ms. */
+const START_MS = 60_000;
+
+/** Between the start and the first event, so that what begins begins quietly. */
+const CALM_MS = 3_000;
+
+/** How long it may take, after all is healed, until everything is consumed. */
+const RECOVERY_MS = 120_000;
+
+/** A listener that is only half open is noticed within this time. */
+const NOTICED_MS = 15_000;
+
+/** How long the last events may take. */
+const PROBE_MS = 15_000;
+
+const TOPICS: readonly TopicName[] = ['news', 'bids'];
+const CHANNELS = ['a', 'b', 'c'];
+
+/** Lets time pass. @returns whether it has come to that */
+type Go = (until: () => boolean, withinMs: number) => Promise<boolean>;
+
+const never = (): boolean => false;
+
+/** Runs one plan from its start to its end, and judges it. Only one at a time. */
+export async function run({ plan, shared, isTraced = false, defect = {} }: RunOptions): Promise<Outcome> {
+  const time = new VirtualTime();
+  const random = Random.of(plan.seed, 'globals');
+  const violations: string[] = [];
+  const { stackTraceLimit } = Error;
+  // Stacks take a third of the time, and a violation is looked at in a second run anyway.
+  if (!isTraced) Error.stackTraceLimit = 0;
+  const restoreGlobals = replaceGlobals(time, () => random.next());
+  const onRejection = (error: unknown): void => void violations.push(`nobody has handled ${stackOf(error)}`);
+  process.on('unhandledRejection', onRejection);
+  const world = new World({ plan, time, shared, isTraced, defect });
+  const go: Go = async (until, withinMs) => {
+    const end = time.now + withinMs;
+    let isDue = false;
+    const timer = time.at(end, undefined, () => (isDue = true));
+    await time.run(
+      () => isDue || until(),
+      (error) => violations.push(`thrown: ${stackOf(error)}`),
+    );
+    time.cancel(timer);
+    return until();
+  };
+  try {
+    violations.push(...(await play(world, plan, go)));
+    // Before the pods are stopped: from then on no subscriber is there.
+    violations.push(...judge(world));
+    violations.push(...(await stop(world, go)));
+  } finally {
+    restoreGlobals();
+    Error.stackTraceLimit = stackTraceLimit;
+    process.off('unhandledRejection', onRejection);
+  }
+  const { lines, hash } = world.trace;
+  return { violations, summary: summaryOf(world), trace: lines, hash: isTraced ? hash : '' };
+}
+
+/** @returns what did not come to pass in time */
+async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
+  const { kafka, repairs, trace } = world;
+  for (let count = 0; count < plan.pods; count += 1) world.startPod();
+  for (const subscription of plan.subscriptions) if (subscription.atMs < 0) subscribe(world, subscription);
+  if (!(await go(() => isSettled(world), START_MS))) return [`not ready: ${unready(world)}`];
+  await go(never, CALM_MS);
+  schedule(world, plan);
+  await go(never, BUSY_MS);
+  trace.add('world', () => 'all is healed');
+  repairs.all();
+  if (!(await go(() => isSettled(world) && world.isConsumed, RECOVERY_MS))) {
+    return [`not recovered: ${unready(world)}; ${world.isConsumed ? 'all' : 'not all'} is consumed`];
+  }
+  await go(never, NOTICED_MS);
+  for (const topic of TOPICS) {
+    for (const [partition] of kafka.topic(topic).partitions.entries()) {
+      for (const channel of CHANNELS) world.produce(topic, channel, { isProbe: true, partition });
+    }
+  }
+  await go(never, PROBE_MS);
+  return [];
+}
+
+/** @returns what did not come to pass in time */
+async function stop({ time, livePods }: World, go: Go): Promise<string[]> {
+  const stopped = Promise.all(
+    livePods.map(
+      (pod) =>
+        new Promise<void>((resolve) => {
+          time.after(0, pod.owner, () => void pod.stop().then(resolve));
+        }),
+    ),
+  );
+  let isStopped = false;
+  void stopped.then(() => (isStopped = true));
+  return (await go(() => isStopped, RECOVERY_MS)) ? [] : ['not stopped'];
+}
+
+function schedule(world: World, plan: Plan): void {
+  const { time } = world;
+  const begin = time.now;
+  const at = (atMs: number, happen: () => void): void => void time.at(begin + atMs, undefined, happen);
+  for (const { atMs, topic, channel, malformed } of plan.events) {
+    at(atMs, () => world.produce(topic, channel, { malformed }));
+  }
+  for (const fault of plan.faults) at(fault.atMs, () => inflict(world, fault));
+  for (const subscription of plan.subscriptions) {
+    const { atMs } = subscription;
+    if (atMs >= 0) at(atMs, () => subscribe(world, subscription));
+  }
+}
+
+function subscribe(world: World, { pod, topic, channels, staysMs }: PlannedSubscription): void {
+  const subscriber = world.subscribe(pod, topic, channels);
+  if (subscriber === undefined || staysMs === undefined) return;
+  world.time.after(staysMs, undefined, () => world.unsubscribe(subscriber));
+}
+
+function isSettled(world: World): boolean {
+  return (
+    world.kafka.group(GROUP).isStable &&
+    world.livePods.every(({ isReady }) => isReady) &&
+    world.subscribers.every(({ joinedAt, endedAt }) => joinedAt !== undefined || endedAt !== undefined)
+  );
+}
+
+function unready({ livePods }: World): string {
+  return livePods
+    .filter(({ isReady }) => !isReady)
+    .map((pod: SimulatedPod) => pod.name)
+    .join(', ');
+}
+
+function summaryOf({ ledger, subscribers, pods }: World): Summary {
+  return {
+    events: ledger.events.length,
+    pods: pods.length,
+    deliveries: subscribers.reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    told: subscribers.reduce((sum, { told }) => sum + told.length, 0),
+  };
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? String(error.stack) : String(error);
+}

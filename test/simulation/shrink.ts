@@ -1,0 +1,37 @@
+import type { Plan } from './faults/plan.ts';
+import { restrict, type Selection } from './restrict.ts';
+
+/** The parts of a plan that are lists, in the order in which they are made smaller. */
+const LISTS = ['faults', 'subscriptions', 'events'] as const;
+
+/** Enough for a plan of usual size; a shrink that is not complete is still one. */
+const MOST_RUNS = 150;
+
+/**
+ * Leaves out what a violation does not need.
+ *
+ * @param fails runs a plan, and says whether it still goes wrong
+ */
+export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Selection> {
+  let runs = 0;
+  let kept: Selection = {};
+  const attempt = async (smaller: Selection): Promise<boolean> => {
+    if (runs >= MOST_RUNS) return false;
+    runs += 1;
+    if (!(await fails(restrict(plan, smaller)))) return false;
+    kept = smaller;
+    return true;
+  };
+  if (plan.pods > 2) await attempt({ ...kept, pods: 2 });
+  for (const list of LISTS) {
+    let numbers = [...plan[list].keys()];
+    for (let size = Math.ceil(numbers.length / 2); size >= 1; size = Math.floor(size / 2)) {
+      for (let from = 0; from < numbers.length;) {
+        const fewer = numbers.toSpliced(from, size);
+        if (await attempt({ ...kept, [list]: fewer })) numbers = fewer;
+        else from += size;
+      }
+    }
+  }
+  return kept;
+}

@@ -1,0 +1,46 @@
+import type { TopicName } from './graph.ts';
+
+/** One event, as Kafka has it. */
+export interface LedgerEvent {
+  /** Its own, over all topics. */
+  readonly number: number;
+  readonly topic: TopicName;
+  readonly topicId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly channel: string;
+  /** When it was produced. */
+  readonly at: number;
+  /** Its value is no JSON: it becomes a dead letter. */
+  readonly malformed: boolean;
+  /** One of those at the end, when all faults are over: it has to arrive. */
+  readonly isProbe: boolean;
+}
+
+/** One attempt of a pod to publish an event, and whether Redis acknowledged it. */
+export interface Attempt {
+  readonly pod: string;
+  readonly at: number;
+  acknowledged: boolean;
+}
+
+/** When Redis lost what it had acknowledged, or may have. */
+export interface Loss {
+  readonly at: number;
+}
+
+/** What has been produced and published. */
+export class Ledger {
+  readonly events: LedgerEvent[] = [];
+  /** By number of the event. */
+  readonly attempts = new Map<number, Attempt[]>();
+  readonly losses: Loss[] = [];
+  /** When topics were made anew: what the group had not consumed of them by then is gone with them. */
+  readonly deleted = new Map<string, ReadonlyMap<number, number>>();
+
+  attempted(number: number, attempt: Attempt): void {
+    const attempts = this.attempts.get(number);
+    if (attempts === undefined) this.attempts.set(number, [attempt]);
+    else attempts.push(attempt);
+  }
+}

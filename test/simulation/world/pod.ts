@@ -1,0 +1,244 @@
+import type { Listener, Subscription } from '../../../src/bus/bus.ts';
+import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
+import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
+import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
+import { Hub } from '../../../src/hub/hub.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { Limiter } from '../../../src/support/limiter.ts';
+import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
+import type { Random } from '../random.ts';
+import type { Defect } from '../defects/defect.ts';
+import type { SimulatedConnection } from '../redis/connection.ts';
+import { simulatedClock } from '../time/simulated-clock.ts';
+import type { Owner, VirtualTime } from '../time/virtual-time.ts';
+import type { SimulatedGraph } from './graph.ts';
+import type { Ledger } from './ledger.ts';
+import type { SimulatedSubscriber } from './subscriber.ts';
+import type { Trace } from './trace.ts';
+
+interface PodOptions {
+  readonly owner: Owner;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly shared: SimulatedGraph;
+  readonly commands: CommandConnection & SimulatedConnection;
+  readonly listening: ListeningConnection & SimulatedConnection;
+  readonly driver: KafkaDriver;
+  readonly sessionSeconds: number;
+  /** What is wrong with this pod on purpose. */
+  readonly defect: Defect;
+  readonly ledger: Ledger;
+  readonly trace: Trace;
+}
+
+const PREFIX = 'sim:';
+
+/** Few enough that a run does not last long. */
+const LINGER_MS = 2_000;
+
+/** As the source's own, but for fewer fetches that bring nothing, and new partitions that are found sooner. */
+const TIMING = {
+  heartbeatMs: 1_500,
+  rebalanceTimeoutMs: 30_000,
+  fetchWaitMs: 3_000,
+  metadataMaxAgeMs: 5_000,
+};
+
+const NO_BUDGET = {
+  spent: 0,
+  writing: false,
+  spend: () => undefined,
+  renew: () => undefined,
+  timed: () => undefined,
+};
+
+/** One pod: the gateway's own ingest, bus and hub, over simulated connections. */
+export class SimulatedPod {
+  readonly owner: Owner;
+  readonly commands: PodOptions['commands'];
+  readonly listening: PodOptions['listening'];
+  readonly subscribers: SimulatedSubscriber[] = [];
+  killedAt: number | undefined;
+  isStopped = false;
+  readonly #options: PodOptions;
+  readonly #bus: RedisBus;
+  readonly #source: KafkaSource;
+  readonly #hub: Hub;
+  /** By channel: what the bus says when it has been joined. */
+  readonly #joins = new Map<string, Promise<void>>();
+
+  constructor(options: PodOptions) {
+    this.#options = options;
+    const { owner, time, random, shared, commands, listening, driver, defect, trace } = options;
+    this.owner = owner;
+    this.commands = commands;
+    this.listening = listening;
+    const metrics = new Metrics();
+    const log = trace.log(owner.name);
+    const clock = simulatedClock(time, random);
+    this.#bus = new RedisBus({
+      commands: defect.commands?.(commands) ?? commands,
+      listening: defect.listening?.(listening) ?? listening,
+      prefix: PREFIX,
+      lingerMs: LINGER_MS,
+      countsSubscribers: true,
+      metrics,
+      log,
+      clock,
+    });
+    this.#source = new KafkaSource({
+      settings: {
+        KAFKA_BROKERS: ['simulated'],
+        KAFKA_TLS: false,
+        KAFKA_CA: undefined,
+        KAFKA_SASL_MECHANISM: undefined,
+        KAFKA_SASL_USERNAME: undefined,
+        KAFKA_SASL_PASSWORD: undefined,
+        KAFKA_GROUP_ID: 'sluice',
+        KAFKA_START: 'committed',
+        KAFKA_BAD_BATCH: 'stop',
+        KAFKA_SESSION_SECONDS: options.sessionSeconds,
+        DEAD_LETTER_TOPIC: undefined,
+        EVENT_MAX_AGE_SECONDS: 0,
+        REDIS_PREFIX: PREFIX,
+      },
+      topics: shared.graph.topics,
+      publisher: this.#watched(defect.publisher?.(this.#bus, commands) ?? this.#bus),
+      metrics,
+      log,
+      broadcast: false,
+      clock,
+      timing: { ...TIMING, sessionTimeoutMs: options.sessionSeconds * 1_000 },
+      driver,
+    });
+    const { graph, executor, contexts } = shared;
+    this.#hub = new Hub({
+      graph,
+      executor,
+      contexts,
+      bus: {
+        subscribe: (topic, channel, listener) => this.#subscribe(topic, channel, listener),
+        onGap: (listener) =>
+          this.#bus.onGap((topic) => {
+            trace.add(owner.name, () => `may have missed events of ${topic}`);
+            listener(topic);
+          }),
+        pause: () => this.#bus.pause(),
+        resume: () => this.#bus.resume(),
+      },
+      budget: NO_BUDGET,
+      limiter: new Limiter(100),
+      paths: new BoundedLabels(),
+      metrics,
+      log,
+      maxWaiting: 1_000,
+      timeoutMs: 30_000,
+      channelPrefix: PREFIX,
+      maxChannels: 100,
+      gapPolicy: 'close',
+    });
+  }
+
+  get name(): string {
+    return this.owner.name;
+  }
+
+  get isLive(): boolean {
+    return this.owner.state !== 'dead' && !this.isStopped;
+  }
+
+  get isReady(): boolean {
+    return this.#bus.notReady() === undefined && this.#source.notReady() === undefined;
+  }
+
+  start(): void {
+    this.#bus.start();
+    void this.#source.start();
+  }
+
+  /** As at the end of a drain: clients have gone, and what is being published is finished. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    for (const subscriber of this.subscribers) this.leave(subscriber);
+    await this.#source.stop();
+    await this.#bus.stop();
+  }
+
+  join(subscriber: SimulatedSubscriber): void {
+    const { operations } = this.#options.shared;
+    const operation = operations.get(subscriber.topic);
+    if (operation === undefined) throw new Error(`expected a query for ${subscriber.topic}`);
+    const { channels } = subscriber;
+    const channel = subscriber.topic === 'bids' ? channels : channels?.[0];
+    const group = this.#hub.join(operation, channel === undefined ? {} : { channel }, subscriber);
+    if (!(group instanceof Group)) throw new AggregateError(group, 'a subscriber could not join');
+    subscriber.group = group;
+    this.subscribers.push(subscriber);
+    const joins = group.plan.channels.map((name) => this.#joins.get(name));
+    void Promise.all(joins).then(
+      () => (subscriber.joinedAt = this.#options.time.now),
+      () => undefined, // The hub ends it.
+    );
+  }
+
+  leave(subscriber: SimulatedSubscriber): void {
+    if (subscriber.endedAt !== undefined || subscriber.group === undefined) return;
+    subscriber.endedAt = this.#options.time.now;
+    this.#hub.leave(subscriber.group, subscriber);
+  }
+
+  /**
+   * The process ends at once.
+   *
+   * @param silently with its machine, so that nobody is told that its connections have ended
+   */
+  kill(silently: boolean): void {
+    const { time } = this.#options;
+    this.killedAt = time.now;
+    this.owner.state = 'dead';
+    for (const subscriber of this.subscribers) subscriber.endedAt ??= time.now;
+    if (silently) return;
+    this.commands.present?.close();
+    this.listening.present?.close();
+  }
+
+  #subscribe(topic: string, channel: string, listener: Listener): Subscription {
+    const { read = (payload) => payload.toString() } = this.#options.defect;
+    const subscription = this.#bus.subscribe(topic, channel, (payload) => listener(read(payload)));
+    this.#joins.set(channel, subscription.ready);
+    return subscription;
+  }
+
+  /** Writes down who publishes what. */
+  #watched(bus: Publisher): Publisher {
+    const { ledger, time, trace } = this.#options;
+    return {
+      subscribed: (topic, channels) => bus.subscribed(topic, channels),
+      publish: async (topic, batch) => {
+        const attempts = batch.map((publication) => {
+          const attempt = { pod: this.name, at: time.now, acknowledged: false };
+          const number = numberOf(publication);
+          ledger.attempted(number, attempt);
+          return { publication, number, attempt };
+        });
+        trace.add(this.name, () => `publishes ${attempts.map(({ number }) => number).join(' ')}`);
+        let failed: ReadonlySet<Publication> = new Set();
+        try {
+          await bus.publish(topic, batch);
+        } catch (thrown) {
+          failed = new Set(thrown instanceof PublishError ? thrown.failed : batch);
+          throw thrown;
+        } finally {
+          for (const { publication, attempt } of attempts) attempt.acknowledged = !failed.has(publication);
+        }
+      },
+    };
+  }
+}
+
+function numberOf({ payload }: Publication): number {
+  return (JSON.parse(payload) as { readonly event: { readonly number: number } }).event.number;
+}

@@ -1,0 +1,143 @@
+import type { Defect } from '../defects/defect.ts';
+import type { Plan } from '../faults/plan.ts';
+import { SimulatedKafka } from '../kafka/cluster.ts';
+import { SimulatedDriver } from '../kafka/driver.ts';
+import { Random } from '../random.ts';
+import { SimulatedCommandConnection } from '../redis/command-connection.ts';
+import { SimulatedListeningConnection } from '../redis/listening-connection.ts';
+import { Network } from '../redis/network.ts';
+import type { Owner, VirtualTime } from '../time/virtual-time.ts';
+import type { SimulatedGraph, TopicName } from './graph.ts';
+import { Ledger } from './ledger.ts';
+import { SimulatedPod } from './pod.ts';
+import { RedisPair } from './redis-pair.ts';
+import { Repairs } from './repairs.ts';
+import { SimulatedSubscriber } from './subscriber.ts';
+import { Trace } from './trace.ts';
+
+interface WorldOptions {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly shared: SimulatedGraph;
+  readonly isTraced: boolean;
+  readonly defect: Defect;
+}
+
+export const GROUP = 'sluice';
+
+/** Kafka, Redis and the pods between them, in one process. */
+export class World {
+  readonly time: VirtualTime;
+  readonly kafka: SimulatedKafka;
+  readonly redis: RedisPair;
+  readonly network: Network;
+  readonly repairs: Repairs;
+  readonly ledger = new Ledger();
+  readonly trace: Trace;
+  readonly pods: SimulatedPod[] = [];
+  readonly subscribers: SimulatedSubscriber[] = [];
+  readonly #options: WorldOptions;
+
+  constructor(options: WorldOptions) {
+    const { plan, time, isTraced, defect } = options;
+    this.#options = options;
+    this.time = time;
+    this.repairs = new Repairs(time);
+    this.trace = new Trace(time, isTraced);
+    this.kafka = new SimulatedKafka(time, defect.startOf);
+    this.redis = new RedisPair(time, this.repairs);
+    this.network = new Network({
+      time,
+      random: Random.of(plan.seed, 'network'),
+      target: () => this.redis.master,
+    });
+    for (const topic of ['news', 'bids'] as const) this.kafka.create(topic, plan.partitions[topic]);
+  }
+
+  get livePods(): readonly SimulatedPod[] {
+    return this.pods.filter(({ isLive }) => isLive);
+  }
+
+  startPod(): SimulatedPod {
+    const { plan, shared, defect } = this.#options;
+    const owner: Owner = { name: `pod${this.pods.length + 1}`, state: 'running' };
+    const random = (use: string): Random => Random.of(plan.seed, `${owner.name} ${use}`);
+    const pod = new SimulatedPod({
+      owner,
+      time: this.time,
+      random: random('clock'),
+      shared,
+      commands: new SimulatedCommandConnection(this.network, owner),
+      listening: new SimulatedListeningConnection(this.network, owner),
+      driver: new SimulatedDriver(this.kafka, owner, random('kafka')),
+      sessionSeconds: plan.sessionSeconds,
+      defect,
+      ledger: this.ledger,
+      trace: this.trace,
+    });
+    this.pods.push(pod);
+    this.time.after(0, owner, () => pod.start());
+    return pod;
+  }
+
+  /** @param pod by number, of those that live */
+  subscribe(
+    pod: number,
+    topic: TopicName,
+    channels: readonly string[] | undefined,
+  ): SimulatedSubscriber | undefined {
+    const { livePods } = this;
+    const host = livePods[pod % livePods.length];
+    if (host === undefined) return undefined;
+    const name = `client${this.subscribers.length + 1}`;
+    const subscriber = new SimulatedSubscriber({
+      name,
+      wantsGaps: this.subscribers.length % 2 === 0,
+      pod: host.name,
+      topic,
+      channels,
+      now: () => this.time.now,
+      onDelivery: ({ number }) => this.trace.add(host.name, () => `delivers ${number} to ${name}`),
+    });
+    this.subscribers.push(subscriber);
+    this.time.after(0, host.owner, () => {
+      if (host.isLive) host.join(subscriber);
+    });
+    return subscriber;
+  }
+
+  unsubscribe(subscriber: SimulatedSubscriber): void {
+    const host = this.pods.find(({ name }) => name === subscriber.pod);
+    if (host?.isLive === true) this.time.after(0, host.owner, () => host.leave(subscriber));
+  }
+
+  produce(
+    topic: TopicName,
+    channel: string,
+    { malformed = false, isProbe = false, partition = this.partitionOf(topic, channel) } = {},
+  ): void {
+    const number = this.ledger.events.length + 1;
+    const value = malformed ? 'no JSON' : JSON.stringify({ channel, number });
+    const offset = this.kafka.produce(topic, partition, Buffer.from(channel), Buffer.from(value));
+    const { id: topicId } = this.kafka.topic(topic);
+    const at = this.time.now;
+    this.ledger.events.push({ number, topic, topicId, partition, offset, channel, at, malformed, isProbe });
+    this.trace.add(
+      'kafka',
+      () => `${number} is produced: ${topicId}/${partition}/${offset}, channel ${channel}`,
+    );
+  }
+
+  partitionOf(topic: TopicName, channel: string): number {
+    return channel.charCodeAt(0) % this.kafka.topic(topic).partitions.length;
+  }
+
+  /** Whether the group has consumed all that there is. */
+  get isConsumed(): boolean {
+    const group = this.kafka.group(GROUP);
+    return this.kafka.partitions.every((at) => {
+      const end = this.kafka.topic(at.topic).partitions[at.partition]?.length ?? 0;
+      return end === 0 || group.committed(at) === end;
+    });
+  }
+}
