@@ -1,0 +1,130 @@
+import {
+  TransactionRefused,
+  type Command,
+  type CommandConnection,
+  type Reply,
+} from '../../../src/bus/redis/connection.ts';
+import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
+import type { Defect } from './defect.ts';
+
+/** Defects that the gateway had, or might have. The simulation has to find each of them. */
+export const DEFECTS: Readonly<Record<string, Defect>> = {
+  'publications are acknowledged up to the first failure, though Redis ran later ones': {
+    publisher: (bus, commands) => publishingByPrefix(bus, commands),
+  },
+  'publications count as acknowledged whether they were or not': {
+    publisher: (bus) => ({
+      subscribed: (topic, channels) => bus.subscribed(topic, channels),
+      publish: (topic, batch) => bus.publish(topic, batch).catch(() => undefined),
+    }),
+  },
+  'a new partition begins at its end': {
+    startOf: ({ committed, end }) => Math.min(committed ?? end, end),
+  },
+  'after a lost connection the versions of topics are not compared': {
+    commands: (real) =>
+      changed(real, { reply: ([name], reply) => (name === 'GET' ? { value: 'same' } : reply) }),
+  },
+  'nobody is told of what Redis has lost': {
+    commands: (real) => changed(real, { isSent: (command) => !isAnnouncement(command) }),
+  },
+  'events are published to a replica as to a master': {
+    commands: (real) => withoutRoles(real),
+  },
+  'a listener that is half open is not noticed': {
+    listening: (real) => {
+      let bytes = 0;
+      return {
+        start: (listener) => real.start(listener),
+        stop: () => real.stop(),
+        reconnect: () => real.reconnect(),
+        join: (channel, listener) => real.join(channel, listener),
+        leave: (channel) => real.leave(channel),
+        pause: () => real.pause(),
+        resume: () => real.resume(),
+        get bytesRead() {
+          bytes += 1;
+          return bytes;
+        },
+      };
+    },
+  },
+  'no message is taken for a repetition': {
+    read: unlikeAllOthers(),
+  },
+};
+
+interface Changes {
+  readonly isSent?: (command: Command) => boolean;
+  readonly reply?: (command: Command, reply: Reply) => Reply;
+}
+
+/** A connection that leaves out some commands, as if they had been run, and changes some replies. */
+function changed(
+  real: CommandConnection,
+  { isSent = () => true, reply = (_command, own) => own }: Changes,
+): CommandConnection {
+  const through =
+    (run: (commands: readonly Command[]) => Promise<readonly Reply[]>) =>
+    async (commands: readonly Command[]): Promise<readonly Reply[]> => {
+      const sent = await run(commands.filter(isSent));
+      let next = 0;
+      return commands.map((command): Reply => {
+        if (!isSent(command)) return { value: 0 };
+        const own = sent[next] ?? { value: null };
+        next += 1;
+        return reply(command, own);
+      });
+    };
+  return {
+    start: (listener) => real.start(listener),
+    stop: () => real.stop(),
+    reconnect: () => real.reconnect(),
+    send: through((commands) => real.send(commands)),
+    transact: through((commands) => real.transact(commands)),
+  };
+}
+
+function isAnnouncement([name, channel]: Command): boolean {
+  return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;
+}
+
+/** Whatever it is connected to counts as a master. */
+function withoutRoles(real: CommandConnection): CommandConnection {
+  const blind = changed(real, {
+    reply: ([name], reply) => (name === 'ROLE' ? { value: ['master', 0, []] } : reply),
+  });
+  return {
+    ...blind,
+    transact: async (commands) => {
+      try {
+        return await blind.transact(commands);
+      } catch (thrown) {
+        if (!(thrown instanceof TransactionRefused) || !thrown.reason.startsWith('READONLY')) throw thrown;
+        return changed(blind, { isSent: ([name]) => name !== 'SET' && name !== 'DEL' }).transact(commands);
+      }
+    },
+  };
+}
+
+function publishingByPrefix(bus: Publisher, commands: CommandConnection): Publisher {
+  return {
+    subscribed: (topic, channels) => bus.subscribed(topic, channels),
+    publish: async (_topic: string, batch: readonly Publication[]) => {
+      const replies = await commands.send(
+        batch.map(({ channel, payload }): Command => ['PUBLISH', channel, payload]),
+      );
+      const failed = replies.findIndex((reply) => 'error' in reply);
+      if (failed >= 0) throw new PublishError(batch.slice(failed), batch.length, new Error('refused'));
+    },
+  };
+}
+
+/** Gives each message a topic of its own, so to speak. */
+function unlikeAllOthers(): (payload: Buffer | string) => string {
+  let messages = 0;
+  return (payload) => {
+    messages += 1;
+    return JSON.stringify({ ...(JSON.parse(payload.toString()) as object), id: `id ${messages}` });
+  };
+}
