@@ -149,7 +149,10 @@ function isSettled(world: World): boolean {
   return (
     world.kafka.group(GROUP).isStable &&
     world.livePods.every(({ isReady }) => isReady) &&
-    world.subscribers.every(({ joinedAt, endedAt }) => joinedAt !== undefined || endedAt !== undefined)
+    world.subscribers.every(
+      ({ pod, joinedAt, endedAt }) =>
+        joinedAt !== undefined || endedAt !== undefined || !world.livePods.some(({ name }) => name === pod),
+    )
   );
 }
 

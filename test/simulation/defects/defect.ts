@@ -1,6 +1,6 @@
 import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
-import type { StartOf } from '../kafka/positions.ts';
+import type { Starts } from '../kafka/member.ts';
 
 /** A fault of the gateway's own, put in by changing what its parts are given. */
 export interface Defect {
@@ -9,5 +9,5 @@ export interface Defect {
   readonly publisher?: (real: Publisher, commands: CommandConnection) => Publisher;
   /** Changes each message before the hub gets it. */
   readonly read?: (payload: Buffer | string) => string;
-  readonly startOf?: StartOf;
+  readonly starts?: () => Starts;
 }

@@ -19,7 +19,12 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     }),
   },
   'a new partition begins at its end': {
-    startOf: ({ committed, end }) => Math.min(committed ?? end, end),
+    starts: () => ({
+      decide: ({ positions }) => ({
+        metadata: '',
+        start: (partition) => (positions[partition]?.offset === undefined ? 'end' : 'position'),
+      }),
+    }),
   },
   'after a lost connection the versions of topics are not compared': {
     commands: (real) =>

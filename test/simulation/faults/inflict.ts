@@ -70,7 +70,7 @@ function inflictOnAll(world: World, fault: Fault): void {
         new Map(
           partitions.map((_, partition) => [
             partition,
-            group.committed({ topic: fault.topic, topicId: id, partition }) ?? 0,
+            group.committed({ topic: fault.topic, partition })?.offset ?? 0,
           ]),
         ),
       );

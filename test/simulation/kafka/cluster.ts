@@ -1,5 +1,6 @@
+import type { RawHeaders } from '../../../src/ingest/record.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
-import { startOf, type StartOf } from './positions.ts';
+
 import { SimulatedGroup, type TopicPartition } from './group.ts';
 
 export interface StoredRecord {
@@ -8,6 +9,7 @@ export interface StoredRecord {
   readonly timestamp: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers?: RawHeaders;
 }
 
 interface SimulatedTopic {
@@ -23,16 +25,15 @@ export class SimulatedKafka {
   /** Pods that reach no broker at present. */
   readonly cutOff = new Set<Owner>();
   isAvailable = true;
-  readonly startOf: StartOf;
+
   readonly #topics = new Map<string, SimulatedTopic>();
   readonly #groups = new Map<string, SimulatedGroup>();
   /** Fetches that wait for something to come. */
   readonly #waiting = new Set<() => void>();
   #made = 0;
 
-  constructor(time: VirtualTime, policy: StartOf = startOf) {
+  constructor(time: VirtualTime) {
     this.time = time;
-    this.startOf = policy;
   }
 
   /** Makes a topic, or makes it anew: with another id, and empty. */
@@ -43,6 +44,11 @@ export class SimulatedKafka {
       id: `${name}-${this.#made}`,
       partitions: Array.from({ length: partitions }, () => []),
     });
+    for (const group of this.#groups.values()) group.forget(name);
+  }
+
+  delete(name: string): void {
+    this.#topics.delete(name);
     for (const group of this.#groups.values()) group.forget(name);
   }
 
@@ -62,11 +68,11 @@ export class SimulatedKafka {
   }
 
   /** @returns the offset */
-  produce(name: string, partition: number, key: Buffer | null, value: Buffer | null): number {
+  produce(name: string, partition: number, record: Pick<StoredRecord, 'key' | 'value' | 'headers'>): number {
     const log = this.topic(name).partitions[partition];
     if (log === undefined) throw new Error(`expected a partition of ${name}, got ${partition}`);
     const offset = log.length;
-    log.push({ offset, timestamp: Math.floor(this.time.now), key, value });
+    log.push({ ...record, offset, timestamp: Math.floor(this.time.now) });
     for (const wake of this.#waiting) wake();
     return offset;
   }
@@ -74,7 +80,7 @@ export class SimulatedKafka {
   group(id: string): SimulatedGroup {
     const known = this.#groups.get(id);
     if (known !== undefined) return known;
-    const group = new SimulatedGroup(this.time, () => this.partitions);
+    const group = new SimulatedGroup(this.time, (topics) => this.partitionsOf(topics));
     this.#groups.set(id, group);
     return group;
   }
@@ -85,10 +91,12 @@ export class SimulatedKafka {
     return true;
   }
 
-  get partitions(): readonly TopicPartition[] {
-    return [...this.#topics.values()].flatMap(({ name, id, partitions }) =>
-      partitions.map((_, partition) => ({ topic: name, topicId: id, partition })),
-    );
+  /** Of these topics, as far as they exist. */
+  partitionsOf(topics: Iterable<string>): readonly TopicPartition[] {
+    return [...topics].flatMap((name) => {
+      const { id, partitions } = this.#topics.get(name) ?? { id: '', partitions: [] };
+      return partitions.map((_, partition) => ({ topic: name, topicId: id, partition }));
+    });
   }
 
   /** Calls `wake` once something is produced. @returns stops that */

@@ -5,10 +5,11 @@ import type {
   MemberOptions,
   StoppableSink,
 } from '../../../src/ingest/kafka/driver.ts';
+
 import type { Random } from '../random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
-import { SimulatedMember } from './member.ts';
+import { SimulatedMember, type Starts } from './member.ts';
 import { BrokersAway, Requests } from './requests.ts';
 
 /** The Kafka client of one pod. */
@@ -16,11 +17,14 @@ export class SimulatedDriver implements KafkaDriver {
   readonly #kafka: SimulatedKafka;
   readonly #requests: Requests;
   readonly #pod: Owner;
+  readonly #starts: Starts;
   #members = 0;
 
-  constructor(kafka: SimulatedKafka, pod: Owner, random: Random) {
+  /** @param starts decides where partitions start: one for each process */
+  constructor(kafka: SimulatedKafka, pod: Owner, random: Random, starts: Starts) {
     this.#kafka = kafka;
     this.#pod = pod;
+    this.#starts = starts;
     this.#requests = new Requests(kafka, pod, random);
   }
 
@@ -34,13 +38,19 @@ export class SimulatedDriver implements KafkaDriver {
 
   member(options: MemberOptions): GroupMember {
     this.#members += 1;
-    return new SimulatedMember(this.#kafka, this.#requests, `${this.#pod.name}/${this.#members}`, options);
+    return new SimulatedMember({
+      kafka: this.#kafka,
+      requests: this.#requests,
+      starts: this.#starts,
+      id: `${this.#pod.name}/${this.#members}`,
+      member: options,
+    });
   }
 
   deadLetterSink(topic: string): StoppableSink {
     const send = (messages: readonly DeadLetterMessage[]): Promise<void> =>
       this.#requests.send(() => {
-        for (const { key, value } of messages) this.#kafka.produce(topic, 0, key, value);
+        for (const message of messages) this.#kafka.produce(topic, 0, message);
       });
     return { send, stop: () => Promise.resolve() };
   }

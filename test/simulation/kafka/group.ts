@@ -8,6 +8,9 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
+/** Commits go by the name of a topic, whatever topic has it. */
+type CommitAt = Pick<TopicPartition, 'topic' | 'partition'>;
+
 export interface Joined {
   readonly generation: number;
   readonly partitions: readonly TopicPartition[];
@@ -17,11 +20,13 @@ export interface Joined {
 export type Answer = 'ok' | 'rebalancing' | 'unknown member';
 
 interface Committed {
-  readonly topicId: string;
   readonly offset: number;
+  /** The text that went with the commit. */
+  readonly metadata: string;
 }
 
 interface Seat {
+  readonly topics: readonly string[];
   readonly sessionTimeoutMs: number;
   lastSeen: number;
   /** Set while the member waits for the others to join. */
@@ -31,6 +36,7 @@ interface Seat {
 
 interface JoinRequest {
   readonly member: string;
+  readonly topics: readonly string[];
   readonly sessionTimeoutMs: number;
   readonly rebalanceTimeoutMs: number;
   readonly reply: (joined: Joined) => void;
@@ -42,16 +48,15 @@ const INITIAL_DELAY_MS = 100;
 /** The coordinator of one consumer group: members, generations, committed offsets. */
 export class SimulatedGroup {
   readonly #time: VirtualTime;
-  /** What there is to be assigned at present. */
-  readonly #partitions: () => readonly TopicPartition[];
+  /** What there is of topics at present. */
+  readonly #partitions: (topics: Iterable<string>) => readonly TopicPartition[];
   readonly #seats = new Map<string, Seat>();
   readonly #committed = new Map<string, Committed>();
-  /** Topics that the group has positions on, or had. */
-  readonly #known = new Set<string>();
+
   #generation = 0;
   #rebalance: Timer | undefined;
 
-  constructor(time: VirtualTime, partitions: () => readonly TopicPartition[]) {
+  constructor(time: VirtualTime, partitions: (topics: Iterable<string>) => readonly TopicPartition[]) {
     this.#time = time;
     this.#partitions = partitions;
   }
@@ -64,11 +69,11 @@ export class SimulatedGroup {
     return this.#rebalance === undefined && this.#seats.size > 0;
   }
 
-  join({ member, sessionTimeoutMs, rebalanceTimeoutMs, reply }: JoinRequest): void {
+  join({ member, topics, sessionTimeoutMs, rebalanceTimeoutMs, reply }: JoinRequest): void {
     const known = this.#seats.get(member);
     if (known === undefined) {
       const check = this.#time.after(sessionTimeoutMs, undefined, () => this.#checkSession(member));
-      this.#seats.set(member, { sessionTimeoutMs, lastSeen: this.#time.now, joining: reply, check });
+      this.#seats.set(member, { topics, sessionTimeoutMs, lastSeen: this.#time.now, joining: reply, check });
     } else {
       known.joining = reply;
       known.lastSeen = this.#time.now;
@@ -85,12 +90,11 @@ export class SimulatedGroup {
     return this.#rebalance === undefined ? 'ok' : 'rebalancing';
   }
 
-  commit(member: string, generation: number, at: TopicPartition, offset: number): Answer {
+  commit(member: string, generation: number, at: CommitAt, committed: Committed): Answer {
     const seat = this.#seats.get(member);
     if (seat === undefined || generation !== this.#generation) return 'unknown member';
     seat.lastSeen = this.#time.now;
-    this.#known.add(at.topic);
-    this.#committed.set(keyOf(at), { topicId: at.topicId, offset });
+    this.#committed.set(keyOf(at), committed);
     return 'ok';
   }
 
@@ -102,14 +106,13 @@ export class SimulatedGroup {
     if (this.#seats.size > 0) this.#begin();
   }
 
-  committed(at: TopicPartition): number | undefined {
-    const committed = this.#committed.get(keyOf(at));
-    return committed?.topicId === at.topicId ? committed.offset : undefined;
+  committed(at: CommitAt): Committed | undefined {
+    return this.#committed.get(keyOf(at));
   }
 
-  /** Whether the group has, or had, positions on the topic: then what is new of it begins at its beginning. */
-  knows(topic: string): boolean {
-    return this.#known.has(topic);
+  /** By hand, of a group without members. */
+  setCommitted(at: CommitAt, offset: number): void {
+    this.#committed.set(keyOf(at), { offset, metadata: '' });
   }
 
   /** The topic is deleted, and with it the group's offsets on it. */
@@ -154,8 +157,9 @@ export class SimulatedGroup {
     }
     if (this.#seats.size === 0) return;
     this.#generation += 1;
+    const topics = new Set([...this.#seats.values()].flatMap((seat) => seat.topics));
     const shares = [...this.#seats.values()].map((seat) => ({ seat, partitions: [] as TopicPartition[] }));
-    for (const [index, partition] of this.#partitions().entries()) {
+    for (const [index, partition] of this.#partitions(topics).entries()) {
       shares[index % shares.length]?.partitions.push(partition);
     }
     for (const { seat, partitions } of shares) {
@@ -167,6 +171,6 @@ export class SimulatedGroup {
   }
 }
 
-function keyOf({ topic, partition }: TopicPartition): string {
+function keyOf({ topic, partition }: CommitAt): string {
   return `${topic}/${partition}`;
 }

@@ -4,14 +4,28 @@ import type {
   MemberOptions,
   PartitionPosition,
 } from '../../../src/ingest/kafka/driver.ts';
+import type { StartPositions, TopicAtJoin } from '../../../src/ingest/kafka/start-positions.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 import type { Joined, TopicPartition } from './group.ts';
 import { SimulatedBatch } from './record-batch.ts';
 import { Rejoin } from './rejoin.ts';
 import type { Requests } from './requests.ts';
 
+/** The policy of src/ingest/kafka. */
+export type Starts = Pick<StartPositions, 'decide'>;
+
+interface Options {
+  readonly kafka: SimulatedKafka;
+  readonly requests: Requests;
+  readonly starts: Starts;
+  readonly id: string;
+  readonly member: MemberOptions;
+}
+
 /** What the member has of one partition. */
 interface Assigned extends TopicPartition {
+  /** To go with each commit. */
+  readonly metadata: string;
   position: number;
   highWatermark: number | undefined;
   paused: boolean;
@@ -23,6 +37,7 @@ const FETCHED = 10;
 export class SimulatedMember implements GroupMember {
   readonly #kafka: SimulatedKafka;
   readonly #requests: Requests;
+  readonly #starts: Starts;
   readonly #options: MemberOptions;
   readonly #id: string;
   #generation = 0;
@@ -38,11 +53,12 @@ export class SimulatedMember implements GroupMember {
   #loop: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(kafka: SimulatedKafka, requests: Requests, id: string, options: MemberOptions) {
+  constructor({ kafka, requests, starts, id, member }: Options) {
     this.#kafka = kafka;
     this.#requests = requests;
+    this.#starts = starts;
     this.#id = id;
-    this.#options = options;
+    this.#options = member;
   }
 
   run(): Promise<Error> {
@@ -83,20 +99,16 @@ export class SimulatedMember implements GroupMember {
   }
 
   async #join(): Promise<void> {
-    const { groupId, timing, onAssigned } = this.#options;
+    const { groupId, topics, timing, onAssigned } = this.#options;
     const { sessionTimeoutMs, rebalanceTimeoutMs } = timing;
     const joined = await this.#requests.wait<Joined>((reply) =>
-      this.#kafka.group(groupId).join({ member: this.#id, sessionTimeoutMs, rebalanceTimeoutMs, reply }),
+      this.#kafka
+        .group(groupId)
+        .join({ member: this.#id, topics, sessionTimeoutMs, rebalanceTimeoutMs, reply }),
     );
     this.#answered();
     this.#generation = joined.generation;
-    const { topics } = this.#options;
-    this.#assigned = await this.#requests.send(() => {
-      this.#metadata = this.#describe();
-      return joined.partitions
-        .filter(({ topic }) => topics.includes(topic))
-        .map((at) => ({ ...at, position: this.#resolve(at), highWatermark: undefined, paused: false }));
-    });
+    this.#assigned = await this.#assign(joined.partitions);
     this.#metadataAt = this.#kafka.time.now;
     this.#heartbeatAt = this.#kafka.time.now;
     const assignment: Record<string, number[]> = {};
@@ -104,17 +116,61 @@ export class SimulatedMember implements GroupMember {
     onAssigned(assignment satisfies Assignment);
   }
 
-  /** At the broker: where the partition begins, which is committed at once. */
-  #resolve(at: TopicPartition): number {
+  /** Settles where each partition starts, and commits it. */
+  async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
+    const { groupId, topics, onPositionReset } = this.#options;
+    const seen = await this.#requests.send(() => {
+      this.#metadata = this.#describe();
+      return topics.filter((topic) => this.#kafka.has(topic)).map((topic) => this.#look(topic));
+    });
+    const assigned: Assigned[] = [];
+    const settled: Assigned[] = [];
+    for (const { at, ends } of seen) {
+      const { topic, topicId, positions } = at;
+      const { start, metadata } = this.#starts.decide(at);
+      for (const { partition } of partitions.filter((one) => one.topic === topic)) {
+        const end = ends[partition];
+        // A topic that is made anew may have fewer.
+        if (end === undefined) continue;
+        const committed = positions[partition]?.offset ?? 0;
+        const from = start(partition);
+        const wanted = from === 'position' ? committed : from === 'end' ? end : 0;
+        if (wanted > end) onPositionReset({ topic, partition, position: wanted, to: 'end', offset: end });
+        const position = Math.min(wanted, end);
+        const one = {
+          topic,
+          topicId,
+          partition,
+          metadata,
+          position,
+          highWatermark: undefined,
+          paused: false,
+        };
+        assigned.push(one);
+        if (from !== 'position' || wanted > end) settled.push(one);
+      }
+    }
+    await this.#requests.send(() => {
+      const group = this.#kafka.group(groupId);
+      for (const at of settled) {
+        group.commit(this.#id, this.#generation, at, { offset: at.position, metadata: at.metadata });
+      }
+    });
+    return assigned;
+  }
+
+  /** At the broker: what the group has of a topic, and how far each of its partitions reaches. */
+  #look(topic: string): {
+    readonly at: TopicAtJoin & { readonly topicId: string };
+    readonly ends: readonly number[];
+  } {
     const group = this.#kafka.group(this.#options.groupId);
-    const topic = this.#kafka.topic(at.topic);
-    // Made anew since the group was assigned: nothing of it is consumed before the next join.
-    if (topic.id !== at.topicId) return 0;
-    const committed = group.committed(at);
-    const end = topic.partitions[at.partition]?.length ?? 0;
-    const start = this.#kafka.startOf({ committed, knowsTopic: group.knows(at.topic), end });
-    if (start !== committed) group.commit(this.#id, this.#generation, at, start);
-    return start;
+    const { id, partitions } = this.#kafka.topic(topic);
+    const positions = partitions.map((_, partition) => {
+      const committed = group.committed({ topic, partition });
+      return { partition, offset: committed?.offset, metadata: committed?.metadata ?? null };
+    });
+    return { at: { topic, topicId: id, positions }, ends: partitions.map(({ length }) => length) };
   }
 
   async #poll(): Promise<void> {
@@ -160,6 +216,8 @@ export class SimulatedMember implements GroupMember {
       const at = this.#assigned[this.#next % this.#assigned.length];
       this.#next += 1;
       if (at === undefined || at.paused) continue;
+      // While there is no such topic, its partitions wait.
+      if (!this.#kafka.has(at.topic)) continue;
       const topic = this.#kafka.topic(at.topic);
       if (topic.id !== at.topicId) return 'made anew';
       const log = topic.partitions[at.partition] ?? [];
@@ -208,7 +266,9 @@ export class SimulatedMember implements GroupMember {
 
   async #commit(at: Assigned, offset: number, generation: number): Promise<void> {
     const answer = await this.#requests.send(() =>
-      this.#kafka.group(this.#options.groupId).commit(this.#id, generation, at, offset),
+      this.#kafka
+        .group(this.#options.groupId)
+        .commit(this.#id, generation, at, { offset, metadata: at.metadata }),
     );
     this.#answered();
     if (answer !== 'ok') throw new Rejoin(answer);
@@ -224,7 +284,10 @@ export class SimulatedMember implements GroupMember {
   }
 
   #describe(): string {
-    return this.#kafka.partitions.map(({ topicId, partition }) => `${topicId}/${partition}`).join();
+    return this.#kafka
+      .partitionsOf(this.#options.topics)
+      .map(({ topicId, partition }) => `${topicId}/${partition}`)
+      .join();
   }
 
   #answered(): void {

@@ -26,7 +26,13 @@ export class SimulatedBatch implements RecordBatch {
     const { topic, topicId, partition } = at;
     this.topic = topic;
     this.partition = partition;
-    this.records = records.map((record) => ({ ...record, topic, topicId, partition, headers: undefined }));
+    this.records = records.map(({ headers, ...record }) => ({
+      ...record,
+      topic,
+      topicId,
+      partition,
+      headers,
+    }));
     this.highWatermark = highWatermark;
     this.heartbeat = member.heartbeat;
     this.commit = member.commit;

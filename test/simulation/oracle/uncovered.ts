@@ -4,7 +4,12 @@ import type { World } from '../world/world.ts';
 
 /** Whether the promises do not cover that this subscriber gets this event. Each of them is a limit of the gateway. */
 export function isUncovered(world: World, subscriber: SimulatedSubscriber, event: LedgerEvent): boolean {
-  return isGone(subscriber) || isDeleted(world, event) || isLostWithItsPublisher(world, event);
+  return (
+    isGone(subscriber) ||
+    isDeleted(world, event) ||
+    startedAtItsEnd(world, event) ||
+    isLostWithItsPublisher(world, event)
+  );
 }
 
 /** The subscriber left, or its pod ended, perhaps before it could be told: its client connects elsewhere, and fetches anew. */
@@ -16,6 +21,20 @@ function isGone({ endedAt }: SimulatedSubscriber): boolean {
 function isDeleted({ ledger }: World, { topicId, partition, offset }: LedgerEvent): boolean {
   const committed = ledger.deleted.get(topicId);
   return committed !== undefined && offset >= (committed.get(partition) ?? 0);
+}
+
+/**
+ * Its topic was made anew, and one of the pods that joined since had never known the former one: with that Kafka has deleted
+ * the group's positions, so that the group looks like a new one, which starts at the end.
+ */
+function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent): boolean {
+  if (![...ledger.deleted.keys()].some((id) => id !== topicId && id.startsWith(`${topic}-`))) return false;
+  return ledger.looks.some(
+    (look) =>
+      look.topicId === topicId &&
+      look.at >= at &&
+      !ledger.looks.some((one) => one.pod === look.pod && one.topic === topic && one.topicId !== topicId),
+  );
 }
 
 /**

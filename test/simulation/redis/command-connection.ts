@@ -67,10 +67,16 @@ export class SimulatedCommandConnection extends SimulatedConnection implements C
       deliver: () => undefined,
       close: () => socket.closeByServer(),
     };
+    const tooLong = this.network.time.after(REPLY_TIMEOUT_MS, this.pod, () => {
+      if (this.socket === socket && !this.ready) this.reconnect();
+    });
     socket.toServer(() => {
       this.#sessions.set(socket, session);
       socket.server.sessions.add(session);
-      socket.toPod(() => this.becomeReady());
+      socket.toPod(() => {
+        this.network.time.cancel(tooLong);
+        this.becomeReady();
+      });
     });
   }
 

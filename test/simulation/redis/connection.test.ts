@@ -12,13 +12,7 @@ testRedisConnections('simulated redis', { timeout: 60_000 }, async (t) => {
   const network = new Network({ time, random: Random.of(1, 'network'), target: () => redis });
   const pod: Owner = { name: 'pod', state: 'running' };
   let over = false;
-  const ended = time.run(
-    () => over,
-    (error) => {
-      throw error;
-    },
-    { waits: true },
-  );
+  const ended = time.accompany(() => over, 10);
   t.after(() => {
     over = true;
     return ended;

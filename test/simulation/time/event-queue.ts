@@ -27,6 +27,10 @@ export class EventQueue<Event extends TimedEvent> {
     heap[index] = event;
   }
 
+  get first(): Event | undefined {
+    return this.#heap[0];
+  }
+
   take(): Event | undefined {
     const heap = this.#heap;
     const first = heap[0];

@@ -16,6 +16,7 @@ export interface Timer {
 
 /** Kept from before the globals are replaced. */
 const nextTurn = globalThis.setImmediate;
+const realNow = performance.now.bind(performance);
 
 /** Callbacks of one turn of the real event loop; between two of them Node runs all microtasks. */
 const TURN = 64;
@@ -23,13 +24,17 @@ const TURN = 64;
 /** 2026-01-01: timestamps of events look like those of real ones. */
 const BEGIN = Date.UTC(2026, 0, 1);
 
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
 interface Run {
   readonly until: () => boolean;
   readonly onError: (error: unknown) => void;
   readonly end: () => void;
   isOver: boolean;
-  /** Whether to wait for more events when none is left. */
-  readonly waits: boolean;
+  /** Up to when events may happen now; undefined: all may. */
+  readonly latest: (() => number) | undefined;
 }
 
 /**
@@ -96,7 +101,18 @@ export class VirtualTime {
   }
 
   /** Runs events until `until` says so, or none is left. Errors that events throw go to `onError`. */
-  run(until: () => boolean, onError: (error: unknown) => void, { waits = false } = {}): Promise<void> {
+  run(until: () => boolean, onError: (error: unknown) => void): Promise<void> {
+    return this.#start(until, onError, undefined);
+  }
+
+  /** Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. */
+  accompany(until: () => boolean, speed: number): Promise<void> {
+    const [begin, realBegin] = [this.#now, realNow()];
+
+    return this.#start(until, rethrow, () => begin + (realNow() - realBegin) * speed);
+  }
+
+  #start(until: Run['until'], onError: Run['onError'], latest: Run['latest']): Promise<void> {
     if (this.#running) throw new Error('expected virtual time to stand still, but it runs already');
     this.#running = true;
     return new Promise((resolve) => {
@@ -106,7 +122,7 @@ export class VirtualTime {
         this.#owner = undefined;
         resolve();
       };
-      const run: Run = { until, onError, end, waits, isOver: false };
+      const run: Run = { until, onError, end, latest, isOver: false };
       this.#turn(run);
     });
   }
@@ -122,10 +138,11 @@ export class VirtualTime {
   }
 
   /** Runs events up to and including the first one that has an owner, whose microtasks must run before the next. */
-  #step({ until, onError, waits }: Run): boolean {
+  #step({ until, onError, latest }: Run): boolean {
     for (;;) {
+      if (latest !== undefined && (this.#queue.first?.at ?? Infinity) > latest()) return true;
       const timer = this.#queue.take();
-      if (timer === undefined) return waits;
+      if (timer === undefined) return false;
       const { run, owner } = timer;
       if (run === undefined || owner?.state === 'dead') continue;
       this.#now = timer.at;

@@ -29,12 +29,21 @@ export interface Loss {
   readonly at: number;
 }
 
+/** A pod has looked where the partitions of a topic start: at each join of its group. */
+interface Look {
+  readonly pod: string;
+  readonly topic: string;
+  readonly topicId: string | undefined;
+  readonly at: number;
+}
+
 /** What has been produced and published. */
 export class Ledger {
   readonly events: LedgerEvent[] = [];
   /** By number of the event. */
   readonly attempts = new Map<number, Attempt[]>();
   readonly losses: Loss[] = [];
+  readonly looks: Look[] = [];
   /** When topics were made anew: what the group had not consumed of them by then is gone with them. */
   readonly deleted = new Map<string, ReadonlyMap<number, number>>();
 

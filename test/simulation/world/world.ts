@@ -1,7 +1,9 @@
 import type { Defect } from '../defects/defect.ts';
 import type { Plan } from '../faults/plan.ts';
 import { SimulatedKafka } from '../kafka/cluster.ts';
+import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
+import type { Starts } from '../kafka/member.ts';
 import { Random } from '../random.ts';
 import { SimulatedCommandConnection } from '../redis/command-connection.ts';
 import { SimulatedListeningConnection } from '../redis/listening-connection.ts';
@@ -39,12 +41,12 @@ export class World {
   readonly #options: WorldOptions;
 
   constructor(options: WorldOptions) {
-    const { plan, time, isTraced, defect } = options;
+    const { plan, time, isTraced } = options;
     this.#options = options;
     this.time = time;
     this.repairs = new Repairs(time);
     this.trace = new Trace(time, isTraced);
-    this.kafka = new SimulatedKafka(time, defect.startOf);
+    this.kafka = new SimulatedKafka(time);
     this.redis = new RedisPair(time, this.repairs);
     this.network = new Network({
       time,
@@ -69,7 +71,12 @@ export class World {
       shared,
       commands: new SimulatedCommandConnection(this.network, owner),
       listening: new SimulatedListeningConnection(this.network, owner),
-      driver: new SimulatedDriver(this.kafka, owner, random('kafka')),
+      driver: new SimulatedDriver(
+        this.kafka,
+        owner,
+        random('kafka'),
+        this.#watched(owner, defect.starts?.()),
+      ),
       sessionSeconds: plan.sessionSeconds,
       defect,
       ledger: this.ledger,
@@ -78,6 +85,17 @@ export class World {
     this.pods.push(pod);
     this.time.after(0, owner, () => pod.start());
     return pod;
+  }
+
+  /** Writes down which pod has known which topics. */
+  #watched({ name }: Owner, starts: Starts = new StartPositions()): Starts {
+    return {
+      decide: (seen) => {
+        const { topic, topicId } = seen;
+        this.ledger.looks.push({ pod: name, topic, topicId, at: this.time.now });
+        return starts.decide(seen);
+      },
+    };
   }
 
   /** @param pod by number, of those that live */
@@ -118,7 +136,10 @@ export class World {
   ): void {
     const number = this.ledger.events.length + 1;
     const value = malformed ? 'no JSON' : JSON.stringify({ channel, number });
-    const offset = this.kafka.produce(topic, partition, Buffer.from(channel), Buffer.from(value));
+    const offset = this.kafka.produce(topic, partition, {
+      key: Buffer.from(channel),
+      value: Buffer.from(value),
+    });
     const { id: topicId } = this.kafka.topic(topic);
     const at = this.time.now;
     this.ledger.events.push({ number, topic, topicId, partition, offset, channel, at, malformed, isProbe });
@@ -135,9 +156,9 @@ export class World {
   /** Whether the group has consumed all that there is. */
   get isConsumed(): boolean {
     const group = this.kafka.group(GROUP);
-    return this.kafka.partitions.every((at) => {
+    return this.kafka.partitionsOf(['news', 'bids']).every((at) => {
       const end = this.kafka.topic(at.topic).partitions[at.partition]?.length ?? 0;
-      return end === 0 || group.committed(at) === end;
+      return end === 0 || group.committed(at)?.offset === end;
     });
   }
 }
