@@ -32,6 +32,9 @@ const START_MS = 60_000;
 /** Between the start and the first event, so that what begins begins quietly. */
 const CALM_MS = 3_000;
 
+/** Between two repairs: all at once would be a fault of its own. */
+const BETWEEN_REPAIRS_MS = 2_000;
+
 /** How long it may take, after all is healed, until everything is consumed. */
 const RECOVERY_MS = 120_000;
 
@@ -88,15 +91,19 @@ export async function run({ plan, shared, isTraced = false, defect = {} }: RunOp
 
 /** @returns what did not come to pass in time */
 async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
-  const { kafka, repairs, trace } = world;
+  const { kafka, network, repairs, trace } = world;
   for (let count = 0; count < plan.pods; count += 1) world.startPod();
   for (const subscription of plan.subscriptions) if (subscription.atMs < 0) subscribe(world, subscription);
   if (!(await go(() => isSettled(world), START_MS))) return [`not ready: ${unready(world)}`];
   await go(never, CALM_MS);
   schedule(world, plan);
   await go(never, BUSY_MS);
+  while (repairs.left > 0) {
+    repairs.next();
+    await go(never, BETWEEN_REPAIRS_MS);
+  }
+  await go(never, network.blockedForMs);
   trace.add('world', () => 'all is healed');
-  repairs.all();
   if (!(await go(() => isSettled(world) && world.isConsumed, RECOVERY_MS))) {
     return [`not recovered: ${unready(world)}; ${world.isConsumed ? 'all' : 'not all'} is consumed`];
   }

@@ -13,7 +13,10 @@ type CommitAt = Pick<TopicPartition, 'topic' | 'partition'>;
 
 export interface Joined {
   readonly generation: number;
+  /** Those of this member. */
   readonly partitions: readonly TopicPartition[];
+  /** Those that there were. */
+  readonly all: readonly TopicPartition[];
 }
 
 /** What a coordinator answers to a heartbeat or a commit. */
@@ -158,15 +161,16 @@ export class SimulatedGroup {
     if (this.#seats.size === 0) return;
     this.#generation += 1;
     const topics = new Set([...this.#seats.values()].flatMap((seat) => seat.topics));
+    const all = this.#partitions(topics);
     const shares = [...this.#seats.values()].map((seat) => ({ seat, partitions: [] as TopicPartition[] }));
-    for (const [index, partition] of this.#partitions(topics).entries()) {
+    for (const [index, partition] of all.entries()) {
       shares[index % shares.length]?.partitions.push(partition);
     }
     for (const { seat, partitions } of shares) {
       const reply = seat.joining;
       seat.joining = undefined;
       seat.lastSeen = this.#time.now;
-      reply?.({ generation: this.#generation, partitions });
+      reply?.({ generation: this.#generation, partitions, all });
     }
   }
 }

@@ -108,6 +108,7 @@ export class SimulatedMember implements GroupMember {
     );
     this.#answered();
     this.#generation = joined.generation;
+    this.#metadata = this.#describe(joined.all);
     this.#assigned = await this.#assign(joined.partitions);
     this.#metadataAt = this.#kafka.time.now;
     this.#heartbeatAt = this.#kafka.time.now;
@@ -120,7 +121,6 @@ export class SimulatedMember implements GroupMember {
   async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
     const { groupId, topics, onPositionReset } = this.#options;
     const seen = await this.#requests.send(() => {
-      this.#metadata = this.#describe();
       return topics.filter((topic) => this.#kafka.has(topic)).map((topic) => this.#look(topic));
     });
     const assigned: Assigned[] = [];
@@ -278,14 +278,16 @@ export class SimulatedMember implements GroupMember {
   async #refreshMetadata(): Promise<void> {
     const { time } = this.#kafka;
     if (time.now - this.#metadataAt < this.#options.timing.metadataMaxAgeMs) return;
-    const metadata = await this.#requests.send(() => this.#describe());
+    const metadata = await this.#requests.send(() =>
+      this.#describe(this.#kafka.partitionsOf(this.#options.topics)),
+    );
     this.#metadataAt = time.now;
     if (metadata !== this.#metadata) throw new Rejoin('there are other partitions than before');
   }
 
-  #describe(): string {
-    return this.#kafka
-      .partitionsOf(this.#options.topics)
+  #describe(partitions: readonly TopicPartition[]): string {
+    return partitions
+      .filter(({ topic }) => this.#options.topics.includes(topic))
       .map(({ topicId, partition }) => `${topicId}/${partition}`)
       .join();
   }

@@ -41,6 +41,12 @@ export class Network {
     return route;
   }
 
+  /** How long until no route is blocked any more. */
+  get blockedForMs(): number {
+    const until = [...this.#routes.values()].map(({ blockedUntil }) => blockedUntil);
+    return Math.max(0, ...until.map((at) => at - this.time.now));
+  }
+
   /** When what is sent now arrives. */
   arrival({ latencyMs: [least, most], blockedUntil }: Route): number {
     const latency = least + this.random.next() * (most - least);

@@ -19,6 +19,7 @@ interface Value {
 interface Replication {
   readonly replica: SimulatedRedis;
   lagMs: number;
+  readonly since: number;
   /** The last thing sent arrives then; a link keeps its order. */
   arrivesAt: number;
   open: boolean;
@@ -32,6 +33,8 @@ export class SimulatedRedis implements CommandTarget {
   readonly name: string;
   readonly time: VirtualTime;
   readonly sessions = new Set<Session>();
+  /** Ends the connections that this process has accepted. */
+  readonly accepted = new Set<(silent: boolean) => void>();
   readonly channels = new Map<string, Set<Session>>();
   role: 'master' | 'replica' = 'master';
   alive = true;
@@ -69,7 +72,8 @@ export class SimulatedRedis implements CommandTarget {
   crash({ silent = false } = {}): void {
     this.alive = false;
     this.silent = silent;
-    if (!silent) for (const session of this.sessions) session.close();
+    for (const end of this.accepted) end(silent);
+    this.accepted.clear();
     this.sessions.clear();
     this.channels.clear();
     this.#cutReplication();
@@ -89,7 +93,7 @@ export class SimulatedRedis implements CommandTarget {
     replica.role = 'replica';
     replica.#cutReplication();
     replica.#data = new Map(this.#data);
-    this.#replication = { replica, lagMs, arrivesAt: 0, open: true };
+    this.#replication = { replica, lagMs, since: this.time.now, arrivesAt: 0, open: true };
     replica.#source = this.#replication;
   }
 
@@ -97,9 +101,9 @@ export class SimulatedRedis implements CommandTarget {
     if (this.#replication !== undefined) this.#replication.lagMs = lagMs;
   }
 
-  /** Whether it gets what a master runs. */
-  get isLinked(): boolean {
-    return this.#source?.open === true;
+  /** Since when it has got what a master runs; undefined: it does not. */
+  get linkedSince(): number | undefined {
+    return this.#source?.open === true ? this.#source.since : undefined;
   }
 
   /** The replica becomes a master with what has arrived; what was still on its way is lost. */

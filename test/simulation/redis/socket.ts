@@ -5,6 +5,9 @@ import type { SimulatedRedis } from './server.ts';
 /** How long a connect may take: as src/bus/redis/ioredis.ts has it. */
 const CONNECT_TIMEOUT_MS = 1_000;
 
+/** A machine that is gone is noticed within this time, though nothing is sent. */
+const KEEPALIVE_MS = 20_000;
+
 /** What one end of a connection is told. */
 interface Ends {
   /** The connection is made; the server is there. */
@@ -82,6 +85,7 @@ export class Socket {
   closeByServer(): void {
     if (!this.#serverOpen) return;
     this.#serverOpen = false;
+    this.server.accepted.delete(this.#onCrash);
     if (!this.#deafToPod) this.#atPod(() => this.#fail());
   }
 
@@ -113,11 +117,21 @@ export class Socket {
     }
     this.#serverOpen = true;
     this.#runId = this.server.runId;
+    this.server.accepted.add(this.#onCrash);
     this.toPod(() => {
       this.#network.time.cancel(this.#connecting);
       this.#ends.onOpen();
     });
   }
+
+  /** The server's process has ended; with its machine, only TCP's keepalive tells. */
+  readonly #onCrash = (silent: boolean): void => {
+    if (!silent) {
+      this.closeByServer();
+      return;
+    }
+    this.#network.time.after(KEEPALIVE_MS, this.pod, () => this.#fail());
+  };
 
   #fail(): void {
     if (!this.#clientOpen) return;
@@ -130,6 +144,7 @@ export class Socket {
   #endServer(): void {
     if (!this.#serverOpen) return;
     this.#serverOpen = false;
+    this.server.accepted.delete(this.#onCrash);
     this.#ends.onServerClose(this.server);
   }
 

@@ -17,14 +17,17 @@ export class Repairs {
     this.#open.set(timer, repair);
   }
 
-  /** Does all of it now. */
-  all(): void {
-    while (this.#open.size > 0) {
-      for (const [timer, repair] of this.#open) {
-        this.#open.delete(timer);
-        this.#time.cancel(timer);
-        repair();
-      }
+  get left(): number {
+    return this.#open.size;
+  }
+
+  /** Does the one that has waited longest now. */
+  next(): void {
+    for (const [timer, repair] of this.#open) {
+      this.#open.delete(timer);
+      this.#time.cancel(timer);
+      repair();
+      return;
     }
   }
 }
