@@ -68,7 +68,7 @@ export class Pipeline {
     if (this.#slow.isGivenUp(record)) return tooSlow();
     const startedAt = this.#options.now();
     const result = this.#tryDecode(record, topic, consumedAt);
-    this.#slow.note(record, startedAt);
+    this.#slow.note(record, startedAt, consumedAt);
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
 
@@ -112,7 +112,7 @@ export class Pipeline {
   ): EncodeResult {
     const startedAt = this.#options.now();
     const result = this.#tryEncode(event, channels, record, topic, consumedAt);
-    this.#slow.note(record, startedAt);
+    this.#slow.note(record, startedAt, consumedAt);
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
 

@@ -21,8 +21,8 @@ interface Options {
  */
 export class SlowRecords {
   readonly #options: Options;
-  /** Slow tries of each record; the oldest is forgotten first. */
-  readonly #tries = new Map<string, number>();
+  /** Slow tries of each record, and when it was consumed for the last of them; the oldest is forgotten first. */
+  readonly #slow = new Map<string, { readonly tries: number; readonly consumedAt: number }>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -30,22 +30,24 @@ export class SlowRecords {
 
   /** Whether it is not to be tried again. */
   isGivenUp(record: KafkaRecord): boolean {
-    return this.#tries.size > 0 && (this.#tries.get(keyOf(record)) ?? 0) >= MAX_TRIES;
+    return this.#slow.size > 0 && (this.#slow.get(keyOf(record))?.tries ?? 0) >= MAX_TRIES;
   }
 
   /**
-   * Counts a try that was too slow.
+   * Counts a try that was too slow, once each time that the record is consumed.
    *
    * @param startedAt ms
+   * @param consumedAt ms
    */
-  note(record: KafkaRecord, startedAt: number): void {
+  note(record: KafkaRecord, startedAt: number, consumedAt: number): void {
     const took = this.#options.now() - startedAt;
     if (took < BOUND_MS) return;
     const key = keyOf(record);
-    const tries = (this.#tries.get(key) ?? 0) + 1;
-    this.#tries.delete(key);
-    this.#tries.set(key, tries);
-    if (this.#tries.size > MAX_RECORDS) this.#tries.delete(this.#tries.keys().next().value ?? '');
+    const before = this.#slow.get(key);
+    const tries = (before?.tries ?? 0) + (before?.consumedAt === consumedAt ? 0 : 1);
+    this.#slow.delete(key);
+    this.#slow.set(key, { tries, consumedAt });
+    if (this.#slow.size > MAX_RECORDS) this.#slow.delete(this.#slow.keys().next().value ?? '');
     const { topic, partition, offset } = record;
     this.#options.log.warn({ topic, partition, offset, ms: took, tries }, 'a message took long to decode');
   }

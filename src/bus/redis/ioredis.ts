@@ -22,8 +22,8 @@ export interface IoredisOptions {
 /** The publishing connection is closed, and made anew, if Redis has not replied for so long. */
 const REPLY_TIMEOUT_MS = 10_000;
 
-/** An attempt to connect that gets no answer must not take longer than publishers wait for listeners: see Publishing. */
-const CONNECT_TIMEOUT_MS = 1_000;
+/** An attempt to connect that gets no answer, TLS included. */
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /** A listening connection that is being made, and over which nothing comes for so long, is made again. */
 const STALLED_MS = 2_000;

@@ -111,6 +111,7 @@ export class TopicVersions {
       }
       if (!isNotPermitted(thrown.reason)) throw thrown;
       // Some command or channel is not permitted, and only the replies to single commands tell which.
+      this.#outdated.add(topic);
       await connection.send([['SET', key, version]]);
       return otherwise();
     }

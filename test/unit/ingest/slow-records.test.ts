@@ -5,6 +5,7 @@ import { DecodeError } from '../../../src/events/decode-error.ts';
 import { Pipeline } from '../../../src/ingest/pipeline.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { RoutedEvent } from '../../../src/ingest/routed-event.ts';
+import { SlowRecords } from '../../../src/ingest/slow-records.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record, topic, topics } from './parts.ts';
 
@@ -61,6 +62,17 @@ test('one slow try is no fault of the message: the process may have stood still'
     [await attempt(record('2000')), await attempt(record('0')), await attempt(record('1999'))],
     ['published', 'published', 'published'],
   );
+});
+
+test('a message that is slow to decode and slow to transform has been tried once', () => {
+  const now = 10_000;
+  const slow = new SlowRecords({ log: readableLog().log, now: () => now });
+  const tried = record('');
+  slow.note(tried, now - 2_000, 1);
+  slow.note(tried, now - 2_000, 1);
+  assert.equal(slow.isGivenUp(tried), false);
+  slow.note(tried, now - 2_000, 2);
+  assert.equal(slow.isGivenUp(tried), true);
 });
 
 test('messages are told apart by topic, partition and offset', async () => {
