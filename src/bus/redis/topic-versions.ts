@@ -110,9 +110,10 @@ export class TopicVersions {
         return otherwise();
       }
       if (!isNotPermitted(thrown.reason)) throw thrown;
-      // Some command or channel is not permitted, and only the replies to single commands tell which.
+      // Some command or channel is not permitted, and only the replies to single commands tell which. No version is as
+      // good as a new one, which the next heartbeat gives it.
       this.#outdated.add(topic);
-      await connection.send([['SET', key, version]]);
+      await connection.send([['DEL', key]]);
       return otherwise();
     }
   }
