@@ -1,3 +1,4 @@
+import { LATENCY_MS } from '../redis/network.ts';
 import type { SimulatedPod } from '../world/pod.ts';
 import { GROUP, type World } from '../world/world.ts';
 import type { Fault } from './fault.ts';
@@ -88,9 +89,8 @@ function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
   const { commands, listening } = pod;
   switch (fault.kind) {
     case 'slow-link': {
-      const before = route.latencyMs;
       route.latencyMs = [fault.latencyMs / 2, fault.latencyMs];
-      repairs.after(fault.forMs, () => (route.latencyMs = before));
+      repairs.after(fault.forMs, () => (route.latencyMs = LATENCY_MS));
       return;
     }
     case 'blocked-link':

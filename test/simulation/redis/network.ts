@@ -2,6 +2,9 @@ import type { Random } from '../random.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 import type { SimulatedRedis } from './server.ts';
 
+/** Of a network without faults. */
+export const LATENCY_MS = [0.2, 1] as const;
+
 /** The way between one pod and Redis. Faults change it. */
 export interface Route {
   latencyMs: readonly [least: number, most: number];
@@ -36,7 +39,7 @@ export class Network {
   route(pod: Owner): Route {
     const known = this.#routes.get(pod);
     if (known !== undefined) return known;
-    const route: Route = { latencyMs: [0.2, 1], blockedUntil: 0 };
+    const route: Route = { latencyMs: LATENCY_MS, blockedUntil: 0 };
     this.#routes.set(pod, route);
     return route;
   }
