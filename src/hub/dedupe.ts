@@ -53,18 +53,30 @@ const GENERATION = 512;
  * than that is not recognised.
  */
 export class RecentPositions {
-  #current = new Set<string>();
-  #previous = new Set<string>();
+  /** By partition and offset: the topic's id, if that is known. */
+  #current = new Map<string, string | undefined>();
+  #previous: ReadonlyMap<string, string | undefined> = new Map();
 
   /** @returns false if this position has been seen lately */
-  add({ id = '', p, o }: Position): boolean {
-    const position = `${p}:${o}:${id}`;
-    if (this.#current.has(position) || this.#previous.has(position)) return false;
-    this.#current.add(position);
+  add({ id, p, o }: Position): boolean {
+    const position = `${p}:${o}`;
+    if (hasSeen(this.#current, position, id) || hasSeen(this.#previous, position, id)) return false;
+    this.#current.set(position, id);
     if (this.#current.size === GENERATION) {
       this.#previous = this.#current;
-      this.#current = new Set();
+      this.#current = new Map();
     }
     return true;
   }
+}
+
+/** While pods are replaced, only some of them know the topic's id. */
+function hasSeen(
+  positions: ReadonlyMap<string, string | undefined>,
+  position: string,
+  id: string | undefined,
+): boolean {
+  if (!positions.has(position)) return false;
+  const known = positions.get(position);
+  return known === undefined || id === undefined || known === id;
 }

@@ -47,6 +47,21 @@ test('a group recognises the last 512 events at least, and forgets the oldest', 
   assert.equal(recent.add({ p: 0, o: 0 }), true);
 });
 
+test('a group tells an event of a topic made anew from the former one of its offset, where both pods know the id', () => {
+  const recent = new RecentPositions();
+  const positions = [
+    { id: 'a', p: 0, o: 1 },
+    { p: 0, o: 1 },
+    { id: 'b', p: 0, o: 1 },
+    { p: 0, o: 2 },
+    { id: 'b', p: 0, o: 2 },
+  ];
+  assert.deepEqual(
+    positions.map((position) => recent.add(position)),
+    [true, false, true, true, false],
+  );
+});
+
 test('a group takes an event that comes late on one of its channels, unless it has had it before', () => {
   const recent = new RecentPositions();
   assert.deepEqual(
