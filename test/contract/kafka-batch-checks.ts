@@ -92,8 +92,7 @@ export function batchChecks(check: CheckFunction): void {
     const second = await join(under);
     const values = () =>
       [...first.records, ...second.records].map(({ partition, value }) => `${partition}/${value}`);
-    await first.until(() => values().length >= 20);
-    assert.equal(held?.isAssigned(), false);
+    await first.until(() => values().length >= 20 && held?.isAssigned() === false);
     assert.equal(first.crash, undefined);
     assert.deepEqual([first.partitions, second.partitions], [1, 1]);
     assert.deepEqual(
