@@ -1,5 +1,8 @@
 import type { GapListener } from '../bus.ts';
 
+/** Publishers renew versions within some heartbeats. */
+const RENEWAL_MS = 10_000;
+
 type Versions = ReadonlyMap<string, string | null>;
 
 /**
@@ -19,7 +22,14 @@ export class GapDetector {
   readonly #heard = new Map<string, string>();
   /** Topics listened to when the connection was lost: they may have a gap. */
   readonly #suspects = new Set<string>();
+  /** When versions were compared after the last lost connection, by topic: ms. */
+  readonly #comparedAt = new Map<string, number>();
+  readonly #now: () => number;
   #listener: GapListener = () => undefined;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   onGap(listener: GapListener): void {
     this.#listener = listener;
@@ -45,6 +55,7 @@ export class GapDetector {
     this.#channels.delete(topic);
     this.#heard.delete(topic);
     this.#suspects.delete(topic);
+    this.#comparedAt.delete(topic);
   }
 
   connectionLost(): void {
@@ -57,6 +68,7 @@ export class GapDetector {
       const version = versions.get(topic);
       if (version === undefined) continue;
       this.#suspects.delete(topic);
+      this.#comparedAt.set(topic, this.#now());
       if (version === null || version !== this.#heard.get(topic)) this.report(topic);
     }
   }
@@ -64,6 +76,12 @@ export class GapDetector {
   /** Versions can't be read: what was lost with the connection is not known, so all of it counts as missed. */
   assumeMissed(): void {
     this.compare(new Map([...this.#suspects].map((topic) => [topic, null])));
+  }
+
+  /** A topic was published to without a new version until now: one that was compared shortly before told nothing. */
+  renewed(topic: string): void {
+    const comparedAt = this.#comparedAt.get(topic);
+    if (comparedAt !== undefined && this.#now() - comparedAt <= RENEWAL_MS) this.report(topic);
   }
 
   /** All that was published before the topics had these versions has been heard. */

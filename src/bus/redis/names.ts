@@ -5,11 +5,14 @@
 export class BusNames {
   /** Carries the names of topics of which publishers may have lost messages, as a JSON list. */
   readonly gapsChannel: string;
+  /** Carries the names of topics that were published to without a new version, and have one now, as a JSON list. */
+  readonly renewalsChannel: string;
   readonly #prefix: string;
 
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.gapsChannel = `${prefix}@gaps`;
+    this.renewalsChannel = `${prefix}@renewals`;
   }
 
   /** The key that holds the version of a topic. */

@@ -52,7 +52,7 @@ export class RedisBus implements Bus {
   readonly #names: BusNames;
   readonly #ownChannel: string;
   readonly #publishing: Publishing;
-  readonly #gaps = new GapDetector();
+  readonly #gaps: GapDetector;
   readonly #heartbeat: Heartbeat;
   #isListening = false;
   #hasListened = false;
@@ -67,6 +67,7 @@ export class RedisBus implements Bus {
     const { clock = systemClock, timing = BUS_TIMING } = options;
     this.#clock = clock;
     const pod = randomUUID();
+    this.#gaps = new GapDetector(clock.now);
     this.#names = new BusNames(prefix);
     this.#ownChannel = this.#names.podChannel(pod);
     this.#publishing = new Publishing({
@@ -168,7 +169,10 @@ export class RedisBus implements Bus {
   }
 
   async #listenToPods(): Promise<void> {
-    await this.#joinOwn(this.#names.gapsChannel, (payload) => this.#onGaps(payload));
+    await Promise.all([
+      this.#joinOwn(this.#names.gapsChannel, (payload) => this.#onGaps(payload)),
+      this.#joinOwn(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload)),
+    ]);
     await this.#joinOwn(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
   }
@@ -194,6 +198,10 @@ export class RedisBus implements Bus {
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
     for (const topic of topicsOf(payload.toString())) this.#gaps.report(topic);
+  }
+
+  #onRenewals(payload: Buffer | string): void {
+    for (const topic of topicsOf(payload.toString())) this.#gaps.renewed(topic);
   }
 
   #onListening(): void {

@@ -59,17 +59,18 @@ export class TopicVersions {
   async tryOut(): Promise<void> {
     const { connection, names, log } = this.#options;
     const key = names.versionKey('');
-    this.#arePermitted = true;
     try {
       await connection.transact([
         ['SET', key, NONE],
         ['GET', key],
         ['DEL', key],
       ]);
+      this.#arePermitted = true;
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
       if (isNotWritable(thrown.reason)) return;
       if (!isNotPermitted(thrown.reason)) throw thrown;
+      if (!this.#arePermitted) return;
       this.#arePermitted = false;
       log.warn(
         { reason: thrown.reason },
@@ -94,6 +95,7 @@ export class TopicVersions {
     const version = this.#next();
     if (!this.#arePermitted) {
       this.#note(topic, NONE);
+      this.#outdated.add(topic);
       return otherwise();
     }
     try {
@@ -138,17 +140,22 @@ export class TopicVersions {
 
   /** @returns undefined if the versions tell nothing: Redis does not permit them, or could not change them just now */
   async #tryReading(commands: readonly Command[], topics: readonly string[]) {
+    // Rights may be given while the connection lasts.
+    if (!this.#arePermitted) await this.tryOut();
     if (!this.#arePermitted) return undefined;
     const outdated = [...this.#outdated];
     // Something is written each time, if only to see that Redis takes writes.
     const writing = outdated.length > 0 ? this.#renewing(outdated) : [this.#writingNothing()];
-    const before = [...commands, ...writing];
+    // Whoever has compared versions a moment before has to know that these told nothing.
+    const renewal: Command = ['PUBLISH', this.#options.names.renewalsChannel, JSON.stringify(outdated)];
+    const before = [...commands, ...writing, ...(outdated.length > 0 ? [renewal] : [])];
     try {
       const replies = await this.#options.connection.transact([...before, ...this.#reading(topics)]);
       for (const topic of outdated) this.#outdated.delete(topic);
       return { own: replies.slice(0, commands.length), versions: replies.slice(before.length) };
     } catch (thrown) {
-      if (thrown instanceof TransactionRefused && isNotWritable(thrown.reason)) return undefined;
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      if (isNotWritable(thrown.reason) || isNotPermitted(thrown.reason)) return undefined;
       throw thrown;
     }
   }
@@ -180,9 +187,14 @@ export class TopicVersions {
     if (lost.length === 0) return;
     log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
-    // Listeners that connect later see it by the version; if Redis takes none now, with the next heartbeat.
-    for (const topic of lost) this.#outdated.add(topic);
-    await this.readWith([announcement], []);
+    try {
+      // Listeners that connect later see it by the version.
+      await connection.transact([announcement, ...this.#renewing(lost)]);
+    } catch (thrown) {
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      for (const topic of lost) this.#outdated.add(topic);
+      await connection.send([announcement]);
+    }
     this.#given.clear();
   }
 
@@ -195,7 +207,7 @@ export class TopicVersions {
   }
 
   #writingNothing(): Command {
-    return ['DEL', this.#options.names.versionKey('')];
+    return ['SET', this.#options.names.versionKey(''), NONE];
   }
 
   #next(): string {

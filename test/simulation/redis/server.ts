@@ -28,6 +28,8 @@ interface Replication {
 /** Why a server refuses a command at present; undefined: it does not. */
 type Refusal = (name: string, spec: CommandSpec) => string | undefined;
 
+const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+
 /** One Redis process. It runs one command, or one transaction, at a time. */
 export class SimulatedRedis implements CommandTarget {
   readonly name: string;
@@ -160,6 +162,8 @@ export class SimulatedRedis implements CommandTarget {
 
   /** @returns the replies; or why nothing has been run */
   transact(commands: readonly Command[]): readonly Reply[] | string {
+    // Each command that is queued takes memory, be it one that is run without.
+    if (this.maxMemory > 0) return OUT_OF_MEMORY;
     for (const [name, ...args] of commands) {
       const refused = this.#refusalOf(name.toLowerCase(), args);
       if (refused !== undefined) return refused;
@@ -218,7 +222,7 @@ export class SimulatedRedis implements CommandTarget {
       return "READONLY You can't write against a read only replica.";
     }
     if (spec.grows === true && this.maxMemory > 0) {
-      return "OOM command not allowed when used memory > 'maxmemory'.";
+      return OUT_OF_MEMORY;
     }
     return undefined;
   }

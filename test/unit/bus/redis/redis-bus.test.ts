@@ -115,6 +115,7 @@ test('where Redis refuses a pod its own channel each lost connection is a gap, u
   redis.commands.connect();
   redis.listening.connect();
   await join('bids');
+  await setImmediate();
   redis.listening.lose();
   assert.deepEqual(gaps, []);
   redis.listening.connect();
@@ -131,6 +132,21 @@ test('where Redis refuses a pod its own channel each lost connection is a gap, u
   redis.listening.connect();
   await beat();
   assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
+});
+
+test('a version that is renewed shortly after it was compared is a gap: it had not told of what was published', async (t) => {
+  const { redis, gaps, join, beat } = await started(t);
+  await join('bids');
+  await beat();
+  await beat();
+  redis.listening.deliver('@renewals', '["bids"]');
+  assert.deepEqual(gaps, [], 'nothing has been compared');
+  redis.listening.lose();
+  redis.listening.connect();
+  await beat();
+  assert.deepEqual(gaps, []);
+  redis.listening.deliver('@renewals', '["asks","bids"]');
+  assert.deepEqual(gaps, ['bids']);
 });
 
 test('after a stop there is no heartbeat, though the own channels were refused until then', async (t) => {
