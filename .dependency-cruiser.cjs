@@ -56,6 +56,13 @@ module.exports = {
       to: { path: 'node_modules/kafkajs/' },
     },
     {
+      name: 'kafka-driver-is-handed-in',
+      severity: 'error',
+      comment: 'What consumes knows the seam only; src/ingest/ingest.ts chooses the driver.',
+      from: { path: '^src/ingest/kafka/[^/]+$' },
+      to: { path: '^src/ingest/kafka/kafkajs/' },
+    },
+    {
       name: 'no-dev-dependency-in-src',
       severity: 'error',
       comment:

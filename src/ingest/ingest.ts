@@ -3,12 +3,14 @@ import type { Publisher } from '../events/publisher.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { KafkaSettings } from './kafka/kafkajs/client.ts';
+import { KafkajsDriver } from './kafka/kafkajs/driver.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings & Pick<Config, 'REDIS_URL' | 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings & KafkaSettings & Pick<Config, 'REDIS_URL' | 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
@@ -37,12 +39,15 @@ export interface Ingest {
  * | yes | no | Kafka, all of them to each process |
  * | no | yes | other pods, through Redis: an edge |
  * | yes | yes | Kafka, each to one process of the group |
+ *
+ * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const { settings, topics, publisher, simulator, metrics, log } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = settings.REDIS_URL === undefined;
-    const kafka = new KafkaSource({ settings, topics, publisher, metrics, log, broadcast });
+    const driver = new KafkajsDriver(settings, log);
+    const kafka = new KafkaSource({ settings, topics, publisher, metrics, log, broadcast, driver });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup, kafka };
   }

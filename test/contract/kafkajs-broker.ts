@@ -6,23 +6,13 @@ import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { kcat } from '../helpers/kcat.ts';
+import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
 
 const createPartitioner = Partitioners.DefaultPartitioner;
 
 export const kafkajsDriver = (brokers: readonly string[], settings: Partial<KafkaSettings> = {}) =>
-  new KafkajsDriver(
-    {
-      KAFKA_BROKERS: brokers,
-      KAFKA_TLS: false,
-      KAFKA_CA: undefined,
-      KAFKA_SASL_MECHANISM: undefined,
-      KAFKA_SASL_USERNAME: undefined,
-      KAFKA_SASL_PASSWORD: undefined,
-      ...settings,
-    },
-    createLog('silent'),
-  );
+  new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings }, createLog('silent'));
 
 /** A real broker. It stays connected until the test ends. */
 export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {

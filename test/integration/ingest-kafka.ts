@@ -10,6 +10,7 @@ import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
 import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
 
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
 
@@ -154,22 +155,13 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     decode: undefined,
   } as const;
   const log = createLog('silent');
-  const settings: KafkaSourceSettings = {
-    KAFKA_BROKERS: kafka.brokers,
+  const settings = {
+    ...SOURCE_SETTINGS,
     KAFKA_GROUP_ID: kafka.groupId,
-    KAFKA_START: 'committed',
-    KAFKA_BAD_BATCH: 'stop',
-    KAFKA_SESSION_SECONDS: 6,
-    KAFKA_TLS: false,
-    KAFKA_CA: undefined,
-    KAFKA_SASL_MECHANISM: undefined,
-    KAFKA_SASL_USERNAME: undefined,
-    KAFKA_SASL_PASSWORD: undefined,
     DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
-    EVENT_MAX_AGE_SECONDS: 0,
-    REDIS_PREFIX: '',
     ...options.settings,
   };
+  const real = new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }, log);
   const ingest = new KafkaSource({
     settings,
     topics: new Map([[topic.name, topic]]),
@@ -182,7 +174,7 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
       ...(options.metadataMaxAgeMs && { metadataMaxAgeMs: options.metadataMaxAgeMs }),
     },
     ...(options.clock && { clock: options.clock }),
-    ...(options.driver && { driver: options.driver(new KafkajsDriver(settings, log)) }),
+    driver: options.driver?.(real) ?? real,
   });
   t.after(() => ingest.stop());
   await ingest.start();

@@ -17,8 +17,6 @@ import type {
   PositionReset,
   StoppableSink,
 } from './driver.ts';
-import type { KafkaSettings } from './kafkajs/client.ts';
-import { KafkajsDriver } from './kafkajs/driver.ts';
 import { measureConsumption } from './gauges.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
@@ -27,17 +25,16 @@ import { supervise } from '../../support/supervise.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 
-export type KafkaSourceSettings = KafkaSettings &
-  Pick<
-    Config,
-    | 'KAFKA_GROUP_ID'
-    | 'KAFKA_START'
-    | 'KAFKA_BAD_BATCH'
-    | 'KAFKA_SESSION_SECONDS'
-    | 'DEAD_LETTER_TOPIC'
-    | 'EVENT_MAX_AGE_SECONDS'
-    | 'REDIS_PREFIX'
-  >;
+export type KafkaSourceSettings = Pick<
+  Config,
+  | 'KAFKA_GROUP_ID'
+  | 'KAFKA_START'
+  | 'KAFKA_BAD_BATCH'
+  | 'KAFKA_SESSION_SECONDS'
+  | 'DEAD_LETTER_TOPIC'
+  | 'EVENT_MAX_AGE_SECONDS'
+  | 'REDIS_PREFIX'
+>;
 
 export interface KafkaSourceOptions {
   readonly settings: KafkaSourceSettings;
@@ -52,8 +49,7 @@ export interface KafkaSourceOptions {
   readonly broadcast: boolean;
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
-  /** @default kafkajs, on the brokers of the settings */
-  readonly driver?: KafkaDriver;
+  readonly driver: KafkaDriver;
 }
 
 /** All but the session timeout, which is a setting. */
@@ -101,7 +97,7 @@ export class KafkaSource {
     this.#options = options;
     this.#log = log;
     this.#clock = clock;
-    this.#driver = options.driver ?? new KafkajsDriver(settings, log);
+    this.#driver = options.driver;
     this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
     this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
     this.#deadLetterSink = deadLetterSink(settings.DEAD_LETTER_TOPIC, topics, this.#driver);
@@ -151,7 +147,7 @@ export class KafkaSource {
     return this.#notReady;
   }
 
-  /** Where it stands, for metrics and for whoever looks for a fault. */
+  /** Where it stands, for metrics and `/debug/ingest`. */
   inspect(): KafkaSourceState {
     return {
       connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_SECONDS * 1_000,

@@ -6,6 +6,7 @@ import { Hub } from '../../../src/hub/hub.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../src/metrics.ts';
+import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Limiter } from '../../../src/support/limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
@@ -91,18 +92,8 @@ export class SimulatedPod {
     });
     this.#source = new KafkaSource({
       settings: {
-        KAFKA_BROKERS: ['simulated'],
-        KAFKA_TLS: false,
-        KAFKA_CA: undefined,
-        KAFKA_SASL_MECHANISM: undefined,
-        KAFKA_SASL_USERNAME: undefined,
-        KAFKA_SASL_PASSWORD: undefined,
-        KAFKA_GROUP_ID: 'sluice',
-        KAFKA_START: 'committed',
-        KAFKA_BAD_BATCH: 'stop',
+        ...SOURCE_SETTINGS,
         KAFKA_SESSION_SECONDS: options.sessionSeconds,
-        DEAD_LETTER_TOPIC: undefined,
-        EVENT_MAX_AGE_SECONDS: 0,
         REDIS_PREFIX: PREFIX,
       },
       topics: shared.graph.topics,

@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { GroupMember, KafkaDriver, MemberOptions } from '../../../../src/ingest/kafka/driver.ts';
-import type { PartitionPosition } from '../../../../src/ingest/kafka/driver.ts';
 import { KafkaSource } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { events, FakeBatch } from './batch-parts.ts';
+import { FakeDriver } from './fake-driver.ts';
 
 const SESSION_SECONDS = 10;
 const START = 1_000_000;
-
-/** A Kafka that assigns partitions and hands batches over when the test says so. */
-class FakeDriver implements KafkaDriver {
-  positions: PartitionPosition[] = [];
-  options: MemberOptions | undefined;
-
-  missingTopics = async () => [];
-  forgetGroup = async () => true;
-  deadLetterSink = () => assert.fail('no test has a dead-letter topic');
-  isRetriable = () => true;
-
-  member(options: MemberOptions): GroupMember {
-    this.options = options;
-    return {
-      run: () => new Promise<Error>(() => undefined),
-      stop: async () => undefined,
-      positions: () => this.positions,
-    };
-  }
-}
 
 async function consuming(t: TestContext) {
   const clock = { time: START };
@@ -37,21 +17,7 @@ async function consuming(t: TestContext) {
   const metrics = new Metrics();
   const publisher = new RecordingPublisher();
   const source = new KafkaSource({
-    settings: {
-      KAFKA_BROKERS: ['127.0.0.1:1'],
-      KAFKA_GROUP_ID: 'sluice',
-      KAFKA_START: 'committed',
-      KAFKA_BAD_BATCH: 'stop',
-      KAFKA_SESSION_SECONDS: SESSION_SECONDS,
-      KAFKA_TLS: false,
-      KAFKA_CA: undefined,
-      KAFKA_SASL_MECHANISM: undefined,
-      KAFKA_SASL_USERNAME: undefined,
-      KAFKA_SASL_PASSWORD: undefined,
-      DEAD_LETTER_TOPIC: undefined,
-      EVENT_MAX_AGE_SECONDS: 0,
-      REDIS_PREFIX: '',
-    },
+    settings: { ...SOURCE_SETTINGS, KAFKA_SESSION_SECONDS: SESSION_SECONDS },
     topics: topics(topic('bids'), topic('asks')),
     publisher,
     metrics,

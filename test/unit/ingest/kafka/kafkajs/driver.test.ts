@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
-import type { KafkaSettings } from '../../../../../src/ingest/kafka/kafkajs/client.ts';
 import { KafkajsDriver } from '../../../../../src/ingest/kafka/kafkajs/driver.ts';
 import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
 import { kafkaLogCreator } from '../../../../../src/ingest/kafka/kafkajs/log.ts';
+import { PLAIN_KAFKA } from '../../../../helpers/source-settings.ts';
 import { readableLog } from '../../parts.ts';
 
 /** Brokers' own errors, by their code in the protocol. */
@@ -14,21 +14,15 @@ const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error
 };
 const REBALANCE_IN_PROGRESS = 27;
 
-const settings: KafkaSettings = {
-  KAFKA_BROKERS: ['127.0.0.1:1'],
-  KAFKA_TLS: false,
-  KAFKA_CA: undefined,
-  KAFKA_SASL_MECHANISM: undefined,
-  KAFKA_SASL_USERNAME: undefined,
-  KAFKA_SASL_PASSWORD: undefined,
-};
-
 test('a certificate file that cannot be read is refused by name', () => {
   const { log } = readableLog();
-  assert.throws(() => new KafkajsDriver({ ...settings, KAFKA_TLS: true, KAFKA_CA: '/nowhere/ca.pem' }, log), {
-    code: 'BAD_SETTINGS',
-    message: /KAFKA_CA.*nowhere/,
-  });
+  assert.throws(
+    () => new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_TLS: true, KAFKA_CA: '/nowhere/ca.pem' }, log),
+    {
+      code: 'BAD_SETTINGS',
+      message: /KAFKA_CA.*nowhere/,
+    },
+  );
 });
 
 const entry = (level: number) => ({

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import type {
+  GroupMember,
+  KafkaDriver,
+  MemberOptions,
+  PartitionPosition,
+} from '../../../../src/ingest/kafka/driver.ts';
+
+/** A Kafka that assigns partitions and hands batches over when the test says so. */
+export class FakeDriver implements KafkaDriver {
+  positions: PartitionPosition[] = [];
+  options: MemberOptions | undefined;
+
+  missingTopics = async () => [];
+  forgetGroup = async () => true;
+  deadLetterSink = () => assert.fail('no test has a dead-letter topic');
+  isRetriable = () => true;
+
+  member(options: MemberOptions): GroupMember {
+    this.options = options;
+    return {
+      run: () => new Promise<Error>(() => undefined),
+      stop: async () => undefined,
+      positions: () => this.positions,
+    };
+  }
+}
