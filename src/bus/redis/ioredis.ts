@@ -25,7 +25,7 @@ const REPLY_TIMEOUT_MS = 10_000;
 /** An attempt to connect that gets no answer, TLS included. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** A listening connection that is being made, and over which nothing comes for so long, is made again. */
+/** A connection that is being made, and over which nothing comes for so long, is made again. */
 const STALLED_MS = 2_000;
 
 /** Channels in one SUBSCRIBE. */
@@ -34,48 +34,80 @@ const CHANNELS_PER_COMMAND = 1_000;
 /** The longest pause between two attempts to connect. */
 const MAX_RETRY_MS = 400;
 
-/** While there is no connection, commands fail at once: nothing is queued, and nothing is sent a second time. */
-export class IoredisCommands implements CommandConnection {
-  readonly #redis: Redis;
+/** What both connections have in common. */
+abstract class IoredisConnection {
+  protected readonly redis: Redis;
 
-  constructor(options: IoredisOptions) {
-    this.#redis = createRedis(options, 'publisher', {
-      autoResendUnfulfilledCommands: false,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      socketTimeout: REPLY_TIMEOUT_MS,
-    });
+  constructor(redis: Redis) {
+    this.redis = redis;
   }
 
   start(listener: ConnectionListener): void {
     let isReady = false;
-    this.#redis.on('ready', () => {
-      isReady = true;
-      listener.onReady();
+    this.redis.on('connect', () => this.expectProgress(() => isReady));
+    this.redis.on('ready', () => {
+      void this.prepare().then((prepared) => {
+        isReady = prepared;
+        if (prepared) listener.onReady();
+        return prepared;
+      });
     });
-    this.#redis.on('close', () => {
+    this.redis.on('close', () => {
       if (isReady) listener.onLost();
       isReady = false;
     });
-    connect(this.#redis);
+    // If the first attempt fails, ioredis emits an `error` event and tries again.
+    this.redis.connect().catch(() => undefined);
   }
 
   stop(): void {
-    this.#redis.disconnect();
+    this.redis.disconnect();
   }
 
   reconnect(): void {
-    this.#redis.stream?.destroy();
+    this.redis.stream?.destroy();
+  }
+
+  /** @returns false if this connection is of no use: another one is made */
+  protected abstract prepare(): Promise<boolean>;
+
+  /** A connection may become half open while it is being made, before anything else watches it. */
+  protected expectProgress(isReady: () => boolean): void {
+    const { stream } = this.redis;
+    let bytesRead = -1;
+    const watch = setInterval(() => {
+      if (isReady() || stream.destroyed) clearInterval(watch);
+      else if (stream.bytesRead === bytesRead) stream.destroy();
+      bytesRead = stream.bytesRead;
+    }, STALLED_MS).unref();
+  }
+}
+
+/** While there is no connection, commands fail at once: nothing is queued, and nothing is sent a second time. */
+export class IoredisCommands extends IoredisConnection implements CommandConnection {
+  constructor(options: IoredisOptions) {
+    super(
+      createRedis(options, 'publisher', {
+        autoResendUnfulfilledCommands: false,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        socketTimeout: REPLY_TIMEOUT_MS,
+      }),
+    );
+  }
+
+  protected prepare(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const command of commands) add(pipeline, command);
     return replies(await pipeline.exec());
   }
 
   async transact(commands: readonly Command[]): Promise<readonly Reply[]> {
-    const transaction = this.#redis.multi();
+    const transaction = this.redis.multi();
     for (const command of commands) add(transaction, command);
     try {
       return replies(await transaction.exec());
@@ -88,50 +120,26 @@ export class IoredisCommands implements CommandConnection {
 }
 
 /** Dispatches messages by way of RedisPubSub. */
-export class IoredisListening implements ListeningConnection {
-  readonly #redis: Redis;
+export class IoredisListening extends IoredisConnection implements ListeningConnection {
   readonly #log: Log;
   readonly #pubSub: RedisPubSub;
   /** By channel, of RedisPubSub. */
   readonly #ids = new Map<string, number>();
+  /** Why Redis refused the channels at the last attempt: one line is logged for each reason, not for each attempt. */
+  #refusal: string | undefined;
 
   constructor(options: IoredisOptions) {
-    this.#redis = createRedis(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false });
+    super(createRedis(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false }));
     this.#log = options.log;
     this.#pubSub = new RedisPubSub({
-      publisher: this.#redis,
-      subscriber: dispatchOnly(this.#redis, options.log),
+      publisher: this.redis,
+      subscriber: dispatchOnly(this.redis, options.log),
       messageEventName: 'messageBuffer',
     });
   }
 
-  start(listener: ConnectionListener): void {
-    let isReady = false;
-    this.#redis.on('connect', () => this.#expectProgress(() => isReady));
-    this.#redis.on('ready', () => {
-      void this.#joinAgain().then((joined) => {
-        isReady = joined;
-        if (joined) listener.onReady();
-        return joined;
-      });
-    });
-    this.#redis.on('close', () => {
-      if (isReady) listener.onLost();
-      isReady = false;
-    });
-    connect(this.#redis);
-  }
-
-  stop(): void {
-    this.#redis.disconnect();
-  }
-
-  reconnect(): void {
-    this.#redis.stream?.destroy();
-  }
-
   async join(channel: string, listener: (payload: Buffer | string) => void): Promise<void> {
-    await this.#redis.subscribe(channel);
+    await this.redis.subscribe(channel);
     this.#ids.set(channel, await this.#pubSub.subscribe(channel, listener));
   }
 
@@ -141,32 +149,23 @@ export class IoredisListening implements ListeningConnection {
     if (id !== undefined) this.#pubSub.unsubscribe(id);
   }
 
-  /** A connection may become half open while it is being made, before anything else watches it. */
-  #expectProgress(isReady: () => boolean): void {
-    const { stream } = this.#redis;
-    let bytesRead = -1;
-    const watch = setInterval(() => {
-      if (isReady() || stream.destroyed) clearInterval(watch);
-      else if (stream.bytesRead === bytesRead) stream.destroy();
-      bytesRead = stream.bytesRead;
-    }, STALLED_MS).unref();
-  }
-
-  /**
-   * By itself ioredis would count the connection as ready before Redis has replied, whatever it replies.
-   *
-   * @returns false if this connection is of no use: another one is made
-   */
-  async #joinAgain(): Promise<boolean> {
-    const { stream } = this.#redis;
+  /** Joins all channels again. By itself ioredis would send SUBSCRIBE, and look at no reply. */
+  protected async prepare(): Promise<boolean> {
+    const { stream } = this.redis;
     const channels = [...this.#ids.keys()];
     try {
       for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
-        await this.#redis.subscribe(...channels.slice(from, from + CHANNELS_PER_COMMAND));
+        await this.redis.subscribe(...channels.slice(from, from + CHANNELS_PER_COMMAND));
       }
-      return this.#redis.stream === stream && this.#redis.status === 'ready';
+      this.#refusal = undefined;
+      return this.redis.stream === stream && this.redis.status === 'ready';
     } catch (thrown) {
-      this.#log.warn({ reason: messageOf(thrown) }, 'Redis refuses to be listened to; connecting again');
+      if (!(thrown instanceof ReplyError)) return false; // The connection is lost, or the bus is stopped.
+      const reason = messageOf(thrown);
+      if (reason !== this.#refusal) {
+        this.#log.warn({ reason }, 'Redis refuses channels that were joined before; connecting again');
+      }
+      this.#refusal = reason;
       // A pause between attempts, which all begin well.
       await sleep(MAX_RETRY_MS);
       stream?.destroy();
@@ -176,15 +175,15 @@ export class IoredisListening implements ListeningConnection {
 
   /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
   pause(): void {
-    this.#redis.stream?.pause();
+    this.redis.stream?.pause();
   }
 
   resume(): void {
-    this.#redis.stream?.resume();
+    this.redis.stream?.resume();
   }
 
   get bytesRead(): number {
-    return this.#redis.stream?.bytesRead ?? 0;
+    return this.redis.stream?.bytesRead ?? 0;
   }
 }
 
@@ -211,11 +210,6 @@ function createRedis({ url, ca, log }: IoredisOptions, connection: string, diffe
   return redis;
 }
 
-/** If the first attempt fails, ioredis emits an `error` event and tries again. */
-function connect(redis: Redis): void {
-  redis.connect().catch(() => undefined);
-}
-
 function logOutages(redis: Redis, log: Log): void {
   let logged: string | undefined;
   redis.on('ready', () => {
@@ -230,11 +224,13 @@ function logOutages(redis: Redis, log: Log): void {
 }
 
 /** Nearly all commands publish: by the method of its own that takes half the time of `call`. */
-function add(pipeline: ChainableCommander, [name, ...args]: Command): void {
-  const [channel, payload] = args;
-  if (name === 'PUBLISH' && channel !== undefined && payload !== undefined)
+function add(pipeline: ChainableCommander, command: Command): void {
+  const [name, channel, payload] = command;
+  if (name === 'PUBLISH' && channel !== undefined && payload !== undefined) {
     pipeline.publish(channel, payload);
-  else pipeline.call(name, args);
+  } else {
+    pipeline.call(name, command.slice(1));
+  }
 }
 
 /** @throws the first error that is not Redis's own: the connection is lost */
