@@ -191,31 +191,35 @@ test('a client that has sent anything else than true for `gaps` has not asked fo
   assert.equal(await closes('gap'), sockets.length);
 });
 
-test('once a pod drains, sockets that wait to be closed for a gap are closed as all others', async (t) => {
-  const clock = new HeldClock();
-  const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
-  const socket = await connectAndInit(t, url);
-  socket.subscribe('1', QUERY);
-  await untilSubscribers(1);
-  miss('items');
-  void transport.closeStaggered(60_000);
-  clock.wake();
-  assert.deepEqual(await socket.closed, { code: 1012, reason: 'Service restart' });
-  assert.deepEqual([await closes('gap'), await closes('service_restart')], [0, 1]);
-});
+const endings = [
+  {
+    name: 'drains',
+    end: (transport: WebSocketTransport) => void transport.closeStaggered(60_000),
+    closed: { code: 1012, reason: 'Service restart' },
+    counted: 'service_restart',
+  },
+  {
+    name: 'stops',
+    end: (transport: WebSocketTransport) => transport.stop(60_000),
+    closed: { code: 1001, reason: 'Going away' },
+    counted: 'going_away',
+  },
+] as const;
 
-test('once a pod stops, sockets that wait to be closed for a gap are closed as all others', async (t) => {
-  const clock = new HeldClock();
-  const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
-  const socket = await connectAndInit(t, url);
-  socket.subscribe('1', QUERY);
-  await untilSubscribers(1);
-  miss('items');
-  await transport.stop(60_000);
-  clock.wake();
-  assert.deepEqual(await socket.closed, { code: 1001, reason: 'Going away' });
-  assert.deepEqual([await closes('gap'), await closes('going_away')], [0, 1]);
-});
+for (const { name, end, closed, counted } of endings) {
+  test(`once a pod ${name}, sockets that wait to be closed for a gap are closed as all others`, async (t) => {
+    const clock = new HeldClock();
+    const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
+    const socket = await connectAndInit(t, url);
+    socket.subscribe('1', QUERY);
+    await untilSubscribers(1);
+    miss('items');
+    await end(transport);
+    clock.wake();
+    assert.deepEqual(await socket.closed, closed);
+    assert.deepEqual([await closes('gap'), await closes(counted)], [0, 1]);
+  });
+}
 
 test('a client that goes while it waits to be closed for a gap does not make the others wait', async (t) => {
   const clock = new HeldClock();
