@@ -176,7 +176,12 @@ test(
     b.relay.refuse();
     await server.start();
     const publishing = publish(a, numbered(100));
-    setTimeout(() => b.relay.admit(), 300); // Within the time that publishers wait.
+    // One pod listens again, and waits before it publishes; now the other one may connect.
+    await eventually(async () => {
+      const { values } = await a.metrics.busConnected.get();
+      assert.equal(values.find(({ labels }) => labels.connection === 'listening')?.value, 1);
+    });
+    b.relay.admit();
     await publishing;
     await eventually(() => assert.equal(b.heard.length, 100));
     assert.deepEqual(a.heard, numbered(100));
