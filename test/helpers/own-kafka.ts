@@ -70,7 +70,7 @@ export async function startOwnKafka(
   await promisify(execFile)('java', [...java, ...format]);
   const start = () => {
     const child = spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
-    // It logs to either, and stands still once nobody reads.
+    // It logs to either, and stands still once a pipe is full.
     child.stdout.resume();
     child.stderr.resume();
     return child;

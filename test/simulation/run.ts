@@ -61,7 +61,8 @@ export async function run({ plan, shared, isTraced = false, defect = {} }: RunOp
   // Stacks take a third of the time, and a violation is looked at in a second run anyway.
   if (!isTraced) Error.stackTraceLimit = 0;
   const restoreGlobals = replaceGlobals(time, () => random.next());
-  const onRejection = (error: unknown): void => void violations.push(`nobody has handled ${stackOf(error)}`);
+  const onRejection = (error: unknown): void =>
+    void violations.push(`unhandled rejection: ${stackOf(error)}`);
   process.on('unhandledRejection', onRejection);
   const world = new World({ plan, time, shared, isTraced, defect });
   const go: Go = async (until, withinMs) => {

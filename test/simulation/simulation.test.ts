@@ -24,7 +24,7 @@ async function simulate(...args: readonly string[]): Promise<{ output: string; c
 }
 
 test(
-  'whatever goes wrong, no event is lost untold, doubled or out of order',
+  'under faults of every kind no event is lost untold, doubled or out of order',
   { timeout: 900_000 },
   async () => {
     const workers = String(Math.min(availableParallelism(), 8));

@@ -8,7 +8,7 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
-/** Commits go by the name of a topic, whatever topic has it. */
+/** Commits go by the name of a topic, also if another topic has it now. */
 type CommitAt = Pick<TopicPartition, 'topic' | 'partition'>;
 
 export interface Joined {

@@ -67,7 +67,7 @@ export class VirtualTime {
   /**
    * Schedules an event.
    *
-   * @param owner whose code it runs; undefined: nobody's, such as what a simulated server does
+   * @param owner whose code it runs; undefined: no pod's, such as what a simulated server does
    */
   after(ms: number, owner: Owner | undefined, run: () => void): Timer {
     return this.at(this.#now + (ms > 0 ? ms : 0), owner, run);
