@@ -6,6 +6,7 @@ import {
   type ListeningConnection,
   type Reply,
 } from '../../src/bus/redis/connection.ts';
+import { INSPECTION, inspectedServer, type Server } from '../../src/bus/redis/server.ts';
 import { Inbox } from '../helpers/inbox.ts';
 import { Watched } from '../helpers/watched-connection.ts';
 
@@ -61,7 +62,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   check('a transaction gives the reply to each of its commands', async ({ commands }) => {
     const replies = await commands.transact([
       ['SET', 'a', '1'],
-      ['PUBLISH', 'nobody', 'x'],
+      ['PUBLISH', 'unheard', 'x'],
       ['GET', 'a'],
     ]);
     assert.deepEqual(values(replies), ['OK', 0, '1']);
@@ -110,14 +111,14 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   );
 
   check('a replica says that it is one, and refuses to write', async ({ commands, admin }) => {
-    assert.equal(roleIn(await commands.send([['ROLE']])), 'master');
+    assert.equal((await inspect(commands)).role, 'master');
     await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
-    assert.equal(roleIn(await commands.send([['ROLE']])), 'slave');
+    assert.equal((await inspect(commands)).role, 'replica');
     await assert.rejects(commands.transact([['SET', 'a', '1']]), refusedFor('READONLY'));
     const replies = await commands.send([['SET', 'a', '1']]);
     assert.deepEqual(replies.map(outcome), ['READONLY']);
     await admin.send([['REPLICAOF', 'NO', 'ONE']]);
-    assert.equal(roleIn(await commands.send([['ROLE']])), 'master');
+    assert.equal((await inspect(commands)).role, 'master');
   });
 
   check(
@@ -131,10 +132,17 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     },
   );
 
-  check('the server names its run', async ({ commands }) => {
-    const [info] = values(await commands.send([['INFO', 'server']]));
-    assert.match(String(info), /^run_id:\S+\r?$/m);
-  });
+  check(
+    'a server that was a replica has another replication ID once it is promoted',
+    async ({ commands, admin }) => {
+      const { replicationId } = await inspect(commands);
+      assert.match(String(replicationId), /^\w+$/);
+      assert.equal((await inspect(commands)).replicationId, replicationId);
+      await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
+      await admin.send([['REPLICAOF', 'NO', 'ONE']]);
+      assert.notEqual((await inspect(commands)).replicationId, replicationId);
+    },
+  );
 
   check('once a channel is joined, what is published comes, in order', async ({ commands, listening }) => {
     const inbox = new Inbox();
@@ -319,8 +327,8 @@ function refusedJoins(replies: readonly Reply[]): number {
   return Number(count ?? 0);
 }
 
-function roleIn(replies: readonly Reply[]): unknown {
-  return (values(replies)[0] as unknown[])[0];
+async function inspect(commands: CommandConnection): Promise<Server> {
+  return inspectedServer(values(await commands.send([INSPECTION]))[0]);
 }
 
 function refusedFor(kind: string): (error: unknown) => boolean {

@@ -36,6 +36,8 @@ export class Heartbeat {
   /** Number of the listening connection; undefined while there is none. */
   #connection: number | undefined;
   #connections = 0;
+  /** Of the server at the last heartbeat over this connection. */
+  #replicationId: string | undefined;
   #beats = 0;
   #isSending = false;
   #waiting: Beat | undefined;
@@ -53,7 +55,7 @@ export class Heartbeat {
     this.beat();
   }
 
-  /** Redis refuses the pod's own channel: until `start` nobody can tell what is missed. */
+  /** Redis refuses the pod's own channel: until `start` this pod can't tell what it misses. */
   refused(): void {
     this.#isRefused = true;
     if (this.#connection !== undefined) this.#options.gaps.assumeMissed();
@@ -68,6 +70,7 @@ export class Heartbeat {
   connected(): void {
     this.#connections += 1;
     this.#connection = this.#connections;
+    this.#replicationId = undefined;
     this.#waiting = undefined;
     if (this.#isRefused) this.#options.gaps.assumeMissed();
     this.beat();
@@ -100,7 +103,7 @@ export class Heartbeat {
       this.#connection === undefined
     )
       return;
-    if (!this.#options.publishing.isConnected) return;
+    if (!this.#options.publishing.canProbe) return;
     this.#isSending = true;
     void this.#send(this.#connection)
       .catch((thrown: unknown) => {
@@ -129,7 +132,7 @@ export class Heartbeat {
     const sentAt = clock.now();
     // Before Redis replies on one connection, the message may have come over the other.
     this.#waiting = { id, versions: new Map(), sentAt, bytesRead: listening.bytesRead };
-    const { versions, receivers } = await publishing.probe(gaps.topics, channel, id);
+    const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
     if (receivers === 0 && publishing.countsSubscribers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
@@ -137,6 +140,9 @@ export class Heartbeat {
       return;
     }
     const without = [...versions].filter(([, version]) => version === null).map(([topic]) => topic);
+    // The server was a replica for a while: others may have published, or passed events over, on another master.
+    if (this.#replicationId !== undefined && replicationId !== this.#replicationId) gaps.connectionLost();
+    this.#replicationId = replicationId;
     gaps.compare(versions);
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
     else gaps.heard(versions);

@@ -13,7 +13,7 @@ import {
 import type { BusNames } from './names.ts';
 import { publishCommand, publishInOrder } from './publish-in-order.ts';
 import { isNotPermitted, isReadOnly } from './refusals.ts';
-import { inspectServer, isMasterRole } from './server.ts';
+import { INSPECTION, inspectedServer, type Server } from './server.ts';
 import type { BusTiming } from './timing.ts';
 import { TopicVersions } from './topic-versions.ts';
 
@@ -30,12 +30,23 @@ interface PublishingOptions {
   readonly timing: BusTiming;
 }
 
+/** What Redis says to a listener. */
+interface Probe {
+  /** Of each topic; null for one without. */
+  readonly versions: ReadonlyMap<string, string | null>;
+  /** How many listeners the message has reached. */
+  readonly receivers: number;
+  /** Of the server; undefined where Redis does not tell it. */
+  readonly replicationId: string | undefined;
+}
+
 /** Channels in one PUBSUB NUMSUB: all those of a chunk, a thousand events with many channels each, would be too many. */
 const CHANNELS_PER_COMMAND = 10_000;
 
-const NOT_MASTER = 'Redis is not a master';
+/** Why a bus can't be used that has never been connected. */
+export const NOT_REACHED = 'Redis has not been reached yet';
 
-const ROLE: Command = ['ROLE'];
+const NOT_MASTER = 'Redis is not a master';
 
 /** Between two looks at a server that is no master, or does not answer as it should. */
 const LOOK_AGAIN_MS = 500;
@@ -59,9 +70,10 @@ export class Publishing {
   #unusable: string | undefined;
   /** Whether the connection is to a master. */
   #isMaster = false;
-  /** Whether Redis permits to ask for its role. */
-  #asksRole = true;
-  #server: string | undefined;
+  /** Whether Redis permits to ask which server it is. */
+  #inspects = true;
+  /** Of the server that what this pod has published is known to have survived on. */
+  #replicationId: string | undefined;
   #wasReached = false;
   /** Aborts when the connection is lost. */
   #lost = new AbortController();
@@ -71,7 +83,7 @@ export class Publishing {
     this.#countsSubscribers = options.countsSubscribers;
     const { connection, names, pod, log, clock } = options;
     this.#versions = new TopicVersions({ connection, names, pod, log, now: clock.now });
-    this.#become('Redis has not been reached yet');
+    this.#become(NOT_REACHED);
   }
 
   start(onUsable: () => void): void {
@@ -95,8 +107,8 @@ export class Publishing {
     return this.#wasReached;
   }
 
-  /** Whether Redis can be asked: also while nothing is published yet. */
-  get isConnected(): boolean {
+  /** Whether there is a connection to a master, be it that nothing may be published yet. */
+  get canProbe(): boolean {
     return this.#isMaster;
   }
 
@@ -120,8 +132,8 @@ export class Publishing {
     // With a new version, since events are passed over by what Redis replies: a pod that is not listening just now must
     // see later that it may have missed something.
     const counts: unknown[] = [];
-    const once = () => this.#options.connection.send(commands);
-    for (const reply of await this.#onMaster(this.#versions.run(topic, commands, once))) {
+    const ask = () => this.#options.connection.send(commands);
+    for (const reply of await this.#onMaster(this.#versions.run(topic, commands, ask))) {
       if ('error' in reply) return this.#refusesCounting(reply.error, channels);
       counts.push(...(reply.value as unknown[]));
     }
@@ -146,25 +158,23 @@ export class Publishing {
   }
 
   /**
-   * What a listener asks for to find out whether it has missed anything. Redis does all of it at once, so whoever hears
+   * What a listener asks for to find out whether it has missed anything. Redis does all of it at once, so a pod that hears
    * the message has heard all that was published before the versions were read.
    *
-   * @returns the version of each topic, null for one without; and how many listeners the message has reached
    * @throws if Redis can't be asked, or is no master
    */
-  async probe(
-    topics: readonly string[],
-    channel: string,
-    message: string,
-  ): Promise<{ readonly versions: ReadonlyMap<string, string | null>; readonly receivers: number }> {
-    const commands: Command[] = [['PUBLISH', channel, message], ...(this.#asksRole ? [ROLE] : [])];
+  async probe(topics: readonly string[], channel: string, message: string): Promise<Probe> {
+    const commands: Command[] = [['PUBLISH', channel, message], ...(this.#inspects ? [INSPECTION] : [])];
     const { replies, versions } = await this.#onMaster(this.#versions.readWith(commands, topics));
-    const [receivers, role] = replies.map(valueOf);
-    if (this.#asksRole && !isMasterRole(role)) {
+    const [receivers, inspection] = replies.map(valueOf);
+    const server = this.#inspects ? inspectedServer(inspection) : undefined;
+    if (server?.role === 'replica') {
       this.#leaveReplica();
       throw new Error(NOT_MASTER);
     }
-    return { versions, receivers: Number(receivers) };
+    const replicationId = server?.replicationId;
+    if (replicationId !== undefined) await this.#expectSurvived(replicationId);
+    return { versions, receivers: Number(receivers), replicationId };
   }
 
   /** Gives topics a version that have none. */
@@ -209,20 +219,30 @@ export class Publishing {
 
   /** @throws if Redis can't be asked just now */
   async #isReadyToPublish(): Promise<boolean> {
-    const { connection } = this.#options;
-    const { role, runId } = await inspectServer(connection);
-    this.#asksRole = role !== undefined;
-    if (role === 'replica') {
+    const server = await this.#inspect();
+    this.#inspects = server !== undefined;
+    if (server?.role === 'replica') {
       this.#leaveReplica();
       return false;
     }
     this.#countsSubscribers = this.#options.countsSubscribers;
     await this.#versions.tryOut();
-    const isSameServer = runId !== undefined && runId === this.#server;
-    if (!isSameServer) await this.#versions.announceLost();
-    this.#server = runId;
+    await this.#expectSurvived(server?.replicationId);
     this.#isMaster = true;
     return true;
+  }
+
+  /** @returns undefined where Redis does not permit to ask */
+  async #inspect(): Promise<Server | undefined> {
+    const [reply] = await this.#options.connection.send([INSPECTION]);
+    return reply === undefined || 'error' in reply ? undefined : inspectedServer(reply.value);
+  }
+
+  /** Another server may lack what this pod has published last, and so may the same one after a start or a promotion. */
+  async #expectSurvived(replicationId: string | undefined): Promise<void> {
+    if (replicationId !== undefined && replicationId === this.#replicationId) return;
+    await this.#versions.announceLost();
+    this.#replicationId = replicationId;
   }
 
   async #onMaster<T>(work: Promise<T>): Promise<T> {
@@ -245,7 +265,7 @@ export class Publishing {
     return new Set(channels);
   }
 
-  /** A failover leaves the old master as a replica: whatever is published there reaches only who listens there. */
+  /** A failover leaves the old master as a replica: what is published there reaches only its own listeners. */
   #leaveReplica(): void {
     const { connection, metrics, log, clock } = this.#options;
     if (this.#unusable === NOT_MASTER) return;

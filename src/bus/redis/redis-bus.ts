@@ -10,7 +10,7 @@ import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BusNames } from './names.ts';
-import { Publishing } from './publishing.ts';
+import { NOT_REACHED, Publishing } from './publishing.ts';
 import { BUS_TIMING, type BusTiming } from './timing.ts';
 
 export interface RedisBusOptions {
@@ -110,7 +110,7 @@ export class RedisBus implements Bus {
   }
 
   notReady(): string | undefined {
-    return this.#publishing.wasReached && this.#hasListened ? undefined : 'Redis has not been reached yet';
+    return this.#publishing.wasReached && this.#hasListened ? undefined : NOT_REACHED;
   }
 
   subscribe(topic: string, channel: string, listener: Listener): Subscription {
@@ -150,7 +150,7 @@ export class RedisBus implements Bus {
           this.#topics.delete(channel);
           throw thrown;
         });
-        // If the connection were lost before it counts as ready, nobody would notice that this channel was not heard.
+        // If the connection were lost before it counts as ready, what this channel missed would go unnoticed.
         while (!this.#isListening) {
           await new Promise<void>((resolve) => this.#untilListening.push(resolve));
         }
@@ -227,7 +227,7 @@ export class RedisBus implements Bus {
   }
 }
 
-/** @returns none if it is not a list of topics: whoever may publish to the channel must not end the process */
+/** @returns none if it is not a list of topics: a client of Redis that publishes something else must not end the process */
 function topicsOf(payload: string): readonly string[] {
   try {
     const topics: unknown = JSON.parse(payload);

@@ -1,28 +1,19 @@
-import type { CommandConnection, Reply } from './connection.ts';
+import type { Command } from './connection.ts';
 
 export interface Server {
-  /** Undefined where it may not be asked for. */
-  readonly role: 'master' | 'replica' | undefined;
-  /** New for each start of a Redis process; undefined where it may not be asked for. */
-  readonly runId: string | undefined;
+  readonly role: 'master' | 'replica';
+  /** Another one after each start, and after each promotion of a replica; undefined where Redis does not tell it. */
+  readonly replicationId: string | undefined;
 }
 
-/**
- * Which Redis this is.
- *
- * @throws if the connection is lost
- */
-export async function inspectServer(connection: CommandConnection): Promise<Server> {
-  const [role, info] = (await connection.send([['ROLE'], ['INFO', 'server']])).map(known);
-  const runId = /^run_id:(\w+)/m.exec(String(info))?.[1];
-  return { role: role === undefined ? undefined : isMasterRole(role) ? 'master' : 'replica', runId };
-}
+/** Asks which Redis this is. */
+export const INSPECTION: Command = ['INFO', 'replication'];
 
-/** @param reply to ROLE: a list that begins with `master` or `slave` */
-export function isMasterRole(reply: unknown): boolean {
-  return Array.isArray(reply) && reply[0] === 'master';
-}
-
-function known(reply: Reply): unknown {
-  return 'error' in reply ? undefined : reply.value;
+/** @param reply to the inspection: lines of `name:value` */
+export function inspectedServer(reply: unknown): Server {
+  const text = String(reply);
+  return {
+    role: /^role:master\r?$/m.test(text) ? 'master' : 'replica',
+    replicationId: /^master_replid:(\w+)/m.exec(text)?.[1],
+  };
 }

@@ -19,13 +19,13 @@ interface TopicVersionsOptions {
   readonly now: () => number;
 }
 
-/** What was published longer ago than this has reached all who listened, whatever becomes of the server: ms. */
+/** What was published longer ago than this has reached all that listened, and can't be lost with a server any more: ms. */
 const RECENT_MS = 60_000;
 
 const TAKES_NO_WRITES =
   'Redis takes no writes; events are published all the same, and count as missed after each lost connection';
 
-/** In place of a version that nobody finds again. */
+/** In place of a version that is not found again. */
 const NONE = '';
 
 /**
@@ -146,7 +146,7 @@ export class TopicVersions {
     const outdated = [...this.#outdated];
     // Something is written each time, if only to see that Redis takes writes.
     const writing = outdated.length > 0 ? this.#renewing(outdated) : [this.#writingNothing()];
-    // Whoever has compared versions a moment before has to know that these told nothing.
+    // A pod that has compared versions a moment before has to know that these told nothing.
     const renewal: Command = ['PUBLISH', this.#options.names.renewalsChannel, JSON.stringify(outdated)];
     const before = [...commands, ...writing, ...(outdated.length > 0 ? [renewal] : [])];
     try {
@@ -168,7 +168,7 @@ export class TopicVersions {
   }
 
   /**
-   * To be called when the server is another one, or has started anew with what it had saved: it may lack what this pod has
+   * To be called when the server is another one, or the same after a start or a promotion: it may lack what this pod has
    * published last, and listeners that have gone on to it can't know. They are told.
    */
   async announceLost(): Promise<void> {
@@ -195,7 +195,9 @@ export class TopicVersions {
       for (const topic of lost) this.#outdated.add(topic);
       await connection.send([announcement]);
     }
-    this.#given.clear();
+    for (const [topic, { version }] of recent) {
+      if (this.#given.get(topic)?.version === version) this.#given.delete(topic);
+    }
   }
 
   #reading(topics: readonly string[]): readonly Command[] {

@@ -30,11 +30,20 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     commands: (real) =>
       changed(real, { reply: ([name], reply) => (name === 'GET' ? { value: 'same' } : reply) }),
   },
-  'nobody is told of what Redis has lost': {
+  'listeners are not told of what Redis has lost': {
     commands: (real) => changed(real, { isSent: (command) => !isAnnouncement(command) }),
   },
   'events are published to a replica as to a master': {
     commands: (real) => withoutRoles(real),
+  },
+  'a server that was a replica for a while counts as the same': {
+    commands: (real) =>
+      changed(real, {
+        reply: ([name], reply) =>
+          name === 'INFO' && 'value' in reply
+            ? { value: String(reply.value).replace(/master_replid:\w+/, 'master_replid:same') }
+            : reply,
+      }),
   },
   'a listener that is half open is not noticed': {
     listening: (real) => {
@@ -94,10 +103,13 @@ function isAnnouncement([name, channel]: Command): boolean {
   return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;
 }
 
-/** Whatever it is connected to counts as a master. */
+/** Each server that it is connected to counts as a master. */
 function withoutRoles(real: CommandConnection): CommandConnection {
   const blind = changed(real, {
-    reply: ([name], reply) => (name === 'ROLE' ? { value: ['master', 0, []] } : reply),
+    reply: ([name], reply) =>
+      name === 'INFO' && 'value' in reply
+        ? { value: String(reply.value).replace('role:slave', 'role:master') }
+        : reply,
   });
   return {
     ...blind,

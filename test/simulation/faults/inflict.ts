@@ -26,8 +26,9 @@ function inflictOnAll(world: World, fault: Fault): void {
       redis.lagMs = fault.lagMs;
       // What is written from now on is under way while the failover comes.
       repairs.after(fault.lagMs, () => {
-        ledger.losses.push({ at: time.now });
         const done = redis.failOver(fault);
+        // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
+        ledger.losses.push({ at: done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now });
         world.trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
       });
       return;

@@ -8,7 +8,7 @@ export function isUncovered(world: World, subscriber: SimulatedSubscriber, event
     isGone(subscriber) ||
     isDeleted(world, event) ||
     startedAtItsEnd(world, event) ||
-    isLostWithItsPublisher(world, event)
+    isLostWithItsPublisher(world, subscriber, event)
   );
 }
 
@@ -38,13 +38,21 @@ function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent)
 }
 
 /**
- * Redis lost what it had acknowledged, and the pod that had published it, and would have told so, died before it could.
+ * Redis lost what it had acknowledged: a message, or the version that went with the question who listens. The pod to which it
+ * was acknowledged would have told so, and died before it could.
  */
-function isLostWithItsPublisher({ ledger, pods }: World, { number }: LedgerEvent): boolean {
+function isLostWithItsPublisher(
+  { ledger, pods }: World,
+  { group }: SimulatedSubscriber,
+  { number, at: producedAt }: LedgerEvent,
+): boolean {
   const attempts = ledger.attempts.get(number) ?? [];
-  return attempts.some(({ pod, at, acknowledged }) => {
-    if (!acknowledged || !ledger.losses.some((loss) => loss.at >= at)) return false;
+  const acknowledged = attempts.filter((attempt) => attempt.acknowledged);
+  const passedOver = ledger.passedOver.filter(
+    ({ channel, at }) => at >= producedAt && group?.plan.channels.includes(channel) === true,
+  );
+  return [...acknowledged, ...(attempts.length === 0 ? passedOver : [])].some(({ pod, at }) => {
     const publisher = pods.find(({ name }) => name === pod);
-    return publisher?.killedAt !== undefined;
+    return publisher?.killedAt !== undefined && ledger.losses.some((loss) => loss.at >= at);
   });
 }

@@ -2,7 +2,7 @@ import type { Reply } from '../../../src/bus/redis/connection.ts';
 
 /** What commands are run on: a server. */
 export interface CommandTarget {
-  readonly runId: string;
+  readonly replicationId: string;
   role: 'master' | 'replica';
   readonly channels: ReadonlyMap<string, ReadonlySet<unknown>>;
   /** Bytes; 0: no limit. A simulated server with a limit has always reached it. */
@@ -58,10 +58,11 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
     run: (redis, [channel = '', payload = '']) => ({ value: redis.publish(channel, payload) }),
   },
   pubsub: { arity: -2, run: (redis, [, ...channels]) => ({ value: counts(redis, channels) }) },
-  role: { arity: 1, run: ({ role }) => ({ value: roleOf(role) }) },
   info: {
     arity: -1,
-    run: (redis, [section]) => ({ value: section === 'commandstats' ? statistics(redis) : server(redis) }),
+    run: (redis, [section]) => ({
+      value: section === 'commandstats' ? statistics(redis) : replication(redis),
+    }),
   },
   config: { arity: -2, run: (redis, args) => configure(redis, args) },
   replicaof: { arity: 3, run: (redis, [host = '']) => replicaOf(redis, host) },
@@ -94,17 +95,14 @@ function counts({ channels }: CommandTarget, asked: readonly string[]): (string 
   return asked.flatMap((channel) => [channel, channels.get(channel)?.size ?? 0]);
 }
 
-function server({ runId }: CommandTarget): string {
-  return `# Server\r\nredis_version:7.2.4\r\nrun_id:${runId}\r\n`;
+function replication({ role, replicationId }: CommandTarget): string {
+  const name = role === 'master' ? 'master' : 'slave';
+  return `# Replication\r\nrole:${name}\r\nmaster_replid:${replicationId}\r\n`;
 }
 
 function statistics({ refusals }: CommandTarget): string {
   const lines = [...refusals].map(([name, count]) => `cmdstat_${name}:calls=0,rejected_calls=${count}\r\n`);
   return `# Commandstats\r\n${lines.join('')}`;
-}
-
-function roleOf(role: CommandTarget['role']): unknown[] {
-  return role === 'master' ? ['master', 0, []] : ['slave', '127.0.0.1', 1, 'connect', -1];
 }
 
 function configure(redis: CommandTarget, [, parameter, value]: readonly string[]): Reply {

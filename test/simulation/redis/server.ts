@@ -19,7 +19,6 @@ interface Value {
 interface Replication {
   readonly replica: SimulatedRedis;
   lagMs: number;
-  readonly since: number;
   /** The last thing sent arrives then; a link keeps its order. */
   arrivesAt: number;
   open: boolean;
@@ -40,7 +39,7 @@ export class SimulatedRedis implements CommandTarget {
   readonly channels = new Map<string, Set<Session>>();
   role: 'master' | 'replica' = 'master';
   alive = true;
-  /** Of one that is not alive: its machine is gone too, so that nobody is told that connections have ended. */
+  /** Of one that is not alive: its machine is gone too, so that no client is told that its connections have ended. */
   silent = false;
   /** Set by faults: BUSY, NOPERM and the like. */
   refuses: Refusal = () => undefined;
@@ -49,7 +48,10 @@ export class SimulatedRedis implements CommandTarget {
   readonly refusals = new Map<string, number>();
   /** Whose command is being run. */
   #session: Session | undefined;
-  #starts = 0;
+  /** How often the process has been started. */
+  starts = 1;
+  #replicationId: string;
+  #replicationIds = 0;
   #data = new Map<string, Value>();
   #replication: Replication | undefined;
   /** Where the server gets its data from, as a replica. */
@@ -58,11 +60,12 @@ export class SimulatedRedis implements CommandTarget {
   constructor(name: string, time: VirtualTime) {
     this.name = name;
     this.time = time;
+    this.#replicationId = this.#newReplicationId();
   }
 
-  /** Another one after each start. */
-  get runId(): string {
-    return `${this.name}-${this.#starts}`;
+  /** Another one after each start and each promotion. A replica has that of its master. */
+  get replicationId(): string {
+    return this.#replicationId;
   }
 
   /** Keys and values of the data set, for a test to look at. */
@@ -83,7 +86,8 @@ export class SimulatedRedis implements CommandTarget {
 
   /** @param keepsData whether what was written before is still there */
   restart(keepsData: boolean): void {
-    this.#starts += 1;
+    this.starts += 1;
+    this.#replicationId = this.#newReplicationId();
     this.alive = true;
     this.silent = false;
     if (!keepsData) this.#data.clear();
@@ -94,8 +98,9 @@ export class SimulatedRedis implements CommandTarget {
     this.#cutReplication();
     replica.role = 'replica';
     replica.#cutReplication();
+    replica.#replicationId = this.#replicationId;
     replica.#data = new Map(this.#data);
-    this.#replication = { replica, lagMs, since: this.time.now, arrivesAt: 0, open: true };
+    this.#replication = { replica, lagMs, arrivesAt: 0, open: true };
     replica.#source = this.#replication;
   }
 
@@ -103,15 +108,16 @@ export class SimulatedRedis implements CommandTarget {
     if (this.#replication !== undefined) this.#replication.lagMs = lagMs;
   }
 
-  /** Since when it has got what a master runs; undefined: it does not. */
-  get linkedSince(): number | undefined {
-    return this.#source?.open === true ? this.#source.since : undefined;
+  /** Whether it gets what a master runs. */
+  get isLinked(): boolean {
+    return this.#source?.open === true;
   }
 
   /** The replica becomes a master with what has arrived; what was still on its way is lost. */
   promote(): void {
     if (this.#source !== undefined) this.#source.open = false;
     this.#source = undefined;
+    if (this.role === 'replica') this.#replicationId = this.#newReplicationId();
     this.role = 'master';
   }
 
@@ -241,6 +247,11 @@ export class SimulatedRedis implements CommandTarget {
     this.time.at(link.arrivesAt, undefined, () => {
       if (link.open && link.replica.alive) link.replica.#run(name, args);
     });
+  }
+
+  #newReplicationId(): string {
+    this.#replicationIds += 1;
+    return `${this.name}x${this.#replicationIds}`;
   }
 
   #cutReplication(): void {

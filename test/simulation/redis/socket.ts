@@ -27,7 +27,7 @@ export class Socket {
   readonly server: SimulatedRedis;
   /** Bytes that the server has sent and the pod has not read. */
   unreadBytes = 0;
-  /** Nothing that is sent now arrives in this direction, and nobody is told. */
+  /** Nothing that is sent now arrives in this direction, and neither end is told. */
   #deafToPod = false;
   #deafToServer = false;
   readonly #network: Network;
@@ -38,8 +38,8 @@ export class Socket {
   #toServerAt = 0;
   #toPodAt = 0;
   readonly #connecting: Timer;
-  /** Of the server's process that has accepted it: the next one knows nothing of it. */
-  #runId: string | undefined;
+  /** Which start of the server has accepted it: after the next one it is unknown there. */
+  #start: number | undefined;
 
   constructor(network: Network, pod: Owner, ends: Ends) {
     this.#network = network;
@@ -60,7 +60,7 @@ export class Socket {
     if (!this.#clientOpen || this.#deafToServer) return;
     this.#atServer(() => {
       if (!this.#serverOpen || !this.server.alive) return;
-      if (this.server.runId === this.#runId) run();
+      if (this.server.starts === this.#start) run();
       else this.closeByServer();
     });
   }
@@ -97,7 +97,7 @@ export class Socket {
     this.#network.time.after(this.#latency, undefined, () => this.#endServer());
   }
 
-  /** What is sent from now on never arrives, and nobody is told: the connection is half open. */
+  /** What is sent from now on never arrives, and neither end is told: the connection is half open. */
   vanish(direction: 'to' | 'from' | 'both'): void {
     this.#deafToServer ||= direction !== 'from';
     this.#deafToPod ||= direction !== 'to';
@@ -116,7 +116,7 @@ export class Socket {
       return;
     }
     this.#serverOpen = true;
-    this.#runId = this.server.runId;
+    this.#start = this.server.starts;
     this.server.accepted.add(this.#onCrash);
     this.toPod(() => {
       this.#network.time.cancel(this.#connecting);

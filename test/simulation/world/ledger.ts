@@ -24,6 +24,14 @@ export interface Attempt {
   acknowledged: boolean;
 }
 
+/** A pod has passed over what was published to a channel, since Redis counted no listener there. */
+interface PassedOver {
+  readonly pod: string;
+  readonly channel: string;
+  /** When it asked. */
+  readonly at: number;
+}
+
 /** When Redis lost what it had acknowledged, or may have. */
 export interface Loss {
   readonly at: number;
@@ -42,6 +50,7 @@ export class Ledger {
   readonly events: LedgerEvent[] = [];
   /** By number of the event. */
   readonly attempts = new Map<number, Attempt[]>();
+  readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
   readonly looks: Look[] = [];
   /** When topics were made anew: what the group had not consumed of them by then is gone with them. */

@@ -184,7 +184,7 @@ export class SimulatedPod {
   /**
    * The process ends at once.
    *
-   * @param silently with its machine, so that nobody is told that its connections have ended
+   * @param silently with its machine, so that no server is told that its connections have ended
    */
   kill(silently: boolean): void {
     const { time } = this.#options;
@@ -203,11 +203,18 @@ export class SimulatedPod {
     return subscription;
   }
 
-  /** Writes down who publishes what. */
+  /** Writes down what this pod publishes, and what it passes over. */
   #watched(bus: Publisher): Publisher {
     const { ledger, time, trace } = this.#options;
     return {
-      subscribed: (topic, channels) => bus.subscribed(topic, channels),
+      subscribed: async (topic, channels) => {
+        const at = time.now;
+        const subscribed = await bus.subscribed(topic, channels);
+        for (const channel of channels) {
+          if (!subscribed.has(channel)) ledger.passedOver.push({ pod: this.name, channel, at });
+        }
+        return subscribed;
+      },
       publish: async (topic, batch) => {
         const attempts = batch.map((publication) => {
           const attempt = { pod: this.name, at: time.now, acknowledged: false };

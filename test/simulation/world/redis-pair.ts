@@ -5,21 +5,13 @@ import type { Repairs } from './repairs.ts';
 /** Of a replica that keeps up. */
 const LAG_MS = 2;
 
-/**
- * A server that has become a replica is made a master again no sooner: the gateway looks at roles each second, and does not see
- * one that is a replica for less.
- */
-const SYNCED_MS = 2_000;
-
 /** A master and its replica, and the address that leads to the master. */
 export class RedisPair {
   readonly servers: readonly [SimulatedRedis, SimulatedRedis];
   master: SimulatedRedis;
-  readonly #time: VirtualTime;
   readonly #repairs: Repairs;
 
   constructor(time: VirtualTime, repairs: Repairs) {
-    this.#time = time;
     this.#repairs = repairs;
     this.servers = [new SimulatedRedis('redis1', time), new SimulatedRedis('redis2', time)];
     [this.master] = this.servers;
@@ -54,9 +46,7 @@ export class RedisPair {
   }): boolean {
     const old = this.master;
     const { replica } = this;
-    const { linkedSince = Infinity } = replica;
-    if (!replica.alive || replica.role !== 'replica') return false;
-    if (this.#time.now - linkedSince < SYNCED_MS) return false;
+    if (!replica.alive || replica.role !== 'replica' || !replica.isLinked) return false;
     replica.promote();
     this.master = replica;
     if (options.oldMaster === 'dead' && old.alive) old.crash();

@@ -14,16 +14,15 @@ export class FakeRedis {
   readonly listening = new FakeListening();
   readonly values = new Map<string, string>();
   role = 'master';
+  replicationId = 'a';
 
   run([name, ...args]: Command): unknown {
     const [key = '', value = '', option] = args;
     switch (name) {
       case 'PUBLISH':
         return this.listening.deliver(key, value);
-      case 'ROLE':
-        return [this.role];
       case 'INFO':
-        return 'run_id:1';
+        return `# Replication\r\nrole:${this.role}\r\nmaster_replid:${this.replicationId}\r\n`;
       case 'GET':
         return this.values.get(key) ?? null;
       case 'SET':

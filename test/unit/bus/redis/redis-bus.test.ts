@@ -97,7 +97,7 @@ for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[nul
   });
 }
 
-test('a channel is joined only once the connection counts, or nobody would notice that it is lost before', async (t) => {
+test('a channel is joined only once the connection counts, or a loss before that would not be noticed', async (t) => {
   const { redis, bus, join } = setUp(t);
   bus.start();
   let isJoined = false;
@@ -179,6 +179,37 @@ test('a gap is told once, though the new connection is to a server on which noth
   redis.listening.connect();
   await setImmediate();
   assert.deepEqual(gaps, ['bids']);
+});
+
+test('a server that was a replica between two heartbeats may have missed what others published', async (t) => {
+  const { redis, gaps, join, beat } = await started(t);
+  await join('bids');
+  await beat();
+  await beat();
+  redis.replicationId = 'b';
+  await beat();
+  await beat();
+  assert.deepEqual(gaps, [], 'nothing was published meanwhile');
+  redis.values.set('@version:bids', 'of another pod, on another master');
+  redis.replicationId = 'c';
+  await beat();
+  await beat();
+  assert.deepEqual(gaps, ['bids']);
+});
+
+test('a publisher tells what a server that was a replica between two heartbeats lacks', async (t) => {
+  const { redis, bus, join, beat } = await started(t);
+  await join('bids');
+  await bus.publish('bids', [{ channel: 'bids', payload: 'one' }]);
+  const run = t.mock.method(redis, 'run');
+  const announced = () =>
+    run.mock.calls.map(({ arguments: [command] }) => command).filter(([, channel]) => channel === '@gaps');
+  await beat();
+  assert.deepEqual(announced(), []);
+  redis.replicationId = 'b';
+  redis.values.set('@version:bids', 'of another pod, on another master');
+  await beat();
+  assert.deepEqual(announced(), [['PUBLISH', '@gaps', '["bids"]']]);
 });
 
 test('publishing does not begin if the server has become a replica while others were given time', async (t) => {
