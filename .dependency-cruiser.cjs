@@ -4,7 +4,7 @@
  */
 const LAYERS = [
   'support',
-  'config|config-types|config-warnings|errors|log|metrics',
+  'config|errors|log|metrics',
   'lazy',
   'events',
   'graph',

@@ -9,7 +9,7 @@ import { format, resolveConfig } from 'prettier';
 import { ensureAll, root } from './ensure.mjs';
 
 await ensureAll();
-const { configMarkdown } = await import('../dist/src/config.js');
+const { configMarkdown } = await import('../dist/src/config/config.js');
 const { withGatewaySchema } = await import('../dist/src/graph/directives/definitions.js');
 const { Metrics } = await import('../dist/src/metrics.js');
 

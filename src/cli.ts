@@ -2,10 +2,11 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { configWarnings } from './config-warnings.ts';
-import { configMarkdown, describeConfig, loadConfig, type Config } from './config.ts';
+import { configWarnings } from './config/warnings.ts';
+import { configMarkdown, describeConfig, loadConfig } from './config/config.ts';
+import type { Config } from './config/settings.ts';
 import { messageOf, SluiceError } from './errors.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './gateway/gateway.ts';
 import { buildGraph } from './graph/loader/build-graph.ts';
 import { checkGraph } from './graph/loader/check-graph.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
@@ -64,7 +65,7 @@ async function serve(): Promise<void> {
   const workers = processesOf(config);
   if (workers > 1) pod = await createWorkers(config, workers, log);
   else {
-    const { Gateway } = await import('./gateway.ts');
+    const { Gateway } = await import('./gateway/gateway.ts');
     pod = await Gateway.create(config, log);
   }
   const { port, adminPort } = await pod.start();
@@ -74,7 +75,7 @@ async function serve(): Promise<void> {
 
 async function serveAsWorker(config: Config, log: Log): Promise<void> {
   const [{ Gateway }, { runWorker }] = await Promise.all([
-    import('./gateway.ts'),
+    import('./gateway/gateway.ts'),
     import('./workers/worker.ts'),
   ]);
   const workerLog = log.child({ worker: Number(process.env[WORKER]) });

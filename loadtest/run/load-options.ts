@@ -1,4 +1,4 @@
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { choice, numberWithin, wholeNumber, type Values } from '../command.ts';
 import type { Load } from '../report/report.ts';
 

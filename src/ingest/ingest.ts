@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { messageOf } from '../errors.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Log } from '../log.ts';

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { messageOf, SluiceError } from '../errors.ts';
-import type { Ports } from '../gateway.ts';
+import type { Ports } from '../gateway/gateway.ts';
 import { systemClock } from '../support/clock.ts';
 import { unlessAborted } from '../support/unless-aborted.ts';
 import { withTimeout } from '../support/with-timeout.ts';

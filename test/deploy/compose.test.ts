@@ -6,7 +6,7 @@ import path from 'node:path';
 import test, { before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/settings.ts';
 import { messageOf, SluiceError } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
 import type { Log } from '../../log.ts';

@@ -1,5 +1,6 @@
 import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
-import { readSettingFile, type Config } from '../../../config.ts';
+import { readSettingFile } from '../../../config/config.ts';
+import type { Config } from '../../../config/settings.ts';
 import type { Log } from '../../../log.ts';
 import { registerCodecs } from './codecs.ts';
 import { kafkaLogCreator, kafkaLogLevel } from './log.ts';

@@ -1,5 +1,5 @@
 import { closest } from 'fastest-levenshtein';
-import type { Config } from './config.ts';
+import type { Config } from './settings.ts';
 
 /** Of a service `redis`, Kubernetes sets REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { configWarnings } from '../../src/config-warnings.ts';
-import { configMarkdown, describeConfig, loadConfig } from '../../src/config.ts';
-import { SluiceError } from '../../src/errors.ts';
+import { configWarnings } from '../../../src/config/warnings.ts';
+import { configMarkdown, describeConfig, loadConfig } from '../../../src/config/config.ts';
+import { SluiceError } from '../../../src/errors.ts';
 
 function faultsOf(env: Record<string, string>): string[] {
   try {

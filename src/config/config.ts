@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { messageOf, SluiceError } from '../errors.ts';
+import { contradictions } from './contradictions.ts';
+import { SETTINGS, type Config } from './settings.ts';
+import type { Setting } from './types.ts';
+
+/**
+ * Reads all settings from the environment; an empty variable counts as not set.
+ *
+ * @returns the settings, frozen
+ * @throws SluiceError BAD_SETTINGS: one message that lists, for each fault, what was expected and what came
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = [];
+  const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
+    // Files that become variables, as Kubernetes' secrets do, often end with a newline.
+    const given = env[name]?.replace(/[\r\n]+$/, '');
+    if (given === undefined || given === '') return [name, setting.default];
+    const value = setting.parse(given);
+    if (value === undefined)
+      faults.push(`  ${name}: expected ${setting.expected}, got ${shown(setting, given)}`);
+    return [name, value];
+  });
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  if (faults.length === 0) faults.push(...contradictions(config));
+  if (faults.length > 0) {
+    throw new SluiceError('BAD_SETTINGS', `these settings can't be used:\n${faults.join('\n')}`);
+  }
+  return config;
+}
+
+/**
+ * Reads the file that a setting names.
+ *
+ * @throws SluiceError BAD_SETTINGS if it can't be read
+ */
+export function readSettingFile(setting: keyof Config, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const message = `${setting}: expected a file that can be read, got ${file}: ${messageOf(cause)}`;
+    throw new SluiceError('BAD_SETTINGS', message, { cause });
+  }
+}
+
+/** The effective settings, one `NAME=value` a line, without secrets. */
+export function describeConfig(config: Config): string {
+  return Object.entries<Setting<unknown>>(SETTINGS)
+    .map(([name, setting]) => `${name}=${shown(setting, written(config[name as keyof Config]))}`)
+    .join('\n');
+}
+
+/** The settings as the Markdown table of docs/reference/settings.md. */
+export function configMarkdown(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
+    ([name, { expected, help, default: value }]) => {
+      const standard = written(value) === '' ? '–' : `\`${written(value)}\``;
+      return `| \`${name}\` | ${expected} | ${standard} | ${help} |`;
+    },
+  );
+  return ['| setting | value | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function written(value: unknown): string {
+  return value === undefined ? '' : String(value);
+}
+
+/** A value without its secret part. */
+function shown(setting: Setting<unknown>, value: string): string {
+  if (value === '' || setting.secret === 'no') return value;
+  if (setting.secret === 'all') return '(secret)';
+  if (!URL.canParse(value)) return '(a value that is not shown, as it may hold a password)';
+  const url = new URL(value);
+  if (url.password !== '') url.password = '***';
+  return url.href;
+}

@@ -1,0 +1,42 @@
+import { SETTINGS, type Config } from './settings.ts';
+
+/** Faults of settings that are valid alone, but not together. */
+export function contradictions(config: Config): string[] {
+  const faults: string[] = [];
+  const mechanism = config.KAFKA_SASL_MECHANISM;
+  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
+    if (mechanism !== undefined && config[name] === undefined) {
+      faults.push(`  ${name}: expected text, as KAFKA_SASL_MECHANISM is ${mechanism}, got nothing`);
+    }
+    if (mechanism === undefined && config[name] !== undefined) {
+      faults.push(
+        `  KAFKA_SASL_MECHANISM: expected ${SETTINGS.KAFKA_SASL_MECHANISM.expected}, as ${name} is set, got nothing`,
+      );
+    }
+  }
+  if (config.KAFKA_CA !== undefined && !config.KAFKA_TLS) {
+    faults.push('  KAFKA_TLS: expected true, as KAFKA_CA is set, got false');
+  }
+  if (config.REDIS_URL !== undefined) faults.push(...redisFaults(new URL(config.REDIS_URL)));
+  if (config.REDIS_CA !== undefined && !config.REDIS_URL?.startsWith('rediss:')) {
+    faults.push('  REDIS_URL: expected a URL that begins with rediss://, as REDIS_CA is set');
+  }
+  if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && config.REDIS_URL === undefined) {
+    faults.push(
+      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and a process would not get the others' events, got ${config.WORKERS}`,
+    );
+  }
+  return faults;
+}
+
+function redisFaults({ pathname, search }: URL): string[] {
+  const faults: string[] = [];
+  if (!/^\/?0?$/.test(pathname)) {
+    faults.push(
+      `  REDIS_URL: expected no database, since pub/sub has none and gateways would get the events of others: set REDIS_PREFIX to keep them apart, got ${pathname}`,
+    );
+  }
+  // Not shown: there may be a password in it.
+  if (search !== '') faults.push('  REDIS_URL: expected no parameters behind a question mark, got some');
+  return faults;
+}

@@ -1,0 +1,23 @@
+import { SERVER_SETTINGS } from './settings/server.ts';
+import { KAFKA_SETTINGS } from './settings/kafka.ts';
+import { REDIS_SETTINGS } from './settings/redis.ts';
+import { LIMITS_SETTINGS } from './settings/limits.ts';
+import { PROCESS_SETTINGS } from './settings/process.ts';
+import { LOCAL_SETTINGS } from './settings/local.ts';
+import type { Setting } from './types.ts';
+
+/** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */
+export const SETTINGS = {
+  ...SERVER_SETTINGS,
+  ...KAFKA_SETTINGS,
+  ...REDIS_SETTINGS,
+  ...LIMITS_SETTINGS,
+  ...PROCESS_SETTINGS,
+  ...LOCAL_SETTINGS,
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Settings = typeof SETTINGS;
+
+export type Config = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never;
+};

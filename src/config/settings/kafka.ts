@@ -1,0 +1,53 @@
+import {
+  brokers,
+  choice,
+  flag,
+  integer,
+  optionalChoice,
+  optionalText,
+  text,
+  type Setting,
+} from '../types.ts';
+
+/** Where events come from. */
+export const KAFKA_SETTINGS = {
+  KAFKA_BROKERS: brokers({
+    default: [],
+    help: 'Kafka brokers to connect to first. Not set: this process consumes nothing.',
+  }),
+  KAFKA_GROUP_ID: text({
+    default: 'sluice',
+    help: 'Consumer group that all pods join. Without `REDIS_URL` each process has a group of its own, whose name begins with this.',
+  }),
+  KAFKA_START: choice(['committed', 'latest'], {
+    default: 'committed',
+    help: 'Where the first pod of a group begins to consume: at the committed offsets, or at the end of each partition, which skips messages sent while no pod ran.',
+  }),
+  KAFKA_TLS: flag({ default: false, help: 'Connect to Kafka over TLS.' }),
+  KAFKA_CA: optionalText({
+    default: undefined,
+    help: "File with the certificate authority that signed the brokers' certificates (PEM).",
+  }),
+  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512'], {
+    default: undefined,
+    help: 'SASL mechanism of the connection to Kafka.',
+  }),
+  KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
+  KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
+  KAFKA_BAD_BATCH: choice(['stop', 'skip'], {
+    default: 'stop',
+    help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on.',
+  }),
+  KAFKA_SESSION_SECONDS: integer(6, 300, {
+    default: 10,
+    help: 'A pod that Kafka has not heard of for so long loses its partitions: as long do those of a killed pod stand still. A heap snapshot must not take longer.',
+  }),
+  DEAD_LETTER_TOPIC: optionalText({
+    default: undefined,
+    help: 'Kafka topic for messages that could not be decoded, with the reason in headers.',
+  }),
+  EVENT_MAX_AGE_SECONDS: integer(0, 31_536_000, {
+    default: 0,
+    help: 'Skip and count events that are older than this by their Kafka timestamps. 0: events of any age are published.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,45 @@
+import { integer, type Setting } from '../types.ts';
+
+/** What one client, and all together, may take of a pod. */
+export const LIMITS_SETTINGS = {
+  MAX_CHANNELS: integer(1, 10_000, {
+    default: 100,
+    help: 'Most channels that one subscription may listen to.',
+  }),
+  MAX_WAITING_EVENTS: integer(1, 100_000, {
+    default: 100,
+    help: 'Most events of one group that may wait for asynchronous resolvers at once; further events are skipped and counted, and the subscribers get an error.',
+  }),
+  EXECUTE_CONCURRENCY: integer(1, 1_000_000, {
+    default: 200,
+    help: 'Most asynchronous executions that run at once in a pod; the others wait their turn.',
+  }),
+  EXECUTE_TIMEOUT_MS: integer(1, 3_600_000, {
+    default: 10_000,
+    help: 'How long an asynchronous execution, or `authenticate`, may take; then its subscribers get an error instead, or the connection is refused.',
+  }),
+  DOCUMENT_CACHE_SIZE: integer(1, 1_000_000, {
+    default: 1_000,
+    help: 'Number of parsed and validated documents kept.',
+  }),
+  MAX_OPERATIONS: integer(1, 1_000_000, {
+    default: 200,
+    help: 'Most subscriptions and queries that one connection may have at once; one more is refused.',
+  }),
+  MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
+    default: 65_536,
+    help: 'Largest WebSocket message or POST body accepted from a client.',
+  }),
+  SOCKET_BUFFER_BYTES: integer(16_384, 1_073_741_824, {
+    default: 1_048_576,
+    help: 'Bytes that may wait for one slow socket before it is closed with 1013.',
+  }),
+  INIT_TIMEOUT_MS: integer(1, 600_000, {
+    default: 3_000,
+    help: 'Time that a client has to send `connection_init` before its connection is closed with 4408.',
+  }),
+  PING_SECONDS: integer(0, 3_600, {
+    default: 25,
+    help: 'Interval between pings to each socket; a socket that has not answered the last ping is terminated. 0: no pings.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

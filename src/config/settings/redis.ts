@@ -1,0 +1,31 @@
+import { choice, flag, integer, optionalText, optionalUrl, text, type Setting } from '../types.ts';
+
+/** How events get to all pods, and what happens if some may have been missed. */
+export const REDIS_SETTINGS = {
+  REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
+    default: undefined,
+    secret: 'password',
+    help: 'Redis that distributes events to all pods; `rediss://` for TLS. Not set: subscribers get only events that their own process consumes.',
+  }),
+  REDIS_CA: optionalText({
+    default: undefined,
+    help: "File with the certificate authority that signed Redis's certificate (PEM).",
+  }),
+  REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels and keys.' }),
+  SKIP_UNSUBSCRIBED: flag({
+    default: true,
+    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where what `REDIS_URL` leads to does not count all subscribers, as behind some proxies.',
+  }),
+  CHANNEL_LINGER_MS: integer(0, 600_000, {
+    default: 5_000,
+    help: 'How long a pod stays subscribed to a channel after its last subscriber left.',
+  }),
+  ON_GAP: choice(['close', 'tell', 'ignore'], {
+    default: 'close',
+    help: 'What happens when subscribers of a topic may have missed events: sockets of clients that did not ask to be told are closed with 1012, so that they connect and fetch again; or all clients are told; or neither, and it is only counted.',
+  }),
+  GAP_CLOSE_PER_SECOND: integer(1, 100_000, {
+    default: 100,
+    help: 'Most sockets that a pod closes in a second for `ON_GAP=close`, so that clients which fetch again do not overload back ends.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,13 @@
+import type { Config } from '../config/settings.ts';
+import type { LoadedGraph } from '../graph/loader/load-graph.ts';
+import type { Log } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+
+/** What most parts need. */
+export interface Basics {
+  readonly config: Config;
+  readonly processes: number;
+  readonly graph: LoadedGraph;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}

@@ -1,0 +1,18 @@
+import type { Bus } from '../bus/bus.ts';
+import { MemoryBus } from '../bus/memory-bus.ts';
+import { ioredisBus } from '../bus/redis/ioredis-bus.ts';
+import { readSettingFile } from '../config/config.ts';
+import type { Basics } from './basics.ts';
+
+export function createBus({ config, metrics, log }: Basics): Bus {
+  const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
+  if (config.REDIS_URL === undefined) return new MemoryBus(common);
+  const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
+  return ioredisBus({
+    ...common,
+    url: config.REDIS_URL,
+    ca,
+    prefix: config.REDIS_PREFIX,
+    countsSubscribers: config.SKIP_UNSUBSCRIBED,
+  });
+}

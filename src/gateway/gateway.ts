@@ -1,0 +1,146 @@
+import path from 'node:path';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config/settings.ts';
+import { responseKeys } from '../backends/response-keys.ts';
+import { Backends } from '../backends/backends.ts';
+import { formatDiagnostic } from '../graph/diagnostic.ts';
+import { loadGraph } from '../graph/loader/load-graph.ts';
+import { systemClock } from '../support/clock.ts';
+import { createIngest } from '../ingest/ingest.ts';
+import type { Log } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+import { Drain } from '../server/drain.ts';
+import type { ReadinessChecks } from '../server/health.ts';
+import type { Basics } from './basics.ts';
+import { createAdminServer } from './admin-server.ts';
+import { createBus } from './create-bus.ts';
+import { createPublicSide } from './public-side.ts';
+
+/** The default of `GRAPH`. This graph is compiled with the gateway. */
+const BUNDLED_GRAPH = 'examples/auction';
+const BUNDLED_FOLDER = path.join(import.meta.dirname, '../..', BUNDLED_GRAPH);
+const SIMULATOR = path.join(BUNDLED_FOLDER, 'simulator.js');
+
+/** How long unfinished requests, and sockets on which a close has been sent, have when the gateway stops. */
+const STOP_GRACE_MS = 2_000;
+
+/** A part of the gateway that is started and stopped. */
+interface Part {
+  start(): unknown;
+  stop(): unknown;
+}
+
+interface Inside {
+  readonly parts: readonly Part[];
+  readonly ports: () => Ports;
+  readonly drain: Drain;
+  readonly registry: Registry;
+  readonly notReady: ReadinessChecks;
+}
+
+export interface Ports {
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** One pod. This file is where the parts are put together. They start in order and stop in reverse. */
+export class Gateway {
+  readonly #inside: Inside;
+  readonly #running: Part[] = [];
+
+  private constructor(inside: Inside) {
+    this.#inside = inside;
+  }
+
+  /**
+   * @param worker true for one worker of several, whose primary answers the admin port
+   * @param processes of the pod, which share its limits
+   * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
+   */
+  static async create(config: Config, log: Log, { worker = false, processes = 1 } = {}): Promise<Gateway> {
+    const isBundled = config.GRAPH === BUNDLED_GRAPH;
+    const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
+    // Warnings of the bundled graph are known, and would only puzzle users at their first start.
+    if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
+    const metrics = new Metrics();
+    metrics.collectProcess();
+    const basics: Basics = { config, processes, graph, metrics, log };
+    const bus = createBus(basics);
+    const backends = new Backends(graph.definition.backends ?? {}, {
+      metrics,
+      log: log.child({ part: 'backends' }),
+      clock: systemClock,
+      transformKeys: responseKeys(),
+    });
+    const ingest = await createIngest({
+      settings: config,
+      topics: graph.topics,
+      publisher: bus,
+      simulator: isBundled ? SIMULATOR : undefined,
+      metrics,
+      log: log.child({ part: 'ingest' }),
+    });
+    const { sockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
+    const { leaveGroup } = ingest;
+    const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
+    const notReady = (): string[] =>
+      [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
+    const adminServer = await createAdminServer(basics, notReady, inspectable, worker);
+    let ports: Ports = { port: 0, adminPort: 0 };
+    // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
+    const parts: Part[] = [
+      {
+        start: async () => (ports = { ...ports, adminPort: await adminServer.start() }),
+        stop: () => adminServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+      },
+      bus,
+      { start: () => undefined, stop: () => backends.close() },
+      { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
+      {
+        start: async () => (ports = { ...ports, port: await publicServer.start() }),
+        stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+      },
+      ...ingest.parts,
+    ];
+    return new Gateway({ parts, ports: () => ports, drain, registry: metrics.registry, notReady });
+  }
+
+  /** The state that a worker reports to its primary. */
+  get status(): Pick<Inside, 'registry' | 'notReady'> {
+    return this.#inside;
+  }
+
+  /** @throws SluiceError BAD_SETTINGS if a port is not available; the parts that have been started are then stopped */
+  async start(): Promise<Ports> {
+    try {
+      for (const part of this.#inside.parts) {
+        this.#running.push(part);
+        await part.start();
+      }
+    } catch (error) {
+      await this.stop().catch(() => undefined);
+      throw error;
+    }
+    return this.#inside.ports();
+  }
+
+  /** Closes all connections staggered, then stops. See `Drain`. */
+  async drain(how?: { alone: boolean }): Promise<void> {
+    await this.#inside.drain.run(how);
+    await this.stop();
+  }
+
+  /** @throws AggregateError of the errors of parts that could not be stopped; all other parts are stopped */
+  async stop(): Promise<void> {
+    this.#inside.drain.stopping();
+    const errors: unknown[] = [];
+    for (let part = this.#running.pop(); part !== undefined; part = this.#running.pop()) {
+      try {
+        await part.stop();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'parts of the gateway could not be stopped');
+  }
+}

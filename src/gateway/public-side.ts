@@ -1,0 +1,96 @@
+import type { Bus } from '../bus/bus.ts';
+import { Authenticator } from '../context/authenticator.ts';
+import { Backends } from '../backends/backends.ts';
+import { Contexts } from '../context/event-scope.ts';
+import { Executor } from '../executor/executor.ts';
+import { Limiter } from '../support/limiter.ts';
+import { BoundedLabels } from '../support/bounded-labels.ts';
+import { Flusher } from '../transports/websocket/flusher.ts';
+import { Hub } from '../hub/hub.ts';
+import { systemClock } from '../support/clock.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import { Graphiql } from '../server/graphiql/graphiql.ts';
+import { GRAPHQL_PATH } from '../server/graphql-route.ts';
+import { HttpServer } from '../server/http-server.ts';
+import { OriginCheck } from '../server/origin-check.ts';
+import { publicRoutes } from '../server/public-routes.ts';
+import { Router } from '../server/router.ts';
+import { Upgrade } from '../server/upgrade.ts';
+import { ConnectionMaxAge } from '../transports/websocket/max-age.ts';
+import { PostTransport } from '../transports/http/post.ts';
+import { WebSocketTransport } from '../transports/websocket/transport.ts';
+import type { Basics } from './basics.ts';
+
+/** What browsers reach: sockets, requests and pages, and what executes for them. */
+export async function createPublicSide(
+  { config, processes, graph, metrics, log }: Basics,
+  bus: Bus,
+  ingest: Ingest,
+  backends: Backends,
+) {
+  const { schema, topics, definition } = graph;
+  const contexts = new Contexts(definition, backends, Date.now);
+  const authenticator = new Authenticator(
+    definition,
+    config.EXECUTE_TIMEOUT_MS,
+    log.child({ part: 'authenticate' }),
+  );
+  const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
+  const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
+  const hub = new Hub({
+    graph,
+    bus,
+    executor,
+    contexts,
+    budget: flusher,
+    limiter: new Limiter(config.EXECUTE_CONCURRENCY),
+    paths: new BoundedLabels(),
+    metrics,
+    log: log.child({ part: 'hub' }),
+    maxWaiting: config.MAX_WAITING_EVENTS,
+    timeoutMs: config.EXECUTE_TIMEOUT_MS,
+    channelPrefix: config.REDIS_PREFIX,
+    maxChannels: config.MAX_CHANNELS,
+    gapPolicy: config.ON_GAP,
+  });
+  const sockets = new WebSocketTransport({
+    schema,
+    executor,
+    hub,
+    authenticator,
+    contexts,
+    flusher,
+    metrics,
+    log: log.child({ part: 'websocket' }),
+    maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+    bufferBytes: config.SOCKET_BUFFER_BYTES,
+    initTimeoutMs: config.INIT_TIMEOUT_MS,
+    pingSeconds: config.PING_SECONDS,
+    maxAge: new ConnectionMaxAge(config.CONNECTION_MAX_AGE_SECONDS),
+    clock: systemClock,
+    maxOperations: config.MAX_OPERATIONS,
+    gapClosesPerSecond: config.GAP_CLOSE_PER_SECOND / processes,
+  });
+  const httpLog = log.child({ part: 'http' });
+  const originCheck = new OriginCheck(config.ORIGINS);
+  const { accept } = ingest;
+  const routes = publicRoutes({
+    post: new PostTransport(executor, authenticator, contexts),
+    originCheck,
+    maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+    graphiql: config.GRAPHIQL ? await Graphiql.load(schema) : undefined,
+    events: accept && { topics, accept, fromAnywhere: config.EVENTS_FROM_ANYWHERE },
+  });
+  const publicServer = new HttpServer({
+    port: config.PORT,
+    setting: 'PORT',
+    handle: new Router(routes, httpLog).handle,
+    upgrade: new Upgrade({
+      path: GRAPHQL_PATH,
+      originCheck,
+      accept: (request, socket, head) => sockets.accept(request, socket, head),
+      log: httpLog,
+    }).handle,
+  });
+  return { sockets, publicServer, inspectable: { hub, sockets, kafka: ingest.kafka } };
+}
