@@ -2,6 +2,9 @@ import type { LedgerEvent } from '../world/ledger.ts';
 import type { SimulatedSubscriber } from '../world/subscriber.ts';
 import type { World } from '../world/world.ts';
 
+/** A pod tells what Redis has lost within this time: its reply timeout, and the time that others are given. */
+const TELLING_MS = 15_000;
+
 /** Whether the promises do not cover that this subscriber gets this event. Each of them is a limit of the gateway. */
 export function isUncovered(world: World, subscriber: SimulatedSubscriber, event: LedgerEvent): boolean {
   return (
@@ -33,13 +36,15 @@ function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent)
     (look) =>
       look.topicId === topicId &&
       look.at >= at &&
-      !ledger.looks.some((one) => one.pod === look.pod && one.topic === topic && one.topicId !== topicId),
+      !ledger.looks.some(
+        (one) => one.pod === look.pod && one.topic === topic && one.topicId !== topicId && one.at < look.at,
+      ),
   );
 }
 
 /**
  * Redis lost what it had acknowledged: a message, or the version that went with the question who listens. The pod to which it
- * was acknowledged would have told so, and died before it could.
+ * was acknowledged would have told so, and ended before it could.
  */
 function isLostWithItsPublisher(
   { ledger, pods }: World,
@@ -53,6 +58,7 @@ function isLostWithItsPublisher(
   );
   return [...acknowledged, ...(attempts.length === 0 ? passedOver : [])].some(({ pod, at }) => {
     const publisher = pods.find(({ name }) => name === pod);
-    return publisher?.killedAt !== undefined && ledger.losses.some((loss) => loss.at >= at);
+    const endedAt = publisher?.endedAt ?? Infinity;
+    return ledger.losses.some((loss) => loss.at >= at && loss.at > endedAt - TELLING_MS);
   });
 }

@@ -62,7 +62,8 @@ export class SimulatedPod {
   readonly commands: PodOptions['commands'];
   readonly listening: PodOptions['listening'];
   readonly subscribers: SimulatedSubscriber[] = [];
-  killedAt: number | undefined;
+  /** When it was killed, or began to stop. */
+  endedAt: number | undefined;
   isStopped = false;
   readonly #options: PodOptions;
   readonly #bus: RedisBus;
@@ -153,6 +154,7 @@ export class SimulatedPod {
   /** As at the end of a drain: clients have gone, and what is being published is finished. */
   async stop(): Promise<void> {
     this.isStopped = true;
+    this.endedAt = this.#options.time.now;
     for (const subscriber of this.subscribers) this.leave(subscriber);
     await this.#source.stop();
     await this.#bus.stop();
@@ -188,7 +190,7 @@ export class SimulatedPod {
    */
   kill(silently: boolean): void {
     const { time } = this.#options;
-    this.killedAt = time.now;
+    this.endedAt = time.now;
     this.owner.state = 'dead';
     for (const subscriber of this.subscribers) subscriber.endedAt ??= time.now;
     if (silently) return;
