@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { PublishError, type Publication } from '../../events/publisher.ts';
@@ -10,6 +9,7 @@ import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BusNames } from './names.ts';
+import { OwnChannels } from './own-channels.ts';
 import { NOT_REACHED, Publishing } from './publishing.ts';
 import { BUS_TIMING, type BusTiming } from './timing.ts';
 
@@ -29,12 +29,6 @@ export interface RedisBusOptions {
   readonly clock?: Clock;
   readonly timing?: BusTiming;
 }
-
-/** Between two attempts to join a channel that Redis refuses. */
-const JOIN_AGAIN_MS = 5_000;
-
-const REFUSES_OWN_CHANNELS =
-  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
 
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
@@ -56,6 +50,7 @@ export class RedisBus implements Bus {
   readonly #heartbeat: Heartbeat;
   #isListening = false;
   #hasListened = false;
+  #isPaused = false;
   /** Called once this pod listens. */
   #untilListening: (() => void)[] = [];
   readonly #clock: Clock;
@@ -123,11 +118,13 @@ export class RedisBus implements Bus {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#heartbeat.pause(true);
     this.#options.listening.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#heartbeat.pause(false);
     this.#options.listening.resume();
   }
@@ -169,30 +166,22 @@ export class RedisBus implements Bus {
   }
 
   async #listenToPods(): Promise<void> {
+    const { listening, timing = BUS_TIMING, log } = this.#options;
+    const own = new OwnChannels({
+      listening,
+      isReading: () => this.#isListening && !this.#isPaused,
+      onRefused: () => this.#heartbeat.refused(),
+      clock: this.#clock,
+      timing,
+      log,
+      signal: this.#stopping.signal,
+    });
     await Promise.all([
-      this.#joinOwn(this.#names.gapsChannel, (payload) => this.#onGaps(payload)),
-      this.#joinOwn(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload)),
+      own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload)),
+      own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload)),
     ]);
-    await this.#joinOwn(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
+    await own.join(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
-  }
-
-  /** Tries again if Redis refuses it. Without these channels there is no heartbeat, but the pod still gets its events. */
-  async #joinOwn(channel: string, listener: Listener): Promise<void> {
-    const { listening, log } = this.#options;
-    const { signal } = this.#stopping;
-    for (let attempt = 1; !signal.aborted; attempt++) {
-      try {
-        await listening.join(channel, listener);
-        return;
-      } catch (thrown) {
-        if (signal.aborted) return;
-        this.#heartbeat.refused();
-        const reason = messageOf(thrown);
-        if (attempt === 1) log.warn({ channel, reason }, REFUSES_OWN_CHANNELS);
-      }
-      await this.#clock.sleep(JOIN_AGAIN_MS, signal);
-    }
   }
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */

@@ -86,15 +86,25 @@ class FakeCommands extends FakeConnection implements CommandConnection {
 class FakeListening extends FakeConnection implements ListeningConnection {
   readonly bytesRead = 0;
   readonly #channels = new Map<string, OnMessage>();
+  readonly #unreplied: (() => void)[] = [];
   /** Whether it refuses to join a channel. */
   refuses: (channel: string) => boolean = () => false;
   /** Whether it listens to another server, or to a connection that is half open. */
   isDeaf = false;
+  /** Whether no reply comes to SUBSCRIBE: the connection is half open. */
+  isSilent = false;
 
   join(channel: string, listener: OnMessage): Promise<void> {
     if (this.refuses(channel)) return Promise.reject(new Error('NOPERM this user may not'));
     this.#channels.set(channel, listener);
-    return Promise.resolve();
+    return this.isSilent ? new Promise((resolve) => this.#unreplied.push(resolve)) : Promise.resolve();
+  }
+
+  /** A new connection, over which what was not replied to is sent again. */
+  override connect(): void {
+    this.isSilent = false;
+    for (const resolve of this.#unreplied.splice(0)) resolve();
+    super.connect();
   }
 
   leave(channel: string): void {

@@ -134,6 +134,28 @@ test('where Redis refuses a pod its own channel each lost connection is a gap, u
   assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
 });
 
+test('a connection that becomes half open while Redis refuses a pod its own channel is noticed', async (t) => {
+  const { redis, bus, gaps, join, wake, beat } = setUp(t);
+  redis.listening.refuses = (channel) => channel.startsWith('@pod');
+  bus.start();
+  redis.commands.connect();
+  redis.listening.connect();
+  await join('bids');
+  await setImmediate();
+  redis.listening.refuses = () => false;
+  redis.listening.isSilent = true;
+  await wake();
+  assert.equal(redis.listening.reconnects, 0, 'the next attempt has just been sent');
+  await wake();
+  assert.equal(redis.listening.reconnects, 1);
+  redis.listening.connect();
+  await setImmediate();
+  assert.deepEqual(gaps, ['bids']);
+  await beat();
+  await wake();
+  assert.equal(redis.listening.reconnects, 1, 'the heartbeat has begun');
+});
+
 test('a version that is renewed shortly after it was compared is a gap: it had not told of what was published', async (t) => {
   const { redis, gaps, join, beat } = await started(t);
   await join('bids');

@@ -1,0 +1,71 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { Listener } from '../bus.ts';
+import type { ListeningConnection } from './connection.ts';
+import type { BusTiming } from './timing.ts';
+
+interface OwnChannelsOptions {
+  readonly listening: ListeningConnection;
+  /** Whether there is a connection, and its messages are read. */
+  readonly isReading: () => boolean;
+  readonly onRefused: () => void;
+  readonly clock: Clock;
+  readonly timing: BusTiming;
+  readonly log: Log;
+  /** Aborts when the bus stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Between two attempts to join a channel that Redis refuses. */
+const JOIN_AGAIN_MS = 5_000;
+
+const REFUSED =
+  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
+
+/**
+ * Joins the channels by which pods tell each other, and themselves, what they have missed. Without them there is no heartbeat,
+ * but the pod still gets its events.
+ */
+export class OwnChannels {
+  readonly #options: OwnChannelsOptions;
+
+  constructor(options: OwnChannelsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the channel is joined, or the bus stops. Tries again if Redis refuses it. */
+  async join(channel: string, listener: Listener): Promise<void> {
+    const { onRefused, clock, log, signal } = this.#options;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        await this.#attempt(channel, listener);
+        return;
+      } catch (thrown) {
+        if (signal.aborted) return;
+        onRefused();
+        if (attempt === 1) log.warn({ channel, reason: messageOf(thrown) }, REFUSED);
+      }
+      await clock.sleep(JOIN_AGAIN_MS, signal);
+    }
+  }
+
+  /** As there may be no heartbeat yet, the attempt itself shows if the connection is only half open. */
+  async #attempt(channel: string, listener: Listener): Promise<void> {
+    const { listening, isReading, clock, timing, log, signal } = this.#options;
+    const joining = listening.join(channel, listener);
+    const settled = new AbortController();
+    const settle = (): void => settled.abort();
+    joining.then(settle, settle);
+    const over = AbortSignal.any([settled.signal, signal]);
+    while (!over.aborted) {
+      const { bytesRead } = listening;
+      const wasReading = isReading();
+      await clock.sleep(timing.silenceMs, over);
+      if (over.aborted || !wasReading || !isReading() || listening.bytesRead !== bytesRead) continue;
+      log.warn({ channel }, 'Redis does not reply to SUBSCRIBE; connecting again');
+      listening.reconnect();
+    }
+    if (!signal.aborted) await joining;
+  }
+}
