@@ -59,11 +59,18 @@ export class Workspace {
     await rm(path.join(this.#folder, 'sluice', folder), { recursive: true, force: true });
   }
 
-  /** Starts commands in the folder of Sluice; the first that fails ends them. */
+  /**
+   * Starts commands in the folder of Sluice; the first that fails ends them.
+   *
+   * Without --norc, Bash would run the user's ~/.bashrc: standard input is a socket here, which it takes for rsh.
+   */
   spawn(commands: string): ReturnType<typeof spawnFor> {
-    const env: Record<string, string> = { ...this.#settings };
-    for (const name of INHERITED) env[name] = process.env[name] ?? '';
+    const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name] ?? '']));
+    const env = { ...inherited, ...this.#settings };
     const script = `set -euo pipefail; . ${this.#exports}\n${commands}\ndeclare -px > ${this.#exports}`;
-    return spawnFor(this.#t, 'bash', ['-c', script], { cwd: path.join(this.#folder, 'sluice'), env });
+    return spawnFor(this.#t, 'bash', ['--norc', '-c', script], {
+      cwd: path.join(this.#folder, 'sluice'),
+      env,
+    });
   }
 }
