@@ -3,7 +3,7 @@ import { inflict } from './faults/inflict.ts';
 import { BUSY_MS, type Plan, type PlannedSubscription } from './faults/plan.ts';
 import { judge } from './oracle/judge.ts';
 import type { Summary } from './oracle/summary.ts';
-import { Random } from './random.ts';
+import { Random } from '../helpers/random.ts';
 import { replaceGlobals } from './time/globals.ts';
 import { VirtualTime } from './time/virtual-time.ts';
 import type { SimulatedGraph, TopicName } from './world/graph.ts';

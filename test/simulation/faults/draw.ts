@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../../helpers/random.ts';
 import type { TopicName } from '../world/graph.ts';
 import type { Fault, FaultKind } from './fault.ts';
 

@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '../../helpers/random.ts';
 import type { TopicName } from '../world/graph.ts';
 import { drawFault } from './draw.ts';
 import type { Fault } from './fault.ts';

@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { testKafkaDriver } from '../../contract/kafka-driver.ts';
-import { Random } from '../random.ts';
+import { Random } from '../../helpers/random.ts';
 import { VirtualTime } from '../time/virtual-time.ts';
 import { SimulatedKafka } from './cluster.ts';
 import { SimulatedDriver } from './driver.ts';

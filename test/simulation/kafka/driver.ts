@@ -6,7 +6,7 @@ import type {
   StoppableSink,
 } from '../../../src/ingest/kafka/driver.ts';
 
-import type { Random } from '../random.ts';
+import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
 import { SimulatedMember, type Starts } from './member.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
 

@@ -1,5 +1,5 @@
 import { testRedisConnections } from '../../contract/redis-connection.ts';
-import { Random } from '../random.ts';
+import { Random } from '../../helpers/random.ts';
 import { VirtualTime, type Owner } from '../time/virtual-time.ts';
 import { SimulatedCommandConnection } from './command-connection.ts';
 import { SimulatedListeningConnection } from './listening-connection.ts';

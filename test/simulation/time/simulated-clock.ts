@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/support/clock.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../../helpers/random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** The clock that a pod is given: virtual time, and randomness from the seed. */

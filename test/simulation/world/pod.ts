@@ -10,7 +10,7 @@ import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Limiter } from '../../../src/support/limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../../helpers/random.ts';
 import type { Defect } from '../defects/defect.ts';
 import type { SimulatedConnection } from '../redis/connection.ts';
 import { simulatedClock } from '../time/simulated-clock.ts';

@@ -4,7 +4,7 @@ import { SimulatedKafka } from '../kafka/cluster.ts';
 import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
 import type { Starts } from '../kafka/member.ts';
-import { Random } from '../random.ts';
+import { Random } from '../../helpers/random.ts';
 import { SimulatedCommandConnection } from '../redis/command-connection.ts';
 import { SimulatedListeningConnection } from '../redis/listening-connection.ts';
 import { Network } from '../redis/network.ts';

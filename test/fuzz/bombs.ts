@@ -1,0 +1,48 @@
+import type { Random } from '../helpers/random.ts';
+
+const repeat = (count: number, text: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** Short documents for the bundled graph that are expensive to parse, to validate, or to execute for each event. */
+export const BOMBS: readonly ((random: Random) => string)[] = [
+  // Fields that double with each fragment.
+  (random) => {
+    const levels = random.between(8, 16);
+    const fragments = repeat(
+      levels,
+      (n) => `fragment F${n} on Bid { a${n}: amount { value } ${`...F${n + 1} `.repeat(2)} }`,
+    );
+    return `subscription { bid_placed(auction_id: "1") { ...F0 } } ${fragments} fragment F${levels} on Bid { bid_id }`;
+  },
+  // Aliases.
+  (random) =>
+    `subscription { bid_placed(auction_id: "1") { ${repeat(random.between(100, 2_000), (n) => `a${n}: amount { formatted }`)} } }`,
+  // Fragments whose fields have to be compared with each other.
+  (random) => {
+    const count = random.between(100, 300);
+    return `subscription { bid_placed(auction_id: "1") { ${repeat(count, (n) => `...F${n}`)} } } ${repeat(count, (n) => `fragment F${n} on Bid { x: bid_id amount { value } }`)}`;
+  },
+  // The same field again and again, with and without differences.
+  (random) => `{ ${repeat(random.between(500, 5_000), () => '__typename')} }`,
+  // Depth.
+  (random) => `{ ${'a { '.repeat(random.between(200, 4_000))}`,
+  (random) => `query ($v: ${'['.repeat(random.between(200, 8_000))}Int`,
+  (random) => {
+    const levels = random.between(5, 60);
+    return `{ __schema { types { ${'fields { type { '.repeat(levels)} name ${'} }'.repeat(levels)} } } }`;
+  },
+  // Directives.
+  (random) => `{ __typename ${repeat(random.between(500, 3_000), () => '@include(if: true)')} }`,
+  // Names that are nearly right.
+  (random) =>
+    `subscription { bid_placed(auction_id: "1") { ${repeat(random.between(100, 900), (n) => `bid_ix${n}`)} } }`,
+  // Variables.
+  (random) => {
+    const count = random.between(200, 1_500);
+    return `query (${repeat(count, (n) => `$v${n}: Int`)}) { __typename }`;
+  },
+  // Each document is another one.
+  (random) => `{ a${random.between(0, 1e9)}: __typename }`,
+  // A long text that says nothing.
+  (random) => `{ __typename } #${'x'.repeat(random.between(1_000, 60_000))}`,
+];

@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { WebSocket } from 'ws';
+import { once } from 'node:events';
+
+const AUCTION = 'witness';
+
+const EVENT_MS = 20;
+
+/** Events for those that don't read, between two of the witness's own. */
+const FLOOD = 5;
+
+/** An honest client with a steady stream of events, each of which it must get, once, in order. */
+export class Witness {
+  readonly #gateway: GatewayProcess;
+  readonly #sentAt: number[] = [];
+  readonly #faults: string[] = [];
+  readonly #delays: number[] = [];
+  #received = 0;
+  #webSocket: WebSocket | undefined;
+
+  constructor(gateway: GatewayProcess) {
+    this.#gateway = gateway;
+  }
+
+  /** Resolves when it is subscribed. */
+  async start(): Promise<void> {
+    const webSocket = new WebSocket(this.#gateway.graphqlUrl, 'graphql-transport-ws');
+    this.#webSocket = webSocket;
+    webSocket.on('message', (data: Buffer) => this.#take(data.toString()));
+    webSocket.on('close', (code) => this.#faults.push(`the honest client was closed with ${code}`));
+    webSocket.on('error', (error) => this.#faults.push(`the honest client failed: ${error.message}`));
+    await once(webSocket, 'open');
+    webSocket.send(JSON.stringify({ type: 'connection_init' }));
+    const query = `subscription { bid_placed(auction_id: "${AUCTION}") { bid_id is_mine amount { formatted } } }`;
+    webSocket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+    await this.#gateway.untilMetric('sluice_subscribers', 1);
+  }
+
+  /** Sends events until the signal aborts, then waits for the last ones. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const n = this.#sentAt.length;
+      this.#sentAt.push(performance.now());
+      await this.#gateway.postEvent('bids', bid(n));
+      for (let sent = 0; sent < FLOOD; sent += 1) await this.#gateway.postEvent('property-updates', PROPERTY);
+      await delay(EVENT_MS, undefined, { signal }).catch(() => undefined);
+    }
+    for (let waited = 0; waited < 100 && this.#received < this.#sentAt.length; waited += 1) await delay(50);
+    this.#webSocket?.removeAllListeners('close').close();
+  }
+
+  /** What was not as it must be. */
+  get faults(): readonly string[] {
+    const missing = this.#sentAt.length - this.#received;
+    return missing === 0 ? this.#faults : [...this.#faults, `${missing} events have not come`];
+  }
+
+  get count(): number {
+    return this.#received;
+  }
+
+  /** From sending an event to its arrival: ms. */
+  delay(share: number): number {
+    const sorted = this.#delays.toSorted((a, b) => a - b);
+    return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  }
+
+  #take(text: string): void {
+    const { type, payload } = JSON.parse(text) as {
+      type: string;
+      payload?: { data?: { bid_placed: { bid_id: string } } };
+    };
+    if (type === 'connection_ack') return;
+    const n = Number(payload?.data?.bid_placed.bid_id);
+    if (n !== this.#received)
+      this.#faults.push(`expected event ${this.#received}, got ${text.slice(0, 200)}`);
+    this.#received = n + 1;
+    this.#delays.push(performance.now() - (this.#sentAt[n] ?? 0));
+  }
+}
+
+function bid(n: number): object {
+  return {
+    bidId: String(n),
+    auctionId: AUCTION,
+    amount: { value: n, currency: 'EUR' },
+    bidder: { bidderId: '1' },
+  };
+}
+
+const PROPERTY = {
+  propertyId: '1',
+  headline: 'h'.repeat(2_000),
+  address: { line1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' },
+};
