@@ -35,10 +35,11 @@ export class Compiler {
       customSerializers: copy.serializers,
       // After an error of compiled code graphql-js executes the operation again, so the stack is never shown.
       disablingCapturingStackErrors: true,
-      resolverInfoEnricher: ({ fieldNodes }: { fieldNodes: readonly FieldNode[] }) => ({
-        ...original,
-        ...flat.site(fieldNodes[0]),
-      }),
+      resolverInfoEnricher: ({ fieldNodes }: { fieldNodes: readonly FieldNode[] }) => {
+        const { typenames, ...site } = flat.site(fieldNodes[0]) ?? {};
+        // JitSchema puts the variables in this place when it has read the typenames.
+        return { ...original, ...site, variableValues: typenames };
+      },
       useExperimentalPathBasedSkipInclude: true,
     });
     if (!isCompiledQuery(compiled)) {

@@ -25,7 +25,21 @@ interface Site {
   readonly fieldNodes: readonly FieldNode[];
   readonly returnType: GraphQLOutputType;
   readonly parentType: GraphQLObjectType;
+  /** Names of the types that hold this field and those above it, the root type last: `typename` of `info.path`. */
+  readonly typenames: readonly string[];
 }
+
+/** Where a selection stands in the flat document. */
+interface Position {
+  /** Keys from this selection up to the root, joined as graphql-jit does. */
+  readonly path: string;
+  /** How many of those keys are list indexes. */
+  readonly lists: number;
+  /** Names of the types that hold the fields above, the root type last. */
+  readonly typenames: readonly string[];
+}
+
+const ROOT: Position = { path: '', lists: 0, typenames: [] };
 
 /** Says why an operation can't be compiled; graphql-js then executes it. */
 export class NotCompilable extends Error {}
@@ -68,7 +82,7 @@ export class FlatOperation {
         {
           kind: Kind.OPERATION_DEFINITION,
           operation: definition.operation,
-          selectionSet: this.#selectionSet(type, fields, '', 0, 0),
+          selectionSet: this.#selectionSet(type, fields, ROOT),
         },
       ],
     };
@@ -84,21 +98,11 @@ export class FlatOperation {
     return node && this.#sites.get(node);
   }
 
-  /**
-   * @param path keys from this selection up to the root, joined as graphql-jit does
-   * @param lists how many of those keys are list indexes
-   */
-  #selectionSet(
-    type: GraphQLObjectType,
-    fields: Fields,
-    path: string,
-    lists: number,
-    depth: number,
-  ): SelectionSetNode {
+  #selectionSet(type: GraphQLObjectType, fields: Fields, position: Position): SelectionSetNode {
     if (type.isTypeOf) throw new NotCompilable(`${type.name} has isTypeOf`);
-    if (depth > MAX_DEPTH) throw new NotCompilable(`more than ${MAX_DEPTH} levels`);
+    if (position.typenames.length > MAX_DEPTH) throw new NotCompilable(`more than ${MAX_DEPTH} levels`);
     const selections: FieldNode[] = [];
-    for (const [key, nodes] of fields) selections.push(this.#field(type, key, nodes, path, lists, depth));
+    for (const [key, nodes] of fields) selections.push(this.#field(type, key, nodes, position));
     return { kind: Kind.SELECTION_SET, selections };
   }
 
@@ -106,9 +110,7 @@ export class FlatOperation {
     parentType: GraphQLObjectType,
     key: string,
     fieldNodes: readonly FieldNode[],
-    path: string,
-    lists: number,
-    depth: number,
+    { path, lists, typenames: above }: Position,
   ): FieldNode {
     const fieldName = fieldNodes[0]?.name.value ?? '';
     const names = { name: nameNode(fieldName), alias: nameNode(key) };
@@ -121,7 +123,8 @@ export class FlatOperation {
 
     // graphql-jit's own names, see #claim.
     let below = path === '' ? key : `${key}_${path}`;
-    const site: Site = { fieldName, fieldNodes, returnType: field.type, parentType };
+    const typenames = [parentType.name, ...above];
+    const site: Site = { fieldName, fieldNodes, returnType: field.type, parentType, typenames };
     this.#claim(`${below}Info`, site);
     this.#claim(`${parentType.name}${fieldName}Resolver`, field);
     let level = lists;
@@ -131,7 +134,7 @@ export class FlatOperation {
     const node: FieldNode = {
       kind: Kind.FIELD,
       ...names,
-      ...this.#below(field.type, fieldNodes, below, level, depth + 1),
+      ...this.#below(field.type, fieldNodes, { path: below, lists: level, typenames }),
     };
     this.#sites.set(node, site);
     return node;
@@ -140,22 +143,23 @@ export class FlatOperation {
   #below(
     returnType: GraphQLOutputType,
     nodes: readonly FieldNode[],
-    path: string,
-    lists: number,
-    depth: number,
+    position: Position,
   ): { selectionSet?: SelectionSetNode } {
     const type = getNamedType(returnType);
     if (isLeafType(type)) return {};
     const fieldsOf = (object: GraphQLObjectType): Fields =>
       collectSubfields(this.#schema, this.fragments, this.#variables, object, nodes);
     if (isObjectType(type)) {
-      return { selectionSet: this.#selectionSet(type, fieldsOf(type), path, lists, depth) };
+      return { selectionSet: this.#selectionSet(type, fieldsOf(type), position) };
     }
     const selections = this.#schema.getPossibleTypes(type).map((object): InlineFragmentNode => {
       return {
         kind: Kind.INLINE_FRAGMENT,
         typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(object.name) },
-        selectionSet: this.#selectionSet(object, fieldsOf(object), `${object.name}_${path}`, lists, depth),
+        selectionSet: this.#selectionSet(object, fieldsOf(object), {
+          ...position,
+          path: `${object.name}_${position.path}`,
+        }),
       };
     });
     return { selectionSet: { kind: Kind.SELECTION_SET, selections } };

@@ -34,6 +34,7 @@ export interface CompiledRun {
 }
 
 type Resolve = NonNullable<GraphQLField<unknown, CompiledRun>['resolve']>;
+type Path = GraphQLResolveInfo['path'];
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
@@ -134,14 +135,30 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
   return (source, _, run, info) => {
     const [node] = info.fieldNodes;
     const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};
-    return guard(resolve(source, args, run.context, withVariables(info, run)), lists);
+    return guard(resolve(source, args, run.context, complete(info, run)), lists);
   };
 }
 
-/** Sets `variableValues` in place: graphql-jit makes a new info for each call of a resolver. */
-function withVariables(info: GraphQLResolveInfo, { variables }: CompiledRun): GraphQLResolveInfo {
+/**
+ * Completes, in place, what a resolver gets as `info`: graphql-jit makes a new one for each call. It has no variables,
+ * but in their place the typenames of the path (see Compiler).
+ */
+function complete(info: GraphQLResolveInfo, { variables }: CompiledRun): GraphQLResolveInfo {
+  const typenames = info.variableValues as unknown as readonly string[];
+  let depth = 0;
+  for (let level: Path | undefined = info.path; level !== undefined; level = level.prev) {
+    (level as Mutable<Path>).typename = typeof level.key === 'string' ? typenames[depth++] : undefined;
+  }
   (info as Mutable<GraphQLResolveInfo>).variableValues = variables;
   return info;
+}
+
+/** `info` of the field itself, without the list indexes of the value whose type is asked for. */
+function completeOfField(info: GraphQLResolveInfo, run: CompiledRun): GraphQLResolveInfo {
+  let { path } = info;
+  while (typeof path.key === 'number' && path.prev !== undefined) path = path.prev;
+  (info as Mutable<GraphQLResolveInfo>).path = path;
+  return complete(info, run);
 }
 
 /** Names the concrete type; undefined is an error, after which graphql-js executes the operation and reports it. */
@@ -149,7 +166,7 @@ function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractTyp
   const resolveType = type.resolveType ?? defaultTypeResolver;
   return (value: unknown, run: CompiledRun, info) => {
     try {
-      const name = resolveType(value, run.context, withVariables(info, run), type);
+      const name = resolveType(value, run.context, completeOfField(info, run), type);
       if (typeof name === 'string') return name;
       // A promise of a type name: graphql-js calls resolveType again and awaits that; this promise's rejection is
       // ignored.

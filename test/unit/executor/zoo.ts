@@ -8,6 +8,7 @@ import {
   GraphQLSchema,
   GraphQLString,
   type GraphQLFieldConfigMap,
+  type GraphQLResolveInfo,
 } from 'graphql';
 import {
   list,
@@ -170,7 +171,7 @@ const Event: GraphQLObjectType = new GraphQLObjectType({
         operation: [info.operation.name?.value, info.operation.selectionSet.selections.length],
         variables: shown(info.variableValues),
         rootValue: Object.keys(info.rootValue as object),
-        path: pathKeys(info.path),
+        path: levels(info.path),
       }),
     },
   }),
@@ -197,6 +198,9 @@ function shown(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (typeof item === 'symbol' ? String(item) : item));
 }
 
-function pathKeys(path: { key: string | number; prev: unknown } | undefined): (string | number)[] {
-  return path === undefined ? [] : [...pathKeys(path.prev as typeof path), path.key];
+type Path = GraphQLResolveInfo['path'];
+
+/** Each level of a path, the root first: key and typename. */
+function levels(path: Path | undefined): [string | number, string | undefined][] {
+  return path === undefined ? [] : [...levels(path.prev), [path.key, path.typename]];
 }
