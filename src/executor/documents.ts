@@ -1,6 +1,7 @@
 import { GraphQLError, Kind, parse, Source, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { messageOf } from '../errors.ts';
+import { LivingDocuments } from './living-documents.ts';
 import { Operation } from './operation.ts';
 import { rootConditionErrors } from './root-conditions.ts';
 
@@ -22,14 +23,16 @@ type Prepared =
 const INVALID_ENTRIES = 100;
 
 /**
- * Cache of parsed and validated documents by query text; the least recently used is evicted first. Invalid documents
- * have a cache of their own, so that a flood of them evicts no valid one.
+ * Cache of parsed and validated documents by query text; the least recently used is evicted first, but found again for
+ * as long as an operation of it is in use. Invalid documents have a cache of their own, so that a flood of them evicts
+ * no valid one.
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #tokens: number;
   readonly #valid: LRUCache<string, Prepared>;
   readonly #invalid: LRUCache<string, Prepared>;
+  readonly #living = new LivingDocuments();
 
   constructor(schema: GraphQLSchema, limits: DocumentLimits) {
     this.#schema = schema;
@@ -47,12 +50,18 @@ export class Documents {
     });
   }
 
-  /** Never throws. A document that is too large for the cache is parsed and validated at each call. */
+  /**
+   * Never throws. A document that is too large for the cache is parsed and validated at each call, unless an operation
+   * of it is in use.
+   */
   get(query: string): Prepared {
     const known = this.#valid.get(query) ?? this.#invalid.get(query);
     if (known !== undefined) return known;
-    const prepared = this.#prepare(query);
+    const operations = this.#living.of(query);
+    const prepared = operations === undefined ? this.#prepare(query) : { operations };
     (prepared.errors === undefined ? this.#valid : this.#invalid).set(query, prepared);
+    if (operations === undefined && prepared.errors === undefined)
+      this.#living.add(query, prepared.operations);
     return prepared;
   }
 

@@ -12,7 +12,8 @@ export interface ExecutorOptions {
   /** Number of parsed and validated documents kept. */
   readonly cacheSize: number;
   /**
-   * Characters of query text kept, over all documents; the parsed document takes about 80 bytes per character.
+   * Characters of query text kept, over all documents; the parsed document takes about 80 bytes per character. Documents
+   * whose operations are in use are found again beyond that.
    *
    * @default 1_000_000
    */

@@ -1,8 +1,8 @@
 import type { DocumentNode, OperationDefinitionNode, OperationTypeNode } from 'graphql';
 
 /**
- * One operation of one cached document. Interned: the same query text and operation name give the same object for as
- * long as the document is cached, so operations can be compared by identity.
+ * One operation of one document. Interned: the same query text and operation name give the same object for as long as
+ * the document is cached or any operation of it is in use, so operations can be compared by identity.
  */
 export class Operation {
   /** The interned text of the whole document; callers keep this string instead of their own copy. */

@@ -35,7 +35,12 @@ export async function createPublicSide(
     config.EXECUTE_TIMEOUT_MS,
     log.child({ part: 'authenticate' }),
   );
-  const executor = new Executor({ schema, cacheSize: config.DOCUMENT_CACHE_SIZE, log });
+  const executor = new Executor({
+    schema,
+    cacheSize: config.DOCUMENT_CACHE_SIZE,
+    cacheCharacters: config.DOCUMENT_CACHE_CHARACTERS,
+    log,
+  });
   const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
   const hub = new Hub({
     graph,

@@ -22,6 +22,10 @@ export const LIMITS_SETTINGS = {
     default: 1_000,
     help: 'Number of parsed and validated documents kept.',
   }),
+  DOCUMENT_CACHE_CHARACTERS: integer(1_000, 100_000_000, {
+    default: 1_000_000,
+    help: 'Characters of query text kept, over all those documents. A parsed document takes about 80 bytes for each.',
+  }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,
     help: 'Most subscriptions and queries that one connection may have at once; one more is refused.',

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { buildSchema, parse, validate } from 'graphql';
 import { newExecutor, prepared, refused, SDL } from './small-executor.ts';
+
+/** What nothing but weak references hold is gone after this: they hold it until the end of the job that made them. */
+async function collectGarbage(): Promise<void> {
+  await setImmediate();
+  globalThis.gc?.();
+}
 
 describe('prepare', () => {
   it('describes the operation', () => {
@@ -25,26 +32,45 @@ describe('prepare', () => {
     assert.equal(prepared(executor, single), prepared(executor, single, 'C'));
   });
 
-  it('keeps as many documents as the cache holds, those used last', () => {
+  it('keeps as many documents as the cache holds, those used last', async () => {
     const executor = newExecutor({ cacheSize: 2 });
     const queries = ['{ event { id } }', '{ event { title } }', '{ event { id title } }'] as const;
-    const first = prepared(executor, queries[0]);
-    const second = prepared(executor, queries[1]);
-    assert.equal(prepared(executor, queries[0]), first);
+    const kept = queries.slice(0, 2).map((query) => new WeakRef(prepared(executor, query)));
+    prepared(executor, queries[0]);
     prepared(executor, queries[2]);
-    assert.equal(prepared(executor, queries[0]), first);
-    assert.notEqual(prepared(executor, queries[1]), second);
+    await collectGarbage();
+    assert.deepEqual(
+      kept.map((operation) => operation.deref() !== undefined),
+      [true, false],
+    );
   });
 
-  it('keeps no more characters than the cache may hold, and still prepares a longer document', () => {
+  it('keeps no more characters than the cache may hold, and still prepares a longer document', async () => {
     const executor = newExecutor({ cacheCharacters: 60 });
-    const short = '{ event { id } }';
-    const first = prepared(executor, short);
-    const long = `{ event { ${'id '.repeat(30)} } }`;
-    assert.notEqual(prepared(executor, long), prepared(executor, long));
-    assert.equal(prepared(executor, short), first);
+    const short = new WeakRef(prepared(executor, '{ event { id } }'));
+    const long = new WeakRef(prepared(executor, `{ event { ${'id '.repeat(30)} } }`));
+    await collectGarbage();
+    assert.equal(long.deref(), undefined);
+    assert.notEqual(short.deref(), undefined);
     for (let index = 0; index < 3; index++) prepared(executor, `query Number${index} { event { id } }`);
-    assert.notEqual(prepared(executor, short), first);
+    await collectGarbage();
+    assert.equal(short.deref(), undefined);
+  });
+
+  it('gives the same operations for as long as one of a document is in use, though the cache has evicted it', async () => {
+    const executor = newExecutor({ cacheSize: 1, cacheCharacters: 100 });
+    const two = 'subscription A { event { id } } subscription B { event { title } }';
+    const long = `subscription { event { ${'id '.repeat(60)} } }`;
+    const a = prepared(executor, two, 'A');
+    const inUse = prepared(executor, long);
+    const b = new WeakRef(prepared(executor, two, 'B'));
+    for (let index = 0; index < 3; index++) {
+      prepared(executor, `query Number${index} { event { id } }`);
+      await collectGarbage();
+      assert.equal(prepared(executor, two, 'A'), a);
+      assert.equal(prepared(executor, two, 'B'), b.deref());
+      assert.equal(prepared(executor, long), inUse);
+    }
   });
 
   it('keeps valid documents through any number of invalid ones', () => {

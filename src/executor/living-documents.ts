@@ -1,0 +1,37 @@
+import type { DocumentNode } from 'graphql';
+import type { Operation } from './operation.ts';
+
+/**
+ * The operations of each document of which any is still in use, by query text. Subscribers of a document must find the
+ * operations of those before them, however long ago the cache of documents has evicted it: groups are told apart by the
+ * identity of their operation.
+ *
+ * Every operation of a document holds that document, so the document lives for as long as any of them is in use; and
+ * its operations are kept for as long as it lives.
+ */
+export class LivingDocuments {
+  readonly #documents = new Map<string, WeakRef<DocumentNode>>();
+  readonly #operations = new WeakMap<DocumentNode, readonly Operation[]>();
+  readonly #registry = new FinalizationRegistry<string>((query) => {
+    // The same text may have been prepared again since.
+    if (this.#documents.get(query)?.deref() === undefined) this.#documents.delete(query);
+  });
+
+  /** Number of documents, those included that have gone out of use since garbage was last collected. */
+  get size(): number {
+    return this.#documents.size;
+  }
+
+  of(query: string): readonly Operation[] | undefined {
+    const document = this.#documents.get(query)?.deref();
+    return document && this.#operations.get(document);
+  }
+
+  add(query: string, operations: readonly Operation[]): void {
+    const [first] = operations;
+    if (first === undefined) return;
+    this.#documents.set(query, new WeakRef(first.document));
+    this.#operations.set(first.document, operations);
+    this.#registry.register(first.document, query);
+  }
+}
