@@ -127,6 +127,11 @@ export class Metrics {
     'group_overflows_total',
     'Events that a group skipped because MAX_WAITING_EVENTS were waiting already',
   );
+  readonly refusedOperations = this.#counter(
+    'refused_operations_total',
+    'Operations refused as past a limit on what one may ask for',
+    ['code'],
+  );
   readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', [
     'code',
     'reason',

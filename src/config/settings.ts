@@ -1,4 +1,5 @@
 import { SERVER_SETTINGS } from './settings/server.ts';
+import { COST_SETTINGS } from './settings/cost.ts';
 import { KAFKA_SETTINGS } from './settings/kafka.ts';
 import { REDIS_SETTINGS } from './settings/redis.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
@@ -12,6 +13,7 @@ export const SETTINGS = {
   ...KAFKA_SETTINGS,
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,
+  ...COST_SETTINGS,
   ...PROCESS_SETTINGS,
   ...LOCAL_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,6 +1,8 @@
 import { GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Log } from '../log.ts';
 import { AdaptiveJit } from './adaptive-jit.ts';
+import { CostCheck } from './cost/cost-check.ts';
+import { DEFAULT_COST_LIMITS, isCostCode, type CostCode, type CostLimits } from './cost/limits.ts';
 import { Documents } from './documents.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
@@ -18,12 +20,10 @@ export interface ExecutorOptions {
    * @default 1_000_000
    */
   readonly cacheCharacters?: number;
-  /**
-   * Maximum number of tokens in one document. (graphql-js itself limits the time that validation takes.)
-   *
-   * @default 4_000
-   */
-  readonly maxTokens?: number;
+  /** Those that are not given are DEFAULT_COST_LIMITS. */
+  readonly limits?: Partial<CostLimits>;
+  /** Called for each operation that is refused as past one of the limits. */
+  readonly refused?: (code: CostCode) => void;
   /**
    * Number of fields for which compiled code is kept, over all operations; about 1.2 KB each.
    *
@@ -40,15 +40,15 @@ export class Executor {
   readonly #schema: GraphQLSchema;
   readonly #documents: Documents;
   readonly #jit: AdaptiveJit;
+  readonly #costs: CostCheck;
+  readonly #refused: (code: CostCode) => void;
 
-  constructor({ schema, cacheSize, log, ...limits }: ExecutorOptions) {
-    const { cacheCharacters = 1_000_000, maxTokens = 4_000, maxCompiledFields = 50_000 } = limits;
+  constructor({ schema, cacheSize, log, limits, refused, ...options }: ExecutorOptions) {
+    const { cacheCharacters = 1_000_000, maxCompiledFields = 50_000 } = options;
     this.#schema = schema;
-    this.#documents = new Documents(schema, {
-      entries: cacheSize,
-      characters: cacheCharacters,
-      tokens: maxTokens,
-    });
+    this.#costs = new CostCheck(schema, { ...DEFAULT_COST_LIMITS, ...limits });
+    this.#refused = refused ?? (() => undefined);
+    this.#documents = new Documents(schema, { entries: cacheSize, characters: cacheCharacters }, this.#costs);
     this.#jit = new AdaptiveJit(schema, maxCompiledFields, log);
   }
 
@@ -58,12 +58,30 @@ export class Executor {
   }
 
   /**
-   * Parses, validates and picks the operation.
+   * Parses, checks what it costs, validates and picks the operation.
    *
    * @param operationName may be left out where the document has one operation
+   * @param variables as the client sent them: sizes of lists may be among them
    * @returns the interned operation, or at least one error; errors of syntax and validation have locations
    */
-  prepare(query: string, operationName?: string | null): Operation | readonly GraphQLError[] {
+  prepare(
+    query: string,
+    operationName?: string | null,
+    variables: Variables = {},
+  ): Operation | readonly GraphQLError[] {
+    const operation = this.#operation(query, operationName);
+    if (!('document' in operation)) return this.#counted(operation);
+    const tooMuch = this.#costs.ofVariables(operation, variables);
+    return tooMuch === undefined ? operation : this.#counted([tooMuch]);
+  }
+
+  #counted(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+    for (const { extensions } of errors)
+      if (isCostCode(extensions['code'])) this.#refused(extensions['code']);
+    return errors;
+  }
+
+  #operation(query: string, operationName?: string | null): Operation | readonly GraphQLError[] {
     const { operations, errors } = this.#documents.get(query);
     if (errors !== undefined) return errors;
     const [first, second] = operations;

@@ -2,6 +2,7 @@ import type { Bus } from '../bus/bus.ts';
 import { Authenticator } from '../context/authenticator.ts';
 import { Backends } from '../backends/backends.ts';
 import { Contexts } from '../context/event-scope.ts';
+import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
 import { Executor } from '../executor/executor.ts';
 import { Limiter } from '../support/limiter.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
@@ -35,10 +36,13 @@ export async function createPublicSide(
     config.EXECUTE_TIMEOUT_MS,
     log.child({ part: 'authenticate' }),
   );
+  for (const code of Object.values(COST_CODES)) metrics.refusedOperations.inc({ code }, 0);
   const executor = new Executor({
     schema,
     cacheSize: config.DOCUMENT_CACHE_SIZE,
     cacheCharacters: config.DOCUMENT_CACHE_CHARACTERS,
+    limits: costLimits(config),
+    refused: (code) => metrics.refusedOperations.inc({ code }),
     log,
   });
   const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));

@@ -56,6 +56,20 @@ const GATEWAY_SDL = /* GraphQL */ `
   scalar EventFilter
 `;
 
+/** Of the GraphQL cost directives specification. A schema that was written for it declares them itself. */
+const COST_SDL = /* GraphQL */ `
+  "What a field or an argument costs, or each object of a type; fields that return objects cost 1 without it."
+  directive @cost(weight: String!) on ARGUMENT_DEFINITION | ENUM | FIELD_DEFINITION | OBJECT | SCALAR
+
+  "How many items a list has: the value of an argument, or a number. sizedFields are the lists below the field."
+  directive @listSize(
+    assumedSize: Int
+    slicingArguments: [String!]
+    sizedFields: [String!]
+    requireOneSlicingArgument: Boolean = true
+  ) on FIELD_DEFINITION
+`;
+
 const QUERY_SDL = /* GraphQL */ `
   type Query {
     "The gateway's version."
@@ -65,7 +79,15 @@ const QUERY_SDL = /* GraphQL */ `
 
 /** The schema with the gateway's directives and, where it has none, a query root. */
 export function withGatewaySchema(document: DocumentNode): DocumentNode {
-  const definitions = [...definitionsOf(GATEWAY_SDL), ...document.definitions];
+  const declared = new Set(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.DIRECTIVE_DEFINITION ? definition.name.value : [],
+    ),
+  );
+  const cost = definitionsOf(COST_SDL).filter(
+    (definition) => definition.kind === Kind.DIRECTIVE_DEFINITION && !declared.has(definition.name.value),
+  );
+  const definitions = [...definitionsOf(GATEWAY_SDL), ...cost, ...document.definitions];
   const names = (kind: Kind) =>
     definitions.some(
       (definition) => definition.kind === kind && 'name' in definition && definition.name?.value === 'Query',

@@ -52,7 +52,7 @@ function report(fault: GraphQLError, file: string, findings: Findings): void {
 
 function hintFor(message: string): string {
   if (message.startsWith('Unknown directive')) {
-    return 'Directives of the gateway: @event and @filter. Others must be declared in the schema.';
+    return 'Directives of the gateway: @event, @filter, @cost and @listSize. Others must be declared in the schema.';
   }
   if (message.includes('on directive "@event"')) {
     return 'Arguments of @event: topic, key, keyFrom, keys, format and sharing.';

@@ -77,9 +77,9 @@ export class Operations {
       const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
       return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
     }
-    const operation = executor.prepare(payload.query, payload.operationName);
-    if (!('document' in operation)) return operation;
     const variables = payload.variables ?? {};
+    const operation = executor.prepare(payload.query, payload.operationName, variables);
+    if (!('document' in operation)) return operation;
     if (operation.kind !== 'subscription') {
       const { document, name } = operation;
       const args: QueryArgs = {

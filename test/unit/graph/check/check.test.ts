@@ -23,7 +23,7 @@ const CASES: readonly Case[] = [
     'a directive that the gateway does not know',
     'type Subscription {\n  bid: String @event(topic: "bids") @auth(requires: "x")\n}',
     ['schema.graphql:2:37 error: Unknown directive "@auth".'],
-    '@event and @filter',
+    '@event, @filter, @cost and @listSize',
   ],
   [
     'an argument of @event that is not there yet',

@@ -1,0 +1,122 @@
+import {
+  getIntrospectionQuery,
+  GraphQLError,
+  Kind,
+  parse,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { fragmentsOf, type Fragments } from '../fragments.ts';
+import type { Operation } from '../operation.ts';
+import type { Variables } from '../variables.ts';
+import { Comparisons } from './comparisons.ts';
+import { IntrospectionLists } from './introspection-lists.ts';
+import { COST_CODES, type CostLimits } from './limits.ts';
+import { Sizes, type Size } from './size.ts';
+import { numberArguments, Weights } from './weights.ts';
+
+/** An operation may introspect so many times what GraphiQL and code generators ask for. */
+const INTROSPECTIONS = 2;
+
+const INTROSPECTION_QUERY = getIntrospectionQuery({
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+});
+
+/** What is counted, as it stands in the message. */
+const COUNTED: Readonly<Record<keyof typeof COST_CODES, string>> = {
+  tokens: 'a document of at most # tokens (MAX_TOKENS)',
+  fields: 'at most # fields, fragments expanded (MAX_FIELDS)',
+  depth: 'at most # levels of fields (MAX_DEPTH)',
+  aliases: 'at most # aliases, fragments expanded (MAX_ALIASES)',
+  rootFields: 'at most # root fields (MAX_ROOT_FIELDS)',
+  directives: 'at most # directives, fragments expanded (MAX_DIRECTIVES)',
+  cost: 'a cost of at most # by @cost and @listSize (MAX_COST)',
+  comparisons: 'at most # comparisons of fields and fragments that overlap (MAX_COMPARISONS)',
+  introspection: 'introspection of at most # values',
+};
+
+/** @param value undefined if it was not counted to its end */
+export function costError(what: keyof typeof COST_CODES, limit: number, value?: number): GraphQLError {
+  return new GraphQLError(
+    `Expected ${COUNTED[what].replace('#', String(limit))}, got ${value === undefined ? 'more' : String(value)}.`,
+    { extensions: { code: COST_CODES[what], limit, value: value ?? limit + 1 } },
+  );
+}
+
+/** Refuses operations that ask for more than the limits allow, by counting, before they are validated or executed. */
+export class CostCheck {
+  readonly limits: CostLimits;
+  readonly #schema: GraphQLSchema;
+  readonly #weights: Weights;
+  readonly #lists: IntrospectionLists;
+  #introspection: number | undefined;
+
+  constructor(schema: GraphQLSchema, limits: CostLimits) {
+    this.limits = limits;
+    this.#schema = schema;
+    this.#weights = new Weights(schema);
+    this.#lists = new IntrospectionLists(schema);
+  }
+
+  /** @param document without circles of fragments, and without fragments that are not used or have one name */
+  ofDocument(document: DocumentNode): GraphQLError | undefined {
+    const fragments = fragmentsOf(document);
+    const comparisons = new Comparisons(fragments, this.limits.comparisons);
+    for (const definition of document.definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const size = this.#sizeOf(definition, fragments);
+      const refused = this.#refusal(size);
+      if (refused !== undefined) return refused;
+      comparisons.add([definition.selectionSet]);
+      if (comparisons.count > this.limits.comparisons)
+        return costError('comparisons', this.limits.comparisons);
+    }
+    return undefined;
+  }
+
+  /** Counted again where variables may give the sizes of lists. */
+  ofVariables({ definition, document }: Operation, variables: Variables): GraphQLError | undefined {
+    if (!this.#weights.haveSlices || definition.variableDefinitions?.length === 0) return undefined;
+    const { cost } = this.#sizeOf(definition, fragmentsOf(document), variables);
+    return cost > this.limits.cost ? costError('cost', this.limits.cost, cost) : undefined;
+  }
+
+  #refusal(size: Size): GraphQLError | undefined {
+    const { limits } = this;
+    if (size.width > limits.rootFields) return costError('rootFields', limits.rootFields, size.width);
+    for (const what of ['fields', 'depth', 'aliases', 'directives', 'cost'] as const) {
+      if (size[what] > limits[what]) return costError(what, limits[what], size[what]);
+    }
+    if (size.introspection === 0) return undefined;
+    const introspection = (this.#introspection ??= this.#standardIntrospection());
+    return size.introspection > introspection
+      ? costError('introspection', introspection, Math.ceil(size.introspection))
+      : undefined;
+  }
+
+  #standardIntrospection(): number {
+    const document = parse(INTROSPECTION_QUERY);
+    const [definition] = document.definitions;
+    if (definition?.kind !== Kind.OPERATION_DEFINITION) return 0;
+    return INTROSPECTIONS * Math.ceil(this.#sizeOf(definition, fragmentsOf(document)).introspection);
+  }
+
+  #sizeOf(
+    { operation, selectionSet, variableDefinitions = [] }: OperationDefinitionNode,
+    fragments: Fragments,
+    variables?: Variables,
+  ): Size {
+    const defaults = new Map<string, number>();
+    for (const { variable, defaultValue } of variableDefinitions) {
+      if (defaultValue?.kind === Kind.INT) defaults.set(variable.name.value, Number(defaultValue.value));
+    }
+    const valueOf = numberArguments(variables, defaults);
+    const sizes = new Sizes(this.#schema, this.#weights, this.#lists, fragments, valueOf);
+    return sizes.of(selectionSet, this.#schema.getRootType(operation));
+  }
+}

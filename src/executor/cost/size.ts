@@ -1,0 +1,183 @@
+import {
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Fragments } from '../fragments.ts';
+import type { IntrospectionLists } from './introspection-lists.ts';
+import { isList, itemsOf, type NumberArgument, type Weights } from './weights.ts';
+
+/** What a selection set asks for, all fragments expanded. The numbers end at the largest safe integer. */
+export interface Size {
+  /** Fields at its own level. */
+  readonly width: number;
+  readonly fields: number;
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  /** Weighted by @cost and @listSize; introspection excluded. */
+  readonly cost: number;
+  /** Values that introspection returns, estimated. */
+  readonly introspection: number;
+}
+
+/** The fields of an object whose lists have a size that is given with the object's own field, as `edges(first: 10)`. */
+interface SizedFields {
+  readonly names: readonly string[];
+  readonly items: number;
+}
+
+type Field = GraphQLField<unknown, unknown>;
+type Type = GraphQLNamedType | null | undefined;
+
+const NOTHING: Size = { width: 0, fields: 0, depth: 0, aliases: 0, directives: 0, cost: 0, introspection: 0 };
+
+const most = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER);
+
+function sum(one: Size, other: Size): Size {
+  return {
+    width: most(one.width + other.width),
+    fields: most(one.fields + other.fields),
+    depth: Math.max(one.depth, other.depth),
+    aliases: most(one.aliases + other.aliases),
+    directives: most(one.directives + other.directives),
+    cost: most(one.cost + other.cost),
+    introspection: most(one.introspection + other.introspection),
+  };
+}
+
+/**
+ * The sizes of the selection sets of one operation. Each fragment is counted once, however often it is spread: the time
+ * is proportional to the document's length, not to what it expands to. The document may be invalid otherwise, but must
+ * have no circles of fragments.
+ */
+export class Sizes {
+  readonly #schema: GraphQLSchema;
+  readonly #weights: Weights;
+  readonly #lists: IntrospectionLists;
+  readonly #fragments: Fragments;
+  readonly #valueOf: NumberArgument;
+  readonly #known = new Map<string, Size>();
+
+  constructor(
+    schema: GraphQLSchema,
+    weights: Weights,
+    lists: IntrospectionLists,
+    fragments: Fragments,
+    valueOf: NumberArgument,
+  ) {
+    this.#schema = schema;
+    this.#weights = weights;
+    this.#lists = lists;
+    this.#fragments = fragments;
+    this.#valueOf = valueOf;
+  }
+
+  of({ selections }: SelectionSetNode, type: Type): Size {
+    return this.#selections(selections, type, undefined, this.#known);
+  }
+
+  /** @param known sizes of fragments where they have these sized fields */
+  #selections(
+    selections: readonly SelectionNode[],
+    type: Type,
+    sized: SizedFields | undefined,
+    known: Map<string, Size>,
+  ): Size {
+    let total = NOTHING;
+    for (const selection of selections) {
+      total = sum(total, this.#selection(selection, type, sized, known));
+      const directives = selection.directives?.length ?? 0;
+      if (directives > 0) total = sum(total, { ...NOTHING, directives });
+    }
+    return total;
+  }
+
+  #selection(
+    selection: SelectionNode,
+    type: Type,
+    sized: SizedFields | undefined,
+    known: Map<string, Size>,
+  ): Size {
+    if (selection.kind === Kind.FIELD) return this.#field(selection, type, sized);
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const condition = selection.typeCondition;
+      const narrowed = condition === undefined ? type : this.#schema.getType(condition.name.value);
+      return this.#selections(selection.selectionSet.selections, narrowed, sized, known);
+    }
+    const name = selection.name.value;
+    const fragment = this.#fragments[name];
+    if (fragment === undefined) return NOTHING;
+    let size = known.get(name);
+    if (size === undefined) {
+      const narrowed = this.#schema.getType(fragment.typeCondition.name.value);
+      size = this.#selections(fragment.selectionSet.selections, narrowed, sized, known);
+      known.set(name, size);
+    }
+    return size;
+  }
+
+  #field(node: FieldNode, type: Type, sized: SizedFields | undefined): Size {
+    const name = node.name.value;
+    const field = fieldOf(type, name);
+    const weight = field && this.#weights.of(field);
+    const ownItems = field && weight?.list && itemsOf(weight.list, field, node, this.#valueOf);
+    const below = this.#below(node, field, weight?.list?.sizedFields ?? [], ownItems ?? 1);
+    let items = 1;
+    if (field !== undefined && isList(field)) {
+      if (sized?.names.includes(name)) items = sized.items;
+      else if (weight?.list?.sizedFields.length === 0) items = ownItems ?? 1;
+    }
+    const introspects = type != null && isIntrospectionType(type);
+    if (introspects && field !== undefined) items = this.#lists.items(type.name, name);
+    const inside = introspects || field === SchemaMetaFieldDef || field === TypeMetaFieldDef;
+    let cost = 0;
+    if (weight !== undefined && !inside) {
+      cost = weight.call + items * (weight.item + below.cost);
+      for (const { name: argument } of node.arguments ?? []) {
+        cost += weight.arguments.get(argument.value) ?? 0;
+      }
+    }
+    return {
+      width: 1,
+      fields: most(1 + below.fields),
+      depth: 1 + below.depth,
+      aliases: most((node.alias === undefined ? 0 : 1) + below.aliases),
+      directives: below.directives,
+      // A weight may be negative, as the specification says, but no field makes others cheaper. (∞ × 0 is NaN.)
+      cost: most(Math.max(0, Number.isNaN(cost) ? 0 : cost)),
+      introspection: most(inside ? 1 + items * below.introspection : below.introspection),
+    };
+  }
+
+  #below(
+    { selectionSet }: FieldNode,
+    field: Field | undefined,
+    names: readonly string[],
+    items: number,
+  ): Size {
+    if (selectionSet === undefined) return NOTHING;
+    const type = field && getNamedType(field.type);
+    if (names.length === 0) return this.#selections(selectionSet.selections, type, undefined, this.#known);
+    return this.#selections(selectionSet.selections, type, { names, items }, new Map());
+  }
+}
+
+/** Undefined for a field that does not exist, which validation reports. */
+function fieldOf(type: Type, name: string): Field | undefined {
+  if (type == null || !isCompositeType(type)) return undefined;
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+}

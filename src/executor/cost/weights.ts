@@ -1,0 +1,145 @@
+import {
+  getDirectiveValues,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  type ConstDirectiveNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
+import { listsOf } from '../jit-schema.ts';
+import type { Variables } from '../variables.ts';
+
+/** Value of an argument that is a number, undefined if it is not given or is none. */
+export type NumberArgument = (node: FieldNode, name: string) => number | undefined;
+
+interface Annotated {
+  readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined;
+}
+
+/** What `@listSize` says of a field. */
+interface ListSize {
+  readonly assumed: number | undefined;
+  /** Arguments that say how many items the list may have. */
+  readonly slicing: readonly string[];
+  /** The client must give one of them. */
+  readonly requireOne: boolean;
+  /** Fields of the returned object that are the lists, as `edges` of a connection. */
+  readonly sizedFields: readonly string[];
+}
+
+/** What one field costs, apart from what is selected below it. */
+export interface FieldWeight {
+  /** Of calling its resolver. */
+  readonly call: number;
+  readonly arguments: ReadonlyMap<string, number>;
+  /** Of each object that it returns. */
+  readonly item: number;
+  readonly list: ListSize | undefined;
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/**
+ * The weights of a schema's fields, by `@cost` and `@listSize` of the GraphQL cost directives specification. A field
+ * that returns objects weighs 1, one that returns a scalar 0, a list without `@listSize` counts as one item.
+ */
+export class Weights {
+  /** Some field has an argument that says how many items its list may have. */
+  readonly haveSlices: boolean;
+  readonly #schema: GraphQLSchema;
+  readonly #known = new WeakMap<Field, FieldWeight>();
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+    this.haveSlices = Object.values(schema.getTypeMap())
+      .filter((type) => isObjectType(type) || isInterfaceType(type))
+      .some((type) =>
+        Object.values(type.getFields()).some((field) => (this.of(field).list?.slicing.length ?? 0) > 0),
+      );
+  }
+
+  of(field: Field): FieldWeight {
+    let weight = this.#known.get(field);
+    if (weight === undefined) this.#known.set(field, (weight = this.#read(field)));
+    return weight;
+  }
+
+  #read(field: Field): FieldWeight {
+    const type: GraphQLNamedType = getNamedType(field.type);
+    const weighed = field.args.flatMap((argument): [string, number][] => {
+      const weight = this.#cost(argument);
+      return weight === undefined ? [] : [[argument.name, weight]];
+    });
+    return {
+      call: this.#cost(field) ?? (isLeafType(type) ? 0 : 1),
+      arguments: new Map(weighed),
+      item: this.#cost(type) ?? 0,
+      list: this.#listSize(field),
+    };
+  }
+
+  #cost(annotated: Annotated): number | undefined {
+    const weight = Number(this.#arguments('cost', annotated)?.['weight']);
+    return Number.isFinite(weight) ? weight : undefined;
+  }
+
+  #listSize(field: Field): ListSize | undefined {
+    const given = this.#arguments('listSize', field);
+    if (given === undefined) return undefined;
+    const { assumedSize, requireOneSlicingArgument } = given;
+    const slicing = names(given['slicingArguments']);
+    return {
+      assumed: typeof assumedSize === 'number' ? assumedSize : undefined,
+      slicing,
+      requireOne: slicing.length > 0 && requireOneSlicingArgument !== false,
+      sizedFields: names(given['sizedFields']),
+    };
+  }
+
+  #arguments(name: string, { astNode }: Annotated): Record<string, unknown> | undefined {
+    const directive = this.#schema.getDirective(name);
+    if (directive == null || astNode == null) return undefined;
+    return getDirectiveValues(directive, astNode as { directives?: readonly ConstDirectiveNode[] });
+  }
+}
+
+/** How many items a list may have; one with neither a size nor the argument that it requires has no bound. */
+export function itemsOf(list: ListSize, field: Field, node: FieldNode, valueOf: NumberArgument): number {
+  const sizes = list.slicing.flatMap((name) => valueOf(node, name) ?? defaultOf(field, name) ?? []);
+  if (sizes.length > 0) return Math.max(0, ...sizes);
+  return list.assumed ?? (list.requireOne ? Infinity : 1);
+}
+
+/** @returns whether a field is a list, of any depth */
+export const isList = ({ type }: Field): boolean => listsOf(type) > 0;
+
+function defaultOf({ args }: Field, name: string): number | undefined {
+  const value = args.find((argument) => argument.name === name)?.defaultValue;
+  return typeof value === 'number' ? value : undefined;
+}
+
+function names(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** Reads arguments of one operation, of which the variables may be known. */
+export function numberArguments(
+  variables: Variables | undefined,
+  defaults: ReadonlyMap<string, number>,
+): NumberArgument {
+  return (node, name) => {
+    const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
+    if (value?.kind === Kind.INT) return Number(value.value);
+    if (value?.kind !== Kind.VARIABLE) return undefined;
+    const variable = value.name.value;
+    // Before the variables are known the list counts as one item, so that a document is not refused for others'.
+    if (variables === undefined) return 1;
+    const given = Object.hasOwn(variables, variable) ? variables[variable] : defaults.get(variable);
+    return typeof given === 'number' ? given : undefined;
+  };
+}

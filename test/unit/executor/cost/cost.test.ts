@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { buildASTSchema, getIntrospectionQuery, parse, type GraphQLError } from 'graphql';
+import type { Executor } from '../../../../src/executor/executor.ts';
+import { Operation } from '../../../../src/executor/operation.ts';
+import { withGatewaySchema } from '../../../../src/graph/directives/definitions.ts';
+import { executorFor, newExecutor, prepared, refused } from '../small-executor.ts';
+
+const times = (count: number, text: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** Fragments of which each spreads the next one twice: 2 ** count fields. */
+const doubling = (count: number): string =>
+  `subscription { event { ...F0 } } ${times(count, (index) => `fragment F${index} on Event { a: event { ...F${index + 1} } b: event { ...F${index + 1} } }`)} fragment F${count} on Event { id }`;
+
+function limitOf(executor: Executor, query: string): unknown {
+  const [error] = refused(executor, query);
+  return error?.extensions;
+}
+
+describe('the limits of an operation', () => {
+  it('count fields with fragments expanded', () => {
+    const executor = newExecutor({ limits: { fields: 7 } });
+    const spread = (count: number): string =>
+      `{ event { ${times(count, (index) => `e${index}: event { ...F }`)} } } fragment F on Event { id }`;
+    prepared(executor, spread(3));
+    assert.deepEqual(limitOf(executor, spread(4)), { code: 'TOO_MANY_FIELDS', limit: 7, value: 9 });
+  });
+
+  it('count a document that expands to more fields than a number holds', () => {
+    const value = Number.MAX_SAFE_INTEGER;
+    assert.deepEqual(limitOf(newExecutor(), doubling(150)), { code: 'TOO_MANY_FIELDS', limit: 2_000, value });
+  });
+
+  it('are each an error with code, limit and value', () => {
+    const limits = { depth: 2, aliases: 2, rootFields: 2, directives: 2, comparisons: 2, tokens: 50 };
+    const executor = newExecutor({ limits });
+    const cases: [string, string, number][] = [
+      ['{ event { event { id } } }', 'TOO_DEEP', 3],
+      ['{ event { a: id b: id c: id } }', 'TOO_MANY_ALIASES', 3],
+      [
+        '{ ...F } fragment F on Query { event { id } a: event { id } strict { id } }',
+        'TOO_MANY_ROOT_FIELDS',
+        3,
+      ],
+      [
+        '{ ...F ... @skip(if: true) { event { id @skip(if: true) } } } fragment F on Query { event @skip(if: true) { id } }',
+        'TOO_MANY_DIRECTIVES',
+        3,
+      ],
+      ['{ event { id id id } }', 'TOO_MANY_COMPARISONS', 3],
+      [`{ event { ${'id '.repeat(50)} } }`, 'TOO_MANY_TOKENS', 51],
+    ];
+    for (const [query, code, value] of cases) {
+      assert.deepEqual(limitOf(executor, query), { code, limit: code === 'TOO_MANY_TOKENS' ? 50 : 2, value });
+    }
+  });
+
+  it('report each refused operation, those from the cache too', () => {
+    const codes: string[] = [];
+    const executor = newExecutor({ limits: { depth: 1 }, refused: (code) => codes.push(code) });
+    refused(executor, '{ event { id } }');
+    refused(executor, '{ event { id } }');
+    refused(executor, '{ nothing }');
+    assert.deepEqual(codes, ['TOO_DEEP', 'TOO_DEEP']);
+  });
+
+  it('let through what GraphiQL asks for', () => {
+    prepared(
+      newExecutor(),
+      getIntrospectionQuery({
+        specifiedByUrl: true,
+        directiveIsRepeatable: true,
+        schemaDescription: true,
+        inputValueDeprecation: true,
+        oneOf: true,
+      }),
+    );
+  });
+
+  it('let through a page of a large application: sixty components that read the same objects', () => {
+    const page = `{ event { ${times(60, (index) => `...Part${index}`)} } } ${times(60, (index) => `fragment Part${index} on Event { __typename id title event { id title } }`)}`;
+    prepared(newExecutor({ limits: { tokens: 10_000 } }), page);
+  });
+
+  it('refuse introspection of several times the schema', () => {
+    const query = `{ ${times(99, (index) => `a${index}: __schema { types { fields { name args { name } } interfaces { fields { name type { name } } } } }`)} }`;
+    const [error] = refused(newExecutor(), query);
+    assert.equal(error?.extensions['code'], 'TOO_MUCH_INTROSPECTION');
+  });
+
+  it('look at each fragment that a document has', () => {
+    const overlap = `{ event { id } } fragment Unused on Event { ${times(300, (index) => `...F${index}`)} } ${times(300, (index) => `fragment F${index} on Event { id }`)}`;
+    const errors = refused(newExecutor(), overlap);
+    assert.match(String(errors[0]?.message), /Fragment "\w+" is never used/);
+    assert.ok(errors.length <= 11, `expected at most 11 errors, got ${errors.length}`);
+  });
+});
+
+describe('the cost of an operation', () => {
+  const schema = buildASTSchema(
+    withGatewaySchema(
+      parse(`
+        type Query {
+          items(first: Int, last: Int, w: Int @cost(weight: "5")): [Item!] @listSize(slicingArguments: ["first", "last"])
+          ten(first: Int = 10): [Item!] @listSize(slicingArguments: ["first"])
+          all: [Item!] @listSize(assumedSize: 20)
+          page(first: Int!): Page @listSize(slicingArguments: ["first"], sizedFields: ["nodes"])
+          free: Item @cost(weight: "0")
+          rebate: Item @cost(weight: "-10")
+          heavy: Heavy
+        }
+        type Page { nodes: [Item!] other: [Item!] }
+        type Item { id: ID! next: Item slow: String @cost(weight: "3") }
+        type Heavy @cost(weight: "7") { id: ID! }
+      `),
+    ),
+  );
+  /** @returns undefined if it is within the limit */
+  function costOf(query: string, variables: Record<string, unknown> = {}, cost = 0): unknown {
+    const found = executorFor(schema, { limits: { cost } }).prepare(query, null, variables);
+    return found instanceof Operation ? undefined : (found as GraphQLError[])[0]?.extensions['value'];
+  }
+
+  it('is that of the specification for weights and lists', () => {
+    assert.equal(costOf('{ items(first: 10) { id } }'), 1);
+    assert.equal(costOf('{ items(first: 10) { next { id } } }'), 11);
+    assert.equal(costOf('{ items(first: 10, w: 1) { slow } }'), 36);
+    assert.equal(costOf('{ ten { next { id } } }'), 11);
+    assert.equal(costOf('{ all { next { next { id } } } }'), 41);
+    assert.equal(costOf('{ heavy { id } }'), 8);
+    assert.equal(costOf('{ a: heavy { id } rebate { id } free { id } }'), 8);
+  });
+
+  it('takes the size of lists below a field from the field', () => {
+    assert.equal(costOf('{ page(first: 5) { nodes { next { id } } other { next { id } } } }'), 9);
+    const fragment = 'fragment Nodes on Page { nodes { next { id } } }';
+    assert.equal(
+      costOf(`{ a: page(first: 5) { ...Nodes } b: page(first: 50) { ...Nodes } } ${fragment}`),
+      59,
+    );
+  });
+
+  it('counts list sizes in variables for each operation', () => {
+    const query = 'query ($n: Int = 3) { items(first: $n) { next { id } } }';
+    assert.equal(costOf(query, {}, 4), undefined);
+    assert.equal(costOf(query, { n: 9 }, 4), 10);
+    assert.equal(costOf(query, { n: 9 }, 10), undefined);
+  });
+
+  it('has no bound where a list is without the argument that it requires', () => {
+    assert.equal(costOf('{ items { next { id } } }'), Number.MAX_SAFE_INTEGER);
+  });
+});
