@@ -50,6 +50,30 @@ interface Result {
 const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
 
 describe('PostTransport', () => {
+  it('refuses a client before it looks at the document, which names no field to it', async () => {
+    let prepared = 0;
+    const counting = {
+      prepare: (...given: Parameters<Executor['prepare']>) => {
+        prepared += 1;
+        return executor.prepare(...given);
+      },
+      execute: executor.execute.bind(executor),
+    };
+    const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+    const transport = new PostTransport(counting, { viewerOf: () => Promise.resolve(null) }, contexts);
+    const headers = { 'content-type': 'application/json' };
+    const response = await transport.respond(
+      { headers, url: '/graphql', remoteAddress: undefined },
+      JSON.stringify({ query: '{ secrte }' }),
+    );
+    assert.equal(response.status, 403);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual(resultOf(response), {
+      errors: [{ message: 'Forbidden: authenticate refused the request' }],
+    });
+    assert.equal(prepared, 0);
+  });
+
   it('answers a query, with variables', async () => {
     const query = 'query ($name: String!) { hello(name: $name) }';
     const response = await post({ query, variables: { name: 'Ada' } });
