@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { Socket, type AddressInfo } from 'node:net';
+import { createServer as createTcpServer, Socket, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -92,21 +92,49 @@ test('on a stream of another class, as TLS has, frames are written to the stream
   assert.deepEqual(heard.map(numberIn), ['1', 'close 4000']);
 });
 
-test('frames for a connection that is closed never reach the one that has its descriptor now', async (t) => {
-  const { server, stream, closed } = await pair(t);
-  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
-  const { fd } = handle;
-  stream.destroy();
-  await closed;
+/** Opens a file until it has this descriptor: the lowest that is free is given out first. */
+function fileWithDescriptor(t: TestContext, fd: number): string {
   const file = path.join(tmpdir(), `sluice-descriptor-${process.pid}`);
   const opened: number[] = [];
   t.after(() => {
     for (const one of opened) closeSync(one);
     rmSync(file);
   });
-  // The lowest that is free is given out first.
   while (opened.at(-1) !== fd && opened.length < 1_000) opened.push(openSync(file, 'w'));
   assert.equal(opened.at(-1), fd);
+  return file;
+}
+
+test('frames for a connection that is closed never reach the one that has its descriptor now', async (t) => {
+  const { server, stream, closed } = await pair(t);
+  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
+  const { fd } = handle;
+  stream.destroy();
+  await closed;
+  const file = fileWithDescriptor(t, fd);
+  write(server, frameOf(1));
+  assert.equal(readFileSync(file, 'utf8'), '');
+});
+
+test('frames for a stream that has got another handle never reach the one that has its descriptor now', async (t) => {
+  const { server, stream, closed } = await pair(t);
+  const socket = stream as Socket;
+  const { fd } = (stream as unknown as { _handle: { fd: number } })._handle;
+  socket.destroy();
+  await closed;
+  const file = fileWithDescriptor(t, fd);
+  // Connecting again makes the stream writable, with a new handle.
+  const peers = createTcpServer().listen(0, '127.0.0.1');
+  t.after(() => peers.close());
+  await once(peers, 'listening');
+  const accepted = once(peers, 'connection') as Promise<[Socket]>;
+  socket.connect((peers.address() as AddressInfo).port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  const [peer] = await accepted;
+  t.after(() => peer.destroy());
+  if (socket.connecting) await once(socket, 'connect');
+  assert.equal(socket.writable, true);
+  assert.equal(server.isDirect, true);
   write(server, frameOf(1));
   assert.equal(readFileSync(file, 'utf8'), '');
 });
