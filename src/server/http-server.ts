@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
+import { WebSocketRequest } from './websocket-request.ts';
 
 export interface HttpServerOptions {
   /** 0: the operating system chooses one. */
@@ -16,7 +17,7 @@ export interface HttpServerOptions {
   readonly local?: boolean;
   /** Must not reject. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Without it, `Upgrade` headers are ignored, as HTTP allows. */
+  /** Without it all `Upgrade` headers are ignored; with it, those that name another protocol than WebSocket. */
   readonly upgrade?: AcceptUpgrade;
 }
 
@@ -53,7 +54,9 @@ export class HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     // Node.js itself responds to malformed requests and errors of their sockets, with 400, 408, 413 or 431.
-    this.#server = createServer(TIMEOUTS, (request, response) => this.#onRequest(request, response));
+    this.#server = createServer({ ...TIMEOUTS, IncomingMessage: WebSocketRequest }, (request, response) =>
+      this.#onRequest(request, response),
+    );
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 

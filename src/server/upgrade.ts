@@ -46,9 +46,6 @@ export class Upgrade {
   #refusal(request: IncomingMessage): { status: number; message: string } | undefined {
     const { path, originCheck } = this.#options;
     if (pathOf(request) !== path) return { status: 404, message: `WebSockets are accepted at ${path} only` };
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      return { status: 400, message: `expected an upgrade to websocket, got ${request.headers.upgrade}` };
-    }
     if (!originCheck.allows(request.headers)) {
       return { status: 403, message: originCheck.refusal(request.headers) };
     }

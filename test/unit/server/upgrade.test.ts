@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -24,6 +24,14 @@ async function upgrade(port: number, path: string, headers = ''): Promise<string
     `GET ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`,
   );
   return text(socket);
+}
+
+/** Reads until this has come. */
+async function until(socket: Socket, expected: string): Promise<void> {
+  for (let heard = ''; !heard.includes(expected);) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    heard += chunk.toString();
+  }
 }
 
 const refuse: AcceptUpgrade = () => assert.fail('accepted');
@@ -57,10 +65,33 @@ describe('Upgrade', () => {
     assert.match((JSON.parse(body) as { error: string }).error, /got "https:\/\/evil\.example"$/);
   });
 
-  it('refuses upgrades to anything but websocket', async (t) => {
+  it('answers a request to upgrade to another protocol as one without', async (t) => {
     const port = await serveUpgrades(t, refuse);
-    const answered = await ask(port, '/graphql', { headers: { connection: 'upgrade', upgrade: 'h2c' } });
-    assert.equal(answered.status, 400);
+    const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c', 'http2-settings': '' };
+    const { status, body } = await ask(port, '/graphql', { headers });
+    assert.deepEqual({ status, body }, { status: 200, body: 'done' });
+  });
+
+  it('reads the body of such a request, and the requests that follow on its connection', async (t) => {
+    const { handle } = new Upgrade({
+      path: '/',
+      originCheck: new OriginCheck([]),
+      accept: refuse,
+      log: silent,
+    });
+    const { port } = await listen(t, {
+      handle: async (request, response) => void response.end(`got ${await text(request)}.`),
+      upgrade: handle,
+    });
+    const socket = connect(port, 'localhost');
+    socket.write(
+      'POST / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\ncontent-length: 5\r\n\r\nfirst',
+    );
+    await until(socket, 'got first.');
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: TLS/1.0, h2c\r\n\r\n');
+    await until(socket, 'got .');
+    socket.write('POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 4\r\n\r\nlast');
+    assert.match(await text(socket), /got last\./);
   });
 
   it('survives a client that disconnects while it is being refused', () => {

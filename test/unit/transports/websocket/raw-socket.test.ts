@@ -119,7 +119,8 @@ test('frames for a connection that is closed never reach the one that has its de
 test('frames for a stream that has got another handle never reach the one that has its descriptor now', async (t) => {
   const { server, stream, closed } = await pair(t);
   const socket = stream as Socket;
-  const { fd } = (stream as unknown as { _handle: { fd: number } })._handle;
+  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
+  const { fd } = handle;
   socket.destroy();
   await closed;
   const file = fileWithDescriptor(t, fd);
