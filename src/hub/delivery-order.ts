@@ -54,6 +54,11 @@ export class DeliveryOrder {
     return this.#pending.length;
   }
 
+  /** Sequences of the oldest and the newest event that is pending; the newest is the lower one if none is. */
+  get pendingSequences(): { first: number; last: number } {
+    return { first: this.#first, last: this.#first + this.#pending.length - 1 };
+  }
+
   /** A subscriber has joined: it gets the events that begin from now on. */
   joined(subscriber: Subscriber): void {
     if (this.#pending.length > 0) this.#setNext(subscriber, this.#first + this.#pending.length);

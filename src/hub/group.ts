@@ -2,12 +2,14 @@ import type { GraphQLError } from 'graphql';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
 import type { EventFilter } from '../graph/graph.ts';
+import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
 import { RecentPositions } from './dedupe.ts';
 import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
 import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
 import type { GroupCounts } from './inspection.ts';
+import { PastViewers } from './past-viewers.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
@@ -49,6 +51,7 @@ export class Group {
       field: plan.field,
       runner: new ExecutionRunner(plan, services),
       partitions: new ViewerPartitions(this.#subscribers),
+      pastViewers: new PastViewers(),
       order,
       skipped: new SkippedEvents(this.#subscribers, order, metrics),
       metrics,
@@ -88,6 +91,18 @@ export class Group {
     this.#parts.order.left(subscriber);
     if (this.#subscribed) this.#services.metrics.subscribers.dec();
     return true;
+  }
+
+  /**
+   * A subscriber's viewer has been replaced, in this turn. Events under way are finished with the previous one.
+   *
+   * @param previous its viewer until now
+   */
+  viewerChanged(subscriber: Subscriber, previous: Json): void {
+    if (!this.#subscribers.has(subscriber)) return;
+    const { order, partitions, pastViewers } = this.#parts;
+    if (order.size > 0) pastViewers.replaced(subscriber, previous, order.pendingSequences);
+    partitions.move(subscriber, previous);
   }
 
   /** Every channel has been joined: from now on the metric `sluice_subscribers` counts the group's. */

@@ -1,11 +1,12 @@
 import type { ExecutionResult } from 'graphql';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
-import { ReadSet } from '../lazy/reads.ts';
+import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
 import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
 import type { ExecutionRunner } from './execution-runner.ts';
+import type { PastViewers } from './past-viewers.ts';
 import { SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -17,11 +18,18 @@ export interface GroupParts {
   readonly field: string;
   readonly runner: ExecutionRunner;
   readonly partitions: ViewerPartitions;
+  readonly pastViewers: PastViewers;
   readonly order: DeliveryOrder;
   readonly skipped: SkippedEvents;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
+}
+
+/** The subscriber that an execution is for, and its viewer at the event: both may be others when it is over. */
+interface First {
+  readonly subscriber: Subscriber;
+  readonly viewer: Json;
 }
 
 /** Subscribers that may share one execution, as far as is known. */
@@ -47,7 +55,7 @@ export interface Candidates {
  * a back end that only others need.
  *
  * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
- * have joined since the event began.
+ * have joined since the event began. A viewer that is replaced meanwhile counts as it was when the event began.
  *
  * Sound for resolvers that depend on nothing but event, arguments, viewer and back ends: for a viewer that agrees with
  * an execution on all that it read, the execution would have taken the same course.
@@ -87,7 +95,8 @@ export class SharedExecution {
   }
 
   #execute(candidates: Candidates): void {
-    const first = this.#firstPending(candidates.subscribers);
+    const subscriber = this.#firstPending(candidates.subscribers);
+    const first = subscriber && { subscriber, viewer: this.#viewerOf(subscriber) };
     if (first === undefined) {
       this.#close();
       return;
@@ -105,7 +114,7 @@ export class SharedExecution {
   }
 
   async #finishLater(
-    first: Subscriber,
+    first: First,
     candidates: Candidates,
     reads: ReadSet,
     result: Promise<ExecutionResult>,
@@ -113,7 +122,7 @@ export class SharedExecution {
     this.#finish(first, candidates, reads, await result);
   }
 
-  #finish(first: Subscriber, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
+  #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const serialized = new SerializedResult(result);
     const sharing = this.#split(first, candidates, reads);
@@ -126,23 +135,29 @@ export class SharedExecution {
    *
    * @returns the candidates who agree with the first
    */
-  #split(first: Subscriber, candidates: Candidates, reads: ReadSet): ReadonlySet<Subscriber> {
+  #split(first: First, candidates: Candidates, reads: ReadSet): ReadonlySet<Subscriber> {
     const { subscribers, isWholeGroup, agreedReads } = candidates;
     if (reads.size === 0 || agreedReads?.covers(reads) === true) return subscribers;
     // The first may have left meanwhile: a subscriber that remains alone need not agree with it.
-    if (subscribers.size === 1 && subscribers.has(first)) return subscribers;
-    const partition = isWholeGroup
-      ? this.#parts.partitions.of(reads)
-      : new ViewerPartition(reads.snapshot(), subscribers);
+    if (subscribers.size === 1 && subscribers.has(first.subscriber)) return subscribers;
+    const { partitions, pastViewers } = this.#parts;
+    const partition =
+      isWholeGroup && pastViewers.areNowAsAt(this.#event)
+        ? partitions.of(reads)
+        : new ViewerPartition(reads.snapshot(), subscribers, (subscriber) => this.#viewerOf(subscriber));
     const sharing = partition.matching(first.viewer);
     for (const bucket of partition.buckets) {
       if (bucket === sharing) continue;
       const other = this.#firstPending(bucket);
       if (other === undefined) continue;
-      this.#countUnshared(first, other, reads);
+      this.#countUnshared(first.viewer, this.#viewerOf(other), reads);
       this.#share({ subscribers: bucket, isWholeGroup: false, agreedReads: partition.reads });
     }
     return sharing;
+  }
+
+  #viewerOf(subscriber: Subscriber): Json {
+    return this.#parts.pastViewers.at(this.#event, subscriber);
   }
 
   #firstPending(subscribers: ReadonlySet<Subscriber>): Subscriber | undefined {
@@ -152,9 +167,9 @@ export class SharedExecution {
   }
 
   /** An execution is needed only because these two viewers differ in something that was read. */
-  #countUnshared(one: Subscriber, other: Subscriber, reads: ReadSet): void {
+  #countUnshared(one: Json, other: Json, reads: ReadSet): void {
     const { metrics, paths, field } = this.#parts;
-    const path = paths.of(reads.difference(one.viewer, other.viewer) ?? '*');
+    const path = paths.of(reads.difference(one, other) ?? '*');
     metrics.unsharedExecutions.inc({ field, path });
   }
 
@@ -163,5 +178,6 @@ export class SharedExecution {
     if (this.#open > 0) return;
     this.#parts.order.end(this.#event);
     this.#parts.skipped.tellIfLast();
+    if (this.#parts.order.size === 0) this.#parts.pastViewers.clear();
   }
 }

@@ -6,10 +6,17 @@ export class ViewerPartition {
   readonly reads: ReadSet;
   readonly #buckets = new Map<string, Set<Subscriber>>();
 
-  /** @param reads must not grow any more */
-  constructor(reads: ReadSet, subscribers: Iterable<Subscriber>) {
+  /**
+   * @param reads must not grow any more
+   * @param viewerOf the viewers that subscribers are put into buckets by
+   */
+  constructor(
+    reads: ReadSet,
+    subscribers: Iterable<Subscriber>,
+    viewerOf: (subscriber: Subscriber) => Json = currentViewer,
+  ) {
     this.reads = reads;
-    for (const subscriber of subscribers) this.add(subscriber);
+    for (const subscriber of subscribers) this.#put(subscriber, viewerOf(subscriber));
   }
 
   /** The subscribers whose viewers agree with this one, which need not be a subscriber's. */
@@ -22,7 +29,28 @@ export class ViewerPartition {
   }
 
   add(subscriber: Subscriber): void {
-    const values = this.reads.valuesIn(subscriber.viewer);
+    this.#put(subscriber, subscriber.viewer);
+  }
+
+  /**
+   * A subscriber's viewer has been replaced. The buckets that it leaves and enters are made anew: executions under way
+   * hold those of before, in which the subscriber stays where it was.
+   *
+   * @param previous its viewer until now
+   */
+  move(subscriber: Subscriber, previous: Json): void {
+    const from = this.reads.valuesIn(previous);
+    const to = this.reads.valuesIn(subscriber.viewer);
+    if (from === to) return;
+    const left = new Set(this.#buckets.get(from));
+    left.delete(subscriber);
+    if (left.size === 0) this.#buckets.delete(from);
+    else this.#buckets.set(from, left);
+    this.#buckets.set(to, new Set(this.#buckets.get(to)).add(subscriber));
+  }
+
+  #put(subscriber: Subscriber, viewer: Json): void {
+    const values = this.reads.valuesIn(viewer);
     const bucket = this.#buckets.get(values);
     if (bucket === undefined) this.#buckets.set(values, new Set([subscriber]));
     else bucket.add(subscriber);
@@ -33,6 +61,10 @@ export class ViewerPartition {
     const bucket = this.#buckets.get(values);
     if (bucket?.delete(subscriber) === true && bucket.size === 0) this.#buckets.delete(values);
   }
+}
+
+function currentViewer({ viewer }: Subscriber): Json {
+  return viewer;
 }
 
 /** A graph reads its viewers in a handful of ways. Past that the oldest partition is made anew when it is needed. */
@@ -72,5 +104,10 @@ export class ViewerPartitions {
 
   remove(subscriber: Subscriber): void {
     for (const partition of this.#byReads.values()) partition.remove(subscriber);
+  }
+
+  /** @param previous the subscriber's viewer until now */
+  move(subscriber: Subscriber, previous: Json): void {
+    for (const partition of this.#byReads.values()) partition.move(subscriber, previous);
   }
 }

@@ -3,6 +3,7 @@ import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
+import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { Arguments, Binding } from '../../../src/graph/graph.ts';
 import type { GapPolicy } from '../../../src/hub/gaps.ts';
 import { Group } from '../../../src/hub/group.ts';
@@ -122,9 +123,14 @@ export function operation(variableNames: string[] = ['id']): Operation {
 }
 
 interface SetUp {
-  readonly execute?: (event: never, variables: Arguments) => ExecutionResult | Promise<ExecutionResult>;
+  readonly execute?: (
+    event: never,
+    variables: Arguments,
+    context: GraphContext,
+  ) => ExecutionResult | Promise<ExecutionResult>;
   readonly binding?: Partial<Binding>;
   readonly maxWaiting?: number;
+  readonly concurrency?: number;
   readonly hasResolvers?: boolean;
   readonly gapPolicy?: GapPolicy;
   readonly log?: Log;
@@ -141,14 +147,15 @@ export function setUp(options: SetUp = {}) {
     bus,
     executor: {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
-      execute: (_operation, event, _context, variables) =>
-        options.execute?.(event as never, variables) ?? ({ data: event } as ExecutionResult),
+      execute: (_operation, event, context, variables) =>
+        options.execute?.(event as never, variables, context as GraphContext) ??
+        ({ data: event } as ExecutionResult),
     },
     budget: new Flusher(Date.now, () => undefined),
     metrics,
     log: options.log ?? createLog('silent'),
     contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    limiter: new Limiter(10),
+    limiter: new Limiter(options.concurrency ?? 10),
     paths: new BoundedLabels(),
     timeoutMs: 60_000,
     maxWaiting: options.maxWaiting ?? 10,

@@ -1,0 +1,54 @@
+import type { Json } from '../lazy/reads.ts';
+import type { PendingEvent } from './delivery-order.ts';
+import type { Subscriber } from './subscriber.ts';
+
+interface PastViewer {
+  readonly viewer: Json;
+  /** Sequence of the last event that began with it. */
+  readonly until: number;
+}
+
+type Sequenced = Pick<PendingEvent, 'sequence'>;
+
+/**
+ * The viewers that subscribers of a group had before, for events that were under way when a viewer was replaced: each
+ * event is finished with the viewers with which it began. Holds nothing while no event of that time is pending.
+ */
+export class PastViewers {
+  /** Of each subscriber, oldest first. */
+  #past: Map<Subscriber, PastViewer[]> | undefined;
+  #until = 0;
+
+  /**
+   * @param previous the viewer until now
+   * @param pending sequences of the oldest and the newest event that is pending
+   */
+  replaced(subscriber: Subscriber, previous: Json, pending: { first: number; last: number }): void {
+    this.#past ??= new Map();
+    for (const [other, viewers] of this.#past) {
+      const needed = viewers.filter(({ until }) => until >= pending.first);
+      if (needed.length > 0) this.#past.set(other, needed);
+      else this.#past.delete(other);
+    }
+    const viewers = this.#past.get(subscriber) ?? [];
+    viewers.push({ viewer: previous, until: pending.last });
+    this.#past.set(subscriber, viewers);
+    this.#until = pending.last;
+  }
+
+  /** Whether all subscribers have the viewers now with which this event began. */
+  areNowAsAt({ sequence }: Sequenced): boolean {
+    return this.#past === undefined || sequence > this.#until;
+  }
+
+  /** The viewer with which this event is executed for a subscriber. */
+  at({ sequence }: Sequenced, subscriber: Subscriber): Json {
+    const past = this.#past?.get(subscriber)?.find(({ until }) => sequence <= until);
+    return past === undefined ? subscriber.viewer : past.viewer;
+  }
+
+  /** No event is pending any more. */
+  clear(): void {
+    this.#past = undefined;
+  }
+}

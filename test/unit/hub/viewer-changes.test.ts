@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Group } from '../../../src/hub/group.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
+import { Random } from '../../simulation/random.ts';
+import { FakeSubscriber, operation, setUp, settled } from './parts.ts';
+
+interface Person {
+  readonly id: number;
+  readonly role: string;
+}
+
+/** A subscriber whose viewer can be replaced. */
+class Member extends FakeSubscriber {
+  #viewer: Json;
+
+  constructor(viewer: Person) {
+    super();
+    this.#viewer = viewer as unknown as Json;
+    // The base class has a plain property.
+    Object.defineProperty(this, 'viewer', { get: () => this.#viewer });
+  }
+
+  get person(): Person {
+    return this.#viewer as unknown as Person;
+  }
+
+  become(viewer: Person, group: Group): void {
+    const previous = this.#viewer;
+    this.#viewer = viewer as unknown as Json;
+    group.viewerChanged(this, previous);
+  }
+
+  get said(): unknown[] {
+    return this.results.map((result) => (result as { data: { said: string } }).data.said);
+  }
+}
+
+type Seen = { readonly n: number; readonly slow: boolean };
+
+/** Executions of slow events wait at gates, before and after they read the role, and after the id. */
+function setUpGates(concurrency = 100) {
+  const gates: (() => void)[] = [];
+  const gate = (): Promise<void> => new Promise((resolve) => gates.push(resolve));
+  const parts = setUp({
+    maxWaiting: 1_000,
+    concurrency,
+    execute: ({ n, slow }: Seen, _variables, { viewer }) => {
+      if (!slow) return { data: { said: `${n} ${String(viewer['role'])}` } };
+      return (async () => {
+        // Half of them read the role within the turn of the event.
+        if (n % 2 === 0) await gate();
+        const role = String(viewer['role']);
+        await gate();
+        const said = role === 'admin' ? `${n} ${role} ${String(viewer['id'])}` : `${n} ${role}`;
+        await gate();
+        return { data: { said } };
+      })();
+    },
+  });
+  const bid = operation([]);
+  const join = (viewer: Person) => {
+    const member = new Member(viewer);
+    const group = parts.hub.join(bid, {}, member);
+    assert.ok(group instanceof Group);
+    return { member, group, leave: () => parts.hub.leave(group, member) };
+  };
+  let offset = 0;
+  const send = (slow: boolean): number => {
+    offset += 1;
+    parts.bus.carry('bids', offset, { n: offset, slow });
+    return offset;
+  };
+  /** Opens one gate, the oldest or any. */
+  const open = (index = 0): void => gates.splice(index, 1)[0]?.();
+  const drain = async (): Promise<void> => {
+    for (await settled(); gates.length > 0; await settled()) open();
+  };
+  return { ...parts, join, send, open, drain, gates };
+}
+
+/** What a member of that viewer gets of an event. */
+function expected(n: number, slow: boolean, { id, role }: Person): string {
+  return slow && role === 'admin' ? `${n} ${role} ${id}` : `${n} ${role}`;
+}
+
+test('a viewer that is replaced between events is executed for as the new one, with those who share its values', async () => {
+  const { join, send, value } = setUpGates();
+  const [ann, bob] = [join({ id: 1, role: 'guest' }), join({ id: 2, role: 'admin' })];
+  send(false);
+  ann.member.become({ id: 1, role: 'admin' }, ann.group);
+  send(false);
+  assert.deepEqual(ann.member.said, ['1 guest', '2 admin']);
+  assert.deepEqual(bob.member.said, ['1 admin', '2 admin']);
+  assert.equal(await value('executions'), 3);
+});
+
+test('an event under way is finished with the viewer that it began with, before later ones with the new viewer', async () => {
+  const { join, send, drain } = setUpGates();
+  const [ann, bob] = [join({ id: 1, role: 'guest' }), join({ id: 2, role: 'guest' })];
+  send(true);
+  await settled();
+  ann.member.become({ id: 1, role: 'admin' }, ann.group);
+  send(true);
+  send(true);
+  await drain();
+  assert.deepEqual(ann.member.said, ['1 guest', '2 admin 1', '3 admin 1']);
+  assert.deepEqual(bob.member.said, ['1 guest', '2 guest', '3 guest']);
+});
+
+test('a result that was made for a viewer before it was replaced reaches nobody who agrees with the new one only', async () => {
+  const { join, send, drain } = setUpGates();
+  const [ann, bob] = [join({ id: 1, role: 'admin' }), join({ id: 2, role: 'guest' })];
+  send(true);
+  await settled();
+  ann.member.become({ id: 1, role: 'guest' }, ann.group);
+  await drain();
+  assert.deepEqual(ann.member.said, ['1 admin 1']);
+  assert.deepEqual(bob.member.said, ['1 guest']);
+});
+
+test('a viewer that moves from the bucket of a slow execution into one that is settled gets the event once, and later ones', async () => {
+  const { join, send, drain } = setUpGates();
+  const [ann, bob] = [join({ id: 1, role: 'guest' }), join({ id: 2, role: 'agent' })];
+  send(false); // By now the partition by role is known.
+  send(true);
+  await settled();
+  bob.member.become({ id: 2, role: 'guest' }, bob.group);
+  ann.member.become({ id: 1, role: 'agent' }, ann.group);
+  send(false);
+  await drain();
+  assert.deepEqual(ann.member.said, ['1 guest', '2 guest', '3 agent']);
+  assert.deepEqual(bob.member.said, ['1 agent', '2 agent', '3 guest']);
+});
+
+test('a subscriber that has left is left alone when its viewer is replaced', () => {
+  const { join, send } = setUpGates();
+  const [ann, bob] = [join({ id: 1, role: 'guest' }), join({ id: 2, role: 'guest' })];
+  send(false);
+  ann.leave();
+  ann.member.become({ id: 1, role: 'admin' }, ann.group);
+  send(false);
+  assert.deepEqual(ann.member.said, ['1 guest']);
+  assert.deepEqual(bob.member.said, ['1 guest', '2 guest']);
+});
+
+test('whatever changes while events are under way, each subscriber gets each event once, in order, as its viewer was when the event came', async () => {
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const random = Random.of(seed, 'viewer changes');
+    // A small number has executions wait for a place, so that they begin after a viewer was replaced.
+    const { join, send, open, drain, gates } = setUpGates(random.pick([1, 2, 100]));
+    const person = (id: number): Person => ({ id, role: random.pick(['guest', 'agent', 'admin']) });
+    let count = 0;
+    const add = () => ({ ...join(person((count += 1))), due: [] as string[], left: false });
+    const members = Array.from({ length: 4 }, add);
+    for (let step = 0; step < 60; step += 1) {
+      const one = random.pick(members);
+      const draw = random.next();
+      if (draw < 0.3) {
+        const slow = random.chance(0.7);
+        const n = send(slow);
+        for (const { left, due, member } of members) if (!left) due.push(expected(n, slow, member.person));
+      } else if (draw < 0.55) {
+        one.member.become(person(one.member.person.id), one.group);
+      } else if (draw < 0.58) {
+        one.left = members.filter(({ left }) => !left).length > 1 || one.left;
+        if (one.left) one.leave();
+      } else if (draw < 0.63) {
+        members.push(add());
+      } else {
+        if (gates.length > 0) open(random.between(0, gates.length - 1));
+        await settled();
+      }
+    }
+    await drain();
+    for (const [index, { member, due, left }] of members.entries()) {
+      const got = member.said;
+      // A subscriber that has left gets no more than a beginning.
+      const wanted = left ? due.slice(0, got.length) : due;
+      assert.deepEqual(got, wanted, `seed ${seed}, subscriber ${index + 1}`);
+    }
+  }
+});
