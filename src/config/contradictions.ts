@@ -26,6 +26,9 @@ export function contradictions(config: Config): string[] {
       `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and a process would not get the others' events, got ${config.WORKERS}`,
     );
   }
+  if (config.PERSISTED_DOCUMENTS_ONLY && config.PERSISTED_DOCUMENTS === undefined) {
+    faults.push('  PERSISTED_DOCUMENTS: expected a file, as PERSISTED_DOCUMENTS_ONLY is true, got nothing');
+  }
   return faults;
 }
 

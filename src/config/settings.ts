@@ -1,5 +1,6 @@
 import { SERVER_SETTINGS } from './settings/server.ts';
 import { COST_SETTINGS } from './settings/cost.ts';
+import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
 import { KAFKA_SETTINGS } from './settings/kafka.ts';
 import { REDIS_SETTINGS } from './settings/redis.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
@@ -10,6 +11,7 @@ import type { Setting } from './types.ts';
 /** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */
 export const SETTINGS = {
   ...SERVER_SETTINGS,
+  ...DOCUMENTS_SETTINGS,
   ...KAFKA_SETTINGS,
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,

@@ -4,9 +4,11 @@ import { AdaptiveJit } from './adaptive-jit.ts';
 import { CostCheck } from './cost/cost-check.ts';
 import { DEFAULT_COST_LIMITS, isCostCode, type CostCode, type CostLimits } from './cost/limits.ts';
 import { Documents } from './documents.ts';
+import { isPromise } from './guard.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
 import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
+import { withoutSuggestions } from './suggestions.ts';
 import type { Variables } from './variables.ts';
 
 export interface ExecutorOptions {
@@ -30,6 +32,12 @@ export interface ExecutorOptions {
    * @default 50_000
    */
   readonly maxCompiledFields?: number;
+  /**
+   * Whether errors name what else the schema has ("Did you mean …?").
+   *
+   * @default true
+   */
+  readonly suggestions?: boolean;
   readonly log: Log;
 }
 
@@ -42,10 +50,12 @@ export class Executor {
   readonly #jit: AdaptiveJit;
   readonly #costs: CostCheck;
   readonly #refused: (code: CostCode) => void;
+  readonly #suggestions: boolean;
 
-  constructor({ schema, cacheSize, log, limits, refused, ...options }: ExecutorOptions) {
+  constructor({ schema, cacheSize, suggestions = true, log, limits, refused, ...options }: ExecutorOptions) {
     const { cacheCharacters = 1_000_000, maxCompiledFields = 50_000 } = options;
     this.#schema = schema;
+    this.#suggestions = suggestions;
     this.#costs = new CostCheck(schema, { ...DEFAULT_COST_LIMITS, ...limits });
     this.#refused = refused ?? (() => undefined);
     this.#documents = new Documents(schema, { entries: cacheSize, characters: cacheCharacters }, this.#costs);
@@ -83,7 +93,7 @@ export class Executor {
 
   #operation(query: string, operationName?: string | null): Operation | readonly GraphQLError[] {
     const { operations, errors } = this.#documents.get(query);
-    if (errors !== undefined) return errors;
+    if (errors !== undefined) return this.#shown(errors);
     const [first, second] = operations;
     if (operationName != null) {
       const named = operations.find(({ name }) => name === operationName);
@@ -94,12 +104,20 @@ export class Executor {
     return [new GraphQLError('Must provide operation name if query contains multiple operations.')];
   }
 
+  /** Parses and validates a document without picking an operation. @returns its errors */
+  check(query: string): readonly GraphQLError[] {
+    const { operations = [], errors = [] } = this.#documents.get(query);
+    if (errors.length > 0 || operations.length > 0) return errors;
+    return [new GraphQLError('expected at least one operation, got fragments only')];
+  }
+
   /**
    * @returns the root field of a subscription and its coerced arguments, or at least one error if they can't be
    * coerced
    */
   subscriptionField(operation: Operation, variables: Variables): SubscriptionField | readonly GraphQLError[] {
-    return subscriptionField(this.#schema, operation, variables);
+    const found = subscriptionField(this.#schema, operation, variables);
+    return 'field' in found ? found : this.#shown(found);
   }
 
   /**
@@ -116,8 +134,16 @@ export class Executor {
     contextValue: unknown,
     variables: Variables,
   ): ExecutionResult | Promise<ExecutionResult> {
-    return operation.kind === 'mutation'
-      ? interpret(this.#schema, operation, rootValue, contextValue, variables)
-      : this.#jit.execute(operation, rootValue, contextValue, variables);
+    const result =
+      operation.kind === 'mutation'
+        ? interpret(this.#schema, operation, rootValue, contextValue, variables)
+        : this.#jit.execute(operation, rootValue, contextValue, variables);
+    // Errors of variables are found before anything is asynchronous; a subscription's were found when it began.
+    if (this.#suggestions || isPromise(result) || 'data' in result) return result;
+    return { ...result, errors: this.#shown(result.errors ?? []) };
+  }
+
+  #shown(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+    return this.#suggestions ? errors : withoutSuggestions(errors);
   }
 }

@@ -1,4 +1,5 @@
 import type { Bus } from '../bus/bus.ts';
+import { Admission } from '../executor/admission.ts';
 import { Authenticator } from '../context/authenticator.ts';
 import { Backends } from '../backends/backends.ts';
 import { Contexts } from '../context/event-scope.ts';
@@ -21,6 +22,7 @@ import { ConnectionMaxAge } from '../transports/websocket/max-age.ts';
 import { PostTransport } from '../transports/http/post.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
+import { loadPersistedDocuments } from './load-persisted-documents.ts';
 
 /** What browsers reach: sockets, requests and pages, and what executes for them. */
 export async function createPublicSide(
@@ -37,13 +39,21 @@ export async function createPublicSide(
     log.child({ part: 'authenticate' }),
   );
   for (const code of Object.values(COST_CODES)) metrics.refusedOperations.inc({ code }, 0);
+  const isOpen = config.INTROSPECTION === 'true';
   const executor = new Executor({
     schema,
     cacheSize: config.DOCUMENT_CACHE_SIZE,
     cacheCharacters: config.DOCUMENT_CACHE_CHARACTERS,
+    suggestions: isOpen,
     limits: costLimits(config),
     refused: (code) => metrics.refusedOperations.inc({ code }),
     log,
+  });
+  const admission = new Admission({
+    executor,
+    persisted: loadPersistedDocuments(config, executor),
+    persistedOnly: config.PERSISTED_DOCUMENTS_ONLY,
+    introspection: config.INTROSPECTION,
   });
   const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
   const hub = new Hub({
@@ -64,6 +74,7 @@ export async function createPublicSide(
   });
   const sockets = new WebSocketTransport({
     schema,
+    admission,
     executor,
     hub,
     authenticator,
@@ -84,10 +95,10 @@ export async function createPublicSide(
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
   const routes = publicRoutes({
-    post: new PostTransport(executor, authenticator, contexts),
+    post: new PostTransport(admission, executor, authenticator, contexts),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
-    graphiql: config.GRAPHIQL ? await Graphiql.load(schema) : undefined,
+    graphiql: config.GRAPHIQL ? await Graphiql.load(isOpen ? schema : undefined) : undefined,
     events: accept && { topics, accept, fromAnywhere: config.EVENTS_FROM_ANYWHERE },
   });
   const publicServer = new HttpServer({

@@ -8,6 +8,7 @@ import type { GapListener } from '../../src/bus/bus.ts';
 import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { Authenticator } from '../../src/context/authenticator.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
+import { Admission } from '../../src/executor/admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import { loadGraph } from '../../src/graph/loader/load-graph.ts';
 import type { GapPolicy } from '../../src/hub/gaps.ts';
@@ -74,6 +75,7 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
   });
   const transport = new WebSocketTransport({
     schema,
+    admission: new Admission({ executor }),
     executor,
     hub,
     authenticator: new Authenticator(definition, 60_000, log),

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { buildSchema, type GraphQLObjectType } from 'graphql';
 import { contextsOver } from '../../loadtest/micro/gateway-contexts.ts';
 import type { Listener } from '../../src/bus/bus.ts';
+import { Admission } from '../../src/executor/admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
@@ -110,6 +111,7 @@ export class Pod {
     let connected = 0;
     this.#transport = new WebSocketTransport({
       schema,
+      admission: new Admission({ executor }),
       executor,
       hub: {
         join: (operation, variables, subscriber) => {

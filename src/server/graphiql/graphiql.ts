@@ -31,25 +31,30 @@ const POLICY = [
 const ICON =
   "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' stroke='%231f7a8c' stroke-width='2' d='M1 5c3-3 4 3 7 0s4 3 7 0M1 11c3-3 4 3 7 0s4 3 7 0'/%3E%3C/svg%3E";
 
+const NO_EXAMPLE = '# The schema can not be read here (INTROSPECTION).\n\n{\n  __typename\n}\n';
+
 /** GraphiQL at `/`, with a runnable example in its editor. */
 export class Graphiql {
   readonly routes: readonly Route[];
 
-  private constructor(schema: GraphQLSchema, files: StaticFiles) {
-    const page = pageOf(exampleSubscription(schema));
+  private constructor(example: string, files: StaticFiles) {
+    const page = pageOf(example);
     this.routes = [
       { path: '/', methods: { GET: servePage(page) } },
       { path: '/graphiql/', methods: { GET: files.handle } },
     ];
   }
 
-  /** @throws if the build has not copied GraphiQL's files to their folders */
-  static async load(schema: GraphQLSchema): Promise<Graphiql> {
+  /**
+   * @param schema undefined where not all clients may read it: then the example shows none of its names
+   * @throws if the build has not copied GraphiQL's files to their folders
+   */
+  static async load(schema: GraphQLSchema | undefined): Promise<Graphiql> {
     const files = await StaticFiles.load([
       ...VENDOR_FILES.map((name) => path.join(VENDOR_FOLDER, name)),
       ...OWN_FILES.map((name) => path.join(OWN_FOLDER, name)),
     ]);
-    return new Graphiql(schema, files);
+    return new Graphiql(schema === undefined ? NO_EXAMPLE : exampleSubscription(schema), files);
   }
 }
 

@@ -3,8 +3,10 @@ import { createHandler, type Handler, type Response } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Authenticator } from '../../context/authenticator.ts';
 import type { Contexts } from '../../context/event-scope.ts';
+import type { Admission } from '../../executor/admission.ts';
 import type { Executor } from '../../executor/executor.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
+import { parsePostParams } from './post-params.ts';
 
 /** A whole HTTP response, ready to be written. */
 export interface PostResponse {
@@ -26,16 +28,18 @@ export class PostTransport {
   readonly #handle: Handler<RequestHead>;
 
   constructor(
-    executor: Pick<Executor, 'prepare' | 'execute'>,
+    admission: Pick<Admission, 'prepare'>,
+    executor: Pick<Executor, 'execute'>,
     authenticator: Pick<Authenticator, 'viewerOf'>,
     contexts: Pick<Contexts, 'queryContext'>,
   ) {
     this.#handle = createHandler({
-      onSubscribe: async ({ raw }, { query, operationName, variables }) => {
+      parseRequestParams: parsePostParams,
+      onSubscribe: async ({ raw }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await authenticator.viewerOf({}, raw);
         if (viewer === null) return FORBIDDEN;
-        const prepared = executor.prepare(query, operationName ?? null, variables ?? {});
+        const prepared = admission.prepare(params, viewer);
         if (isErrors(prepared)) return prepared;
         if (prepared.kind === 'subscription') {
           return [
@@ -45,7 +49,7 @@ export class PostTransport {
           ];
         }
         const context = contexts.queryContext(viewer);
-        const result = await executor.execute(prepared, undefined, context, variables ?? {});
+        const result = await executor.execute(prepared, undefined, context, params.variables ?? {});
         // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
         return 'data' in result ? result : (result.errors ?? []);
       },

@@ -13,6 +13,7 @@ import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
 import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from '../../support/small-set.ts';
+import { withQueryText } from './subscribe-message.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
 
 /** What all connections of a transport have in common. */
@@ -193,7 +194,7 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
       if (id !== undefined) this.#ids.delete(id);
       if (error !== undefined) this.#failed(error);
     };
-    this.#handle?.(message as unknown as string).then(onEnd, onEnd);
+    this.#handle?.(withQueryText(message) as string).then(onEnd, onEnd);
   }
 
   onClose(code: number, reason: string): void {

@@ -7,6 +7,7 @@ import {
 } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import type { Contexts } from '../../context/event-scope.ts';
+import type { Admission } from '../../executor/admission.ts';
 import type { Executor } from '../../executor/executor.ts';
 import type { Operation } from '../../executor/operation.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -16,7 +17,8 @@ import { WebSocketSubscription } from './subscription.ts';
 
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
-  readonly executor: Pick<Executor, 'prepare' | 'execute'>;
+  readonly admission: Pick<Admission, 'prepare'>;
+  readonly executor: Pick<Executor, 'execute'>;
   readonly hub: Pick<Hub, 'join' | 'leave'>;
   readonly contexts: Pick<Contexts, 'queryContext'>;
   readonly log: Log;
@@ -72,14 +74,14 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { executor, hub, contexts, schema, maxOperations } = this.#options;
+    const { admission, hub, contexts, schema, maxOperations } = this.#options;
     if (connection.operations > maxOperations) {
       const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
       return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
     }
-    const variables = payload.variables ?? {};
-    const operation = executor.prepare(payload.query, payload.operationName, variables);
+    const operation = admission.prepare(payload, connection.viewer);
     if (!('document' in operation)) return operation;
+    const variables = payload.variables ?? {};
     if (operation.kind !== 'subscription') {
       const { document, name } = operation;
       const args: QueryArgs = {
@@ -100,6 +102,7 @@ export class Operations {
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
     Object.assign(payload, { query: operation.query, variables: group.plan.variables });
     if (payload.extensions !== undefined) Object.assign(payload, { extensions: undefined });
+    if ('documentId' in payload) Object.assign(payload, { documentId: undefined });
     return subscription;
   }
 }

@@ -81,6 +81,12 @@ test('settings that contradict each other are refused', () => {
   assert.match(faultsOf({ REDIS_CA: 'ca.pem', REDIS_URL: 'redis://a' }).join(), /rediss:/);
 });
 
+test('persisted documents only need a manifest', () => {
+  assert.deepEqual(faultsOf({ PERSISTED_DOCUMENTS_ONLY: 'true' }), [
+    '  PERSISTED_DOCUMENTS: expected a file, as PERSISTED_DOCUMENTS_ONLY is true, got nothing',
+  ]);
+});
+
 test('brokers have a port and no scheme', () => {
   for (const wrong of ['SASL_SSL://one:9092', 'one', 'one:0', 'one:65536', 'one:9092,two']) {
     assert.deepEqual(faultsOf({ KAFKA_BROKERS: wrong }), [

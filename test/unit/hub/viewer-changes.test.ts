@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Group } from '../../../src/hub/group.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
-import { Random } from '../../simulation/random.ts';
+import { Random } from '../../helpers/random.ts';
 import { FakeSubscriber, operation, setUp, settled } from './parts.ts';
 
 interface Person {

@@ -47,6 +47,13 @@ describe('GraphiQL', () => {
     assert.match(JSON.parse(example) as string, /subscription Tick \{\n {2}tick\n\}/);
   });
 
+  it('shows no name of a schema that not all may read', async (t) => {
+    const port = await serve(t, (await Graphiql.load(undefined)).routes);
+    const { body } = await ask(port, '/', html);
+    assert.match(body, /INTROSPECTION/);
+    assert.doesNotMatch(body, /tick/i);
+  });
+
   it('sends a file once, as long as it stays the same', async (t) => {
     const port = await serve(t, graphiql.routes);
     const first = await ask(port, '/graphiql/react.js');

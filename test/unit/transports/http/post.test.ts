@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
 import { Contexts } from '../../../../src/context/event-scope.ts';
+import { Admission } from '../../../../src/executor/admission.ts';
 import { Executor } from '../../../../src/executor/executor.ts';
+import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
 import { PostTransport, type PostResponse } from '../../../../src/transports/http/post.ts';
 
@@ -27,12 +30,15 @@ for (const type of [schema.getQueryType(), schema.getMutationType()]) {
 }
 const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
 
+const GREETING = 'query ($name: String!) { hello(name: $name) }';
+const persisted = PersistedDocuments.load('m.json', JSON.stringify({ greeting: GREETING }), () => []);
+
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
-function post(body: unknown, headers: Record<string, string> = {}): Promise<PostResponse> {
-  const authenticator = { viewerOf: () => ({}) };
+function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<PostResponse> {
+  const authenticator = { viewerOf: () => viewer };
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  return new PostTransport(executor, authenticator, contexts).respond(
+  return new PostTransport(new Admission({ executor, persisted }), executor, authenticator, contexts).respond(
     {
       headers: { 'content-type': 'application/json', ...headers },
       url: '/graphql',
@@ -57,10 +63,14 @@ describe('PostTransport', () => {
         prepared += 1;
         return executor.prepare(...given);
       },
-      execute: executor.execute.bind(executor),
     };
     const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-    const transport = new PostTransport(counting, { viewerOf: () => Promise.resolve(null) }, contexts);
+    const transport = new PostTransport(
+      new Admission({ executor: counting }),
+      executor,
+      { viewerOf: () => Promise.resolve(null) },
+      contexts,
+    );
     const headers = { 'content-type': 'application/json' };
     const response = await transport.respond(
       { headers, url: '/graphql', remoteAddress: undefined },
@@ -151,6 +161,33 @@ describe('PostTransport', () => {
       assert.equal(resultOf(response).errors?.[0]?.message, message);
     });
   }
+
+  for (const [what, body] of [
+    ['the documentId of GraphQL over HTTP', { documentId: 'greeting' }],
+    ['the hash of Apollo', { extensions: { persistedQuery: { version: 1, sha256Hash: 'greeting' } } }],
+    ['an id and an empty query', { documentId: 'greeting', query: '' }],
+  ] as const) {
+    it(`answers a persisted document by ${what}`, async () => {
+      const response = await post({ ...body, variables: { name: 'Ada' } });
+      assert.deepEqual(resultOf(response), { data: { hello: 'Hello Ada' } });
+    });
+  }
+
+  it('answers an unknown id with one error, and an id of a wrong type with what was expected', async () => {
+    const unknown = await post({ documentId: 'nope' }, { accept: GRAPHQL_RESPONSE });
+    assert.equal(unknown.status, 400);
+    assert.deepEqual(resultOf(unknown), {
+      errors: [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }],
+    });
+    const wrong = await post({ documentId: 3, query: '{ secret }' }, { accept: GRAPHQL_RESPONSE });
+    assert.equal(wrong.status, 400);
+    assert.match(resultOf(wrong).errors?.[0]?.message ?? '', /^expected documentId to be a text, got 3$/);
+  });
+
+  it('reads no document for a client that is refused', async () => {
+    const response = await post({ query: '{ hell }' }, {}, null);
+    assert.deepEqual([response.status, response.body], [403, null]);
+  });
 
   it('answers 415 to content types that a page may send to any host without a preflight', async () => {
     const response = await post({ query: '{ secret }' }, { 'content-type': 'text/plain' });

@@ -1,0 +1,17 @@
+import { choice, flag, optionalText, type Setting } from '../types.ts';
+
+/** Which documents clients may send, and who may read the schema. */
+export const DOCUMENTS_SETTINGS = {
+  PERSISTED_DOCUMENTS: optionalText({
+    default: undefined,
+    help: 'File with the documents that clients may name by an id: the manifest of Apollo, that of Relay, or any JSON object of ids and texts.',
+  }),
+  PERSISTED_DOCUMENTS_ONLY: flag({
+    default: false,
+    help: 'Execute persisted documents only: texts that clients send are refused.',
+  }),
+  INTROSPECTION: choice(['true', 'false', 'viewers'], {
+    default: 'true',
+    help: 'Who may read the schema (`__schema`, `__type`): all clients, none, or viewers of whom something is known, as `authenticate` has returned an object that is not empty. Unless it is `true`, errors suggest no names.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

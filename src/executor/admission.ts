@@ -1,0 +1,95 @@
+import { GraphQLError } from 'graphql';
+import type { Json } from '../lazy/reads.ts';
+import { documentIdOf, type DocumentReference } from './document-id.ts';
+import type { Executor } from './executor.ts';
+import { introspectionField, mayIntrospect, type Introspection } from './introspection.ts';
+import type { Operation } from './operation.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
+import type { Variables } from './variables.ts';
+
+/** What a client asks for, over any transport. */
+export interface OperationRequest extends DocumentReference {
+  /** Empty or absent if the document is named by an id. */
+  readonly query?: string | null | undefined;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Variables | null | undefined;
+}
+
+interface AdmissionOptions {
+  readonly executor: Pick<Executor, 'prepare'>;
+  /** Undefined: clients send texts. */
+  readonly persisted?: Pick<PersistedDocuments, 'find'> | undefined;
+  /**
+   * True: only persisted documents are executed.
+   *
+   * @default false
+   */
+  readonly persistedOnly?: boolean;
+  /** @default 'true' */
+  readonly introspection?: Introspection;
+}
+
+/** Which operations clients may run: all transports ask here. */
+export class Admission {
+  readonly #executor: AdmissionOptions['executor'];
+  readonly #persisted: AdmissionOptions['persisted'];
+  readonly #persistedOnly: boolean;
+  readonly #introspection: Introspection;
+
+  constructor({ executor, persisted, persistedOnly = false, introspection = 'true' }: AdmissionOptions) {
+    this.#executor = executor;
+    this.#persisted = persisted;
+    this.#persistedOnly = persistedOnly;
+    this.#introspection = introspection;
+  }
+
+  /** @returns the operation, the same for an id and for its text; or at least one error. Never throws. */
+  prepare(request: OperationRequest, viewer: Json): Operation | readonly GraphQLError[] {
+    const text = this.#textOf(request);
+    if (text instanceof GraphQLError) return [text];
+    const operation = this.#executor.prepare(text, request.operationName, request.variables ?? {});
+    if (!('document' in operation) || mayIntrospect(this.#introspection, viewer)) return operation;
+    const field = introspectionField(text, operation.document);
+    return field === undefined ? operation : [this.#noIntrospection(field)];
+  }
+
+  /**
+   * The text of a known id is the manifest's, also where another one comes with it: some clients send both, and print
+   * the text in another way than the build did.
+   */
+  #textOf(request: OperationRequest): string | GraphQLError {
+    const id = documentIdOf(request);
+    if (id instanceof GraphQLError) return id;
+    const persisted = id === undefined ? undefined : this.#persisted?.find(id);
+    if (persisted !== undefined) return persisted;
+    const text = request.query ?? '';
+    if (this.#persistedOnly) return id === undefined ? idRequired() : notFound();
+    if (id === undefined || text !== '') return text;
+    return this.#persisted === undefined ? notSupported() : notFound();
+  }
+
+  #noIntrospection(field: string): GraphQLError {
+    const whom =
+      this.#introspection === 'viewers' ? 'only authenticated viewers read' : 'clients do not read';
+    const message = `expected no introspection, as ${whom} the schema (INTROSPECTION), got ${field}`;
+    return new GraphQLError(message, { extensions: { code: 'INTROSPECTION_DISABLED' } });
+  }
+}
+
+function idRequired(): GraphQLError {
+  const message =
+    'expected the id of a persisted document (documentId or extensions.persistedQuery), got a text';
+  return new GraphQLError(message, { extensions: { code: 'PERSISTED_QUERY_ID_REQUIRED' } });
+}
+
+/** Apollo Client knows this message, and sends the text then. */
+function notFound(): GraphQLError {
+  return new GraphQLError('PersistedQueryNotFound', { extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } });
+}
+
+/** Apollo Client knows this message, and sends texts from then on. */
+function notSupported(): GraphQLError {
+  return new GraphQLError('PersistedQueryNotSupported', {
+    extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' },
+  });
+}

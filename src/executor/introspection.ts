@@ -1,0 +1,28 @@
+import { BREAK, visit, type DocumentNode } from 'graphql';
+import type { Json } from '../lazy/reads.ts';
+
+/** The setting `INTROSPECTION`: who may read the schema. */
+export type Introspection = 'true' | 'false' | 'viewers';
+
+/** No viewer counts as one that has been authenticated if nothing is known of it: then it is `{}`. */
+export function mayIntrospect(introspection: Introspection, viewer: Json): boolean {
+  if (introspection !== 'viewers') return introspection === 'true';
+  return typeof viewer === 'object' && viewer !== null && Object.keys(viewer).length > 0;
+}
+
+/** In a text, before the document is searched: names are plain ASCII, so no field escapes it. */
+const MENTIONED = /\b__(schema|type)\b/;
+
+/** @returns the first field of the document that reads the schema; `__typename` does not */
+export function introspectionField(text: string, document: DocumentNode): string | undefined {
+  if (!MENTIONED.test(text)) return undefined;
+  let found: string | undefined;
+  visit(document, {
+    Field: ({ name }) => {
+      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      found = name.value;
+      return BREAK;
+    },
+  });
+  return found;
+}

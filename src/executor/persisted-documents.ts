@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
+import { messageOf, SluiceError } from '../errors.ts';
+import { parseManifest, type Manifest } from './manifest.ts';
+
+/** Faults named in one message; the others are counted. */
+const MAX_FAULTS = 20;
+
+/** The prefix of an id that is the SHA-256 of the text, as GraphQL over HTTP writes it. */
+const SHA256 = 'sha256:';
+
+/** Documents that clients name by an id. Read once, at the start. */
+export class PersistedDocuments {
+  /** By the ids of the manifest. */
+  readonly #texts: Manifest;
+  /** By the SHA-256 of the text, in hex: clients of Apollo and of GraphQL over HTTP can name any document by it. */
+  readonly #byHash: ReadonlyMap<string, string>;
+
+  private constructor(texts: Manifest) {
+    this.#texts = texts;
+    this.#byHash = new Map(
+      [...texts.values()].map((text) => [createHash('sha256').update(text).digest('hex'), text]),
+    );
+  }
+
+  /**
+   * @param file the path of the manifest, for messages
+   * @param check of the executor: the errors of a document
+   * @throws SluiceError BAD_SETTINGS if it is no manifest, or names the documents that are not valid
+   */
+  static load(
+    file: string,
+    json: string,
+    check: (text: string) => readonly GraphQLError[],
+  ): PersistedDocuments {
+    let texts;
+    try {
+      texts = parseManifest(json);
+    } catch (cause) {
+      const message = `PERSISTED_DOCUMENTS: expected a manifest of documents in ${file}: ${messageOf(cause)}`;
+      throw new SluiceError('BAD_SETTINGS', message, { cause });
+    }
+    const faults = [...texts].flatMap(([id, text]) =>
+      check(text).map((error) => `  ${id}: ${described(error)}`),
+    );
+    if (faults.length === 0) return new PersistedDocuments(texts);
+    const more = faults.length > MAX_FAULTS ? [`  and ${faults.length - MAX_FAULTS} more`] : [];
+    throw new SluiceError(
+      'BAD_SETTINGS',
+      [
+        `PERSISTED_DOCUMENTS: expected documents that are valid for this graph in ${file}, got:`,
+        ...faults.slice(0, MAX_FAULTS),
+        ...more,
+      ].join('\n'),
+    );
+  }
+
+  /** @param id of the manifest, or the SHA-256 of the text, with or without the prefix `sha256:` */
+  find(id: string): string | undefined {
+    const bare = id.startsWith(SHA256) ? id.slice(SHA256.length) : id;
+    return this.#texts.get(id) ?? this.#texts.get(bare) ?? this.#byHash.get(bare);
+  }
+}
+
+function described({ message, locations }: GraphQLError): string {
+  const [place] = locations ?? [];
+  return place === undefined ? message : `${place.line}:${place.column}: ${message}`;
+}
