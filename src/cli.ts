@@ -70,7 +70,7 @@ async function serve(): Promise<void> {
   }
   const { port, adminPort } = await pod.start();
   log.info({ port, adminPort }, 'listening');
-  if (process.stdout.isTTY) print(`\n  http://localhost:${port}/ for a browser\n\n`);
+  if (process.stdout.isTTY) print(`\n  http://${hostOf(config)}:${port}/ for a browser\n\n`);
 }
 
 async function serveAsWorker(config: Config, log: Log): Promise<void> {
@@ -81,6 +81,12 @@ async function serveAsWorker(config: Config, log: Log): Promise<void> {
   const workerLog = log.child({ worker: Number(process.env[WORKER]) });
   const gateway = await Gateway.create(config, workerLog, { worker: true, processes: processesOf(config) });
   await runWorker(gateway, workerLog);
+}
+
+/** Under which a browser on this machine reaches the gateway. */
+function hostOf({ BIND }: Config): string {
+  if (BIND === undefined || /^(::1?|0\.0\.0\.0|127\..+)$/.test(BIND)) return 'localhost';
+  return BIND.includes(':') ? `[${BIND}]` : BIND;
 }
 
 function processesOf({ WORKERS }: Config): number {

@@ -12,10 +12,13 @@ import type { Setting } from './types.ts';
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
+  const production = isProduction(env);
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
     // Files that become variables, as Kubernetes' secrets do, often end with a newline.
     const given = env[name]?.replace(/[\r\n]+$/, '');
-    if (given === undefined || given === '') return [name, setting.default];
+    if (given === undefined || given === '') {
+      return [name, production ? setting.inProduction : setting.default];
+    }
     const value = setting.parse(given);
     if (value === undefined)
       faults.push(`  ${name}: expected ${setting.expected}, got ${shown(setting, given)}`);
@@ -53,12 +56,22 @@ export function describeConfig(config: Config): string {
 /** The settings as the Markdown table of docs/reference/settings.md. */
 export function configMarkdown(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
-    ([name, { expected, help, default: value }]) => {
-      const standard = written(value) === '' ? '–' : `\`${written(value)}\``;
+    ([name, { expected, help, default: value, inProduction }]) => {
+      const elsewhere = inProduction === value ? '' : `, in production ${quoted(inProduction)}`;
+      const standard = `${quoted(value)}${elsewhere}`;
       return `| \`${name}\` | ${expected} | ${standard} | ${help} |`;
     },
   );
   return ['| setting | value | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Where errors cost more than convenience is worth. */
+function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['NODE_ENV'] === 'production' || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+}
+
+function quoted(value: unknown): string {
+  return written(value) === '' ? '–' : `\`${written(value)}\``;
 }
 
 function written(value: unknown): string {

@@ -29,7 +29,22 @@ export function contradictions(config: Config): string[] {
   if (config.PERSISTED_DOCUMENTS_ONLY && config.PERSISTED_DOCUMENTS === undefined) {
     faults.push('  PERSISTED_DOCUMENTS: expected a file, as PERSISTED_DOCUMENTS_ONLY is true, got nothing');
   }
+  if (wantsOneSocketTwice(config)) {
+    faults.push(`  ADMIN_PORT: expected another port than PORT, got ${config.PORT} for both`);
+  }
   return faults;
+}
+
+/** Two servers may have the same port only on different addresses; 0 is a free port for each. */
+function wantsOneSocketTwice({ PORT, ADMIN_PORT, BIND, ADMIN_BIND }: Config): boolean {
+  if (PORT === 0 || PORT !== ADMIN_PORT) return false;
+  return (
+    BIND === ADMIN_BIND || [BIND, ADMIN_BIND].some((address) => address === undefined || isEvery(address))
+  );
+}
+
+function isEvery(address: string): boolean {
+  return address === '::' || address === '0.0.0.0';
 }
 
 function redisFaults({ pathname, search }: URL): string[] {

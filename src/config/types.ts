@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** One setting: how its text is parsed, its default, and its description. */
 export interface Setting<T> {
   /** The accepted values, for docs/reference/settings.md and for error messages. */
@@ -6,6 +8,8 @@ export interface Setting<T> {
   readonly parse: (text: string) => T | undefined;
   /** The value if the environment variable is absent or empty. */
   readonly default: T;
+  /** The default in production: where `NODE_ENV` is `production`, and in Kubernetes. */
+  readonly inProduction: T;
   readonly help: string;
   /** The part of the value that is never printed: nothing, the password of a URL, or all. */
   readonly secret: 'no' | 'password' | 'all';
@@ -13,12 +17,15 @@ export interface Setting<T> {
 
 interface Common<T> {
   readonly default: T;
+  /** Absent: the same as elsewhere. */
+  readonly inProduction?: T;
   readonly help: string;
   readonly secret?: 'password' | 'all';
 }
 
 function setting<T>(expected: string, parse: (text: string) => T | undefined, common: Common<T>): Setting<T> {
-  return { expected, parse, default: common.default, help: common.help, secret: common.secret ?? 'no' };
+  const { default: value, inProduction = value, help, secret = 'no' } = common;
+  return { expected, parse, default: value, inProduction, help, secret };
 }
 
 export const text = (common: Common<string>): Setting<string> => setting('text', (value) => value, common);
@@ -93,6 +100,28 @@ export const origins = (common: Common<readonly string[]>): Setting<readonly str
     common,
   );
 
+/** Host names and addresses without port, `*` for any, or `loopback`. */
+export const hosts = (
+  common: Common<readonly string[] | 'loopback'>,
+): Setting<readonly string[] | 'loopback'> =>
+  setting(
+    'host names without ports, several separated by commas, or *, or loopback',
+    (value) => {
+      if (value === 'loopback') return value;
+      const items = listOf(value.toLowerCase());
+      return items.length > 0 && items.every((item) => item === '*' || isHostname(item)) ? items : undefined;
+    },
+    common,
+  );
+
+/** An address to listen on. */
+export const optionalAddress = (common: Common<string | undefined>): Setting<string | undefined> =>
+  setting(
+    'an IP address, such as 127.0.0.1 or ::',
+    (value) => (isIP(value) === 0 ? undefined : value),
+    common,
+  );
+
 export const optionalUrl = (
   protocols: readonly string[],
   common: Common<string | undefined>,
@@ -102,6 +131,11 @@ export const optionalUrl = (
     (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
     common,
   );
+
+/** As a Host header has it: an IPv6 address stands in brackets. */
+function isHostname(item: string): boolean {
+  return URL.canParse(`http://${item}`) && new URL(`http://${item}`).host === item && !/:\d+$/.test(item);
+}
 
 function isOrigin(item: string): boolean {
   return URL.canParse(item) && new URL(item).origin === item;

@@ -20,6 +20,8 @@ export async function createAdminServer(
     port: worker ? 0 : config.ADMIN_PORT,
     local: worker,
     setting: 'ADMIN_PORT',
+    address: config.ADMIN_BIND,
+    addressSetting: 'ADMIN_BIND',
     handle: new Router(routes, httpLog).handle,
   });
 }

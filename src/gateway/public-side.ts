@@ -13,6 +13,7 @@ import { systemClock } from '../support/clock.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { Graphiql } from '../server/graphiql/graphiql.ts';
 import { GRAPHQL_PATH } from '../server/graphql-route.ts';
+import { HostCheck } from '../server/host-check.ts';
 import { HttpServer } from '../server/http-server.ts';
 import { OriginCheck } from '../server/origin-check.ts';
 import { publicRoutes } from '../server/public-routes.ts';
@@ -104,6 +105,9 @@ export async function createPublicSide(
   const publicServer = new HttpServer({
     port: config.PORT,
     setting: 'PORT',
+    address: config.BIND,
+    addressSetting: 'BIND',
+    hostCheck: new HostCheck(config.HOSTS),
     handle: new Router(routes, httpLog).handle,
     upgrade: new Upgrade({
       path: GRAPHQL_PATH,

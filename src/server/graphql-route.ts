@@ -39,7 +39,7 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       POST: guarded(async (request, response) => {
         const body = await readBody(request, maxPayloadBytes);
         const result = await post.respond(headOf(request), body.toString());
-        response.writeHead(result.status, { ...result.headers, 'x-content-type-options': 'nosniff' });
+        response.writeHead(result.status, result.headers);
         response.end(result.body);
       }),
       OPTIONS: guarded((_request, response) => {

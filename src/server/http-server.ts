@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
+import type { HostCheck } from './host-check.ts';
+import { sendJson } from './respond.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
 import { WebSocketRequest } from './websocket-request.ts';
 
@@ -10,6 +13,12 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Name of the setting that the port comes from, for error messages. */
   readonly setting: string;
+  /** Undefined: all addresses of the machine. */
+  readonly address?: string | undefined;
+  /** Name of the setting that the address comes from. */
+  readonly addressSetting?: string;
+  /** Absent: requests may be addressed to any host. */
+  readonly hostCheck?: HostCheck;
   /**
    * True: listen on the loopback address, and in this process only. (The workers of a pod share all other ports that
    * they listen on.)
@@ -36,6 +45,17 @@ const TIMEOUTS = {
 const IDLE_TIMEOUT_MS = 120_000;
 
 const LOOPBACK = '127.0.0.1';
+
+const PORT_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens on it',
+  EACCES: 'the system does not permit it',
+};
+
+const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'no interface has it',
+  EAFNOSUPPORT: 'the machine does not have this version of IP',
+  EINVAL: 'the system does not permit it',
+};
 
 /** Another pod, if there is one, accepts the connection at once. */
 const RETRY_AFTER = 'Retry-After: 1';
@@ -64,15 +84,16 @@ export class HttpServer {
    * Starts to listen.
    *
    * @returns the port
-   * @throws SluiceError BAD_SETTINGS if the port is not available
+   * @throws SluiceError BAD_SETTINGS if the port or the address is not available
    */
   async start(): Promise<number> {
-    const { port, setting, local = false } = this.#options;
-    this.#server.listen(local ? { port, host: LOOPBACK, exclusive: true } : { port });
+    const { port, address, local = false } = this.#options;
+    const host = local ? LOOPBACK : address;
+    this.#server.listen({ port, ...(host !== undefined && { host }), exclusive: local });
     try {
       await once(this.#server, 'listening');
     } catch (error) {
-      throw unavailable(setting, port, error);
+      throw unavailable(this.#options, error);
     }
     return (this.#server.address() as AddressInfo).port;
   }
@@ -119,26 +140,37 @@ export class HttpServer {
       if (this.#unfinished.size === 0) this.#onFinished?.();
     });
     if (this.#stopping) response.setHeader('connection', 'close');
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const refusal = this.#options.hostCheck?.refusal(request);
+    if (refusal !== undefined) {
+      request.resume();
+      sendJson(response, 403, { error: refusal });
+      return;
+    }
     void this.#options.handle(request, response);
   }
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
     // An earlier request on this socket may have set the timeout. The WebSocket's own pings find dead peers.
     request.socket.setTimeout(0);
+    const refusal = this.#options.hostCheck?.refusal(request);
     if (this.#stopping) refuseUpgrade(socket, 503, 'this pod is stopping', RETRY_AFTER);
+    else if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
     else this.#options.upgrade?.(request, socket, head);
   };
 }
 
-function unavailable(setting: string, port: number, cause: unknown): SluiceError {
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another process listens on it',
-    EACCES: 'the system does not permit it',
-  };
+function unavailable(options: HttpServerOptions, cause: unknown): SluiceError {
+  const { port, setting, address, addressSetting } = options;
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+  const reason = ADDRESS_ERRORS[code];
+  if (address !== undefined && reason !== undefined) {
+    const message = `${addressSetting}: expected an address of this machine, got ${address}: ${reason}`;
+    return new SluiceError('BAD_SETTINGS', message, { cause });
+  }
   return new SluiceError(
     'BAD_SETTINGS',
-    `${setting}: expected a free port, got ${port}: ${reasons[code] ?? code}. 0 lets the system choose one.`,
+    `${setting}: expected a free port, got ${port}: ${PORT_ERRORS[code] ?? code}. 0 lets the system choose one.`,
     { cause },
   );
 }

@@ -23,10 +23,10 @@ export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean
   return !isForwarded && isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host);
 }
 
-function isLoopbackAddress(address: string | undefined): boolean {
+export function isLoopbackAddress(address: string | undefined): boolean {
   return address !== undefined && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
 
-function isLoopbackHost(host: string | undefined): boolean {
+export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host);
 }

@@ -12,7 +12,6 @@ export function send(
     .writeHead(status, {
       'content-type': contentType,
       'content-length': Buffer.byteLength(body),
-      'x-content-type-options': 'nosniff',
       ...headers,
     })
     .end(body);

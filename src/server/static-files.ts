@@ -47,7 +47,6 @@ export class StaticFiles {
       ...caching,
       'content-type': file.contentType,
       'content-length': file.size,
-      'x-content-type-options': 'nosniff',
     });
     await pipeline(createReadStream(file.path), response);
   };

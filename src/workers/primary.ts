@@ -80,6 +80,8 @@ export class Primary {
     this.#admin = new HttpServer({
       port: config.ADMIN_PORT,
       setting: 'ADMIN_PORT',
+      address: config.ADMIN_BIND,
+      addressSetting: 'ADMIN_BIND',
       handle: new Router(routes, log.child({ part: 'http' })).handle,
     });
   }

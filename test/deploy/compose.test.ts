@@ -14,6 +14,9 @@ import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startNginx } from '../helpers/nginx.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
 
+/** What the Dockerfile sets. */
+const IMAGE = { NODE_ENV: 'production' };
+
 const ROOT = path.join(import.meta.dirname, '../../..');
 
 interface Service {
@@ -55,6 +58,7 @@ describe('compose.yaml', () => {
       const seconds = Number(/^(\d+)s$/.exec(stop_grace_period ?? '')?.[1]);
       assert.ok(seconds >= config.DRAIN_DELAY_SECONDS + config.DRAIN_SECONDS + 10, stop_grace_period);
       assert.equal(read_only, true);
+      assert.equal(loadConfig({ ...IMAGE, ...environment }).GRAPHIQL, true, 'to be tried out in a browser');
     }
   });
 

@@ -46,6 +46,12 @@ for (const name of ['dev', 'production']) {
       assert.ok(config.KAFKA_BROKERS.length > 0 && config.REDIS_URL !== undefined);
     });
 
+    it('serves GraphiQL in development only, and takes every host, as the ingress picks them', () => {
+      const pod = loadConfig({ ...overlay.settings, KUBERNETES_SERVICE_HOST: '10.0.0.1' });
+      assert.equal(pod.GRAPHIQL, name === 'dev');
+      assert.deepEqual(pod.HOSTS, ['*']);
+    });
+
     it('probes paths that a gateway answers, on the ports where it does', async () => {
       const gateway = await anyGateway();
       const { startupProbe, livenessProbe, readinessProbe } = overlay.container;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'node:test';
+import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
 import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
@@ -67,6 +69,31 @@ test('a port that is taken stops the start and names the setting', async (t) => 
   const { code, stderr } = await runCli(t, ['serve'], { PORT: String(port), ADMIN_PORT: '0' });
   assert.equal(code, 1);
   assert.match(stderr, new RegExp(`PORT: expected a free port, got ${port}`));
+});
+
+test('an address that the machine does not have stops the start and names the setting', async (t) => {
+  for (const setting of ['BIND', 'ADMIN_BIND']) {
+    const settings = { [setting]: '192.0.2.1', PORT: '0', ADMIN_PORT: '0' };
+    const { code, stderr } = await runCli(t, ['serve'], settings);
+    assert.equal(code, 1);
+    const message = `${setting}: expected an address of this machine, got 192.0.2.1: no interface has it`;
+    assert.ok(stderr.includes(message), stderr);
+  }
+});
+
+test('a page whose host name leads to this machine reaches neither GraphQL nor GraphiQL', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const gateway = await startGateway(t, { GRAPH: folder });
+  const options = {
+    headers: { host: `evil.example:${gateway.port}`, origin: `http://evil.example:${gateway.port}` },
+  };
+  const socket = new WebSocket(gateway.graphqlUrl, 'graphql-transport-ws', options);
+  const [error] = (await once(socket, 'error')) as [Error];
+  assert.match(error.message, /403/);
+  const request = get(`${gateway.httpUrl}/`, { headers: { ...options.headers, accept: 'text/html' } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  assert.equal(response.statusCode, 403);
+  response.resume();
 });
 
 test('while a pod stops, it is alive and not ready', async (t) => {

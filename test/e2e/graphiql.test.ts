@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { needs } from '../helpers/services.ts';
 
@@ -23,7 +24,7 @@ test(
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
     });
 
-    await page.goto(`http://${host}/`);
+    const document = await page.goto(`http://${host}/`);
     const editor = page.locator('.graphiql-query-editor').filter({ hasText: '# Press play' });
     await editor.filter({ hasText: /subscription \w+ \{/ }).waitFor();
     await page.getByRole('button', { name: 'Execute query' }).click();
@@ -36,6 +37,12 @@ test(
 
     assert.doesNotMatch((await response.textContent()) ?? '', /"errors"/);
     assert.deepEqual([...hosts], [host]);
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(complaints, [], 'nor does it break its content security policy');
+    assert.match(document?.headers()['content-security-policy'] ?? '', /default-src 'none'/);
+    // The policy is in force: the browser complains of a script that someone has got into the page.
+    await page.evaluate(
+      "document.body.append(Object.assign(document.createElement('script'), { text: '0' }))",
+    );
+    await eventually(() => assert.match(complaints.join('\n'), /Content Security Policy/));
   },
 );

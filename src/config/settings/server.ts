@@ -1,4 +1,4 @@
-import { choice, flag, origins, port, text, type Setting } from '../types.ts';
+import { choice, flag, hosts, optionalAddress, origins, port, text, type Setting } from '../types.ts';
 
 /** Ports, pages, and what is logged. */
 export const SERVER_SETTINGS = {
@@ -11,7 +11,20 @@ export const SERVER_SETTINGS = {
     default: 4001,
     help: 'Port for Kubernetes and Prometheus: `/livez`, `/readyz`, `/metrics`; and `/debug/`, for this machine only.',
   }),
-  GRAPHIQL: flag({ default: true, help: 'Serve GraphiQL to browsers at `/`.' }),
+  BIND: optionalAddress({
+    default: undefined,
+    help: 'Address that `PORT` is opened on. Not set: all addresses of the machine.',
+  }),
+  ADMIN_BIND: optionalAddress({
+    default: undefined,
+    help: 'Address that `ADMIN_PORT` is opened on. Not set: all addresses of the machine.',
+  }),
+  GRAPHIQL: flag({ default: true, inProduction: false, help: 'Serve GraphiQL to browsers at `/`.' }),
+  HOSTS: hosts({
+    default: 'loopback',
+    inProduction: ['*'],
+    help: 'Hosts that requests to `PORT` may name in `Host`; `*`: any. A peer on this machine may always name this machine (`localhost`), and with `loopback` must: pages of other sites can’t reach a developer’s gateway then (DNS rebinding).',
+  }),
   ORIGINS: origins({
     default: [],
     help: "Origins whose pages may connect. Not set: only pages of the gateway's own host.",

@@ -40,7 +40,6 @@ export class DebugPage {
     if (name !== '') return this.#files.handle(request, response, name);
     send(response, 200, 'text/html; charset=utf-8', this.#page, {
       'content-security-policy': POLICY,
-      'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
     });
   };

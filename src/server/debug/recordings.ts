@@ -31,6 +31,5 @@ export function fileHeaders(extension: string): OutgoingHttpHeaders {
     'content-type': 'application/json; charset=utf-8',
     'content-disposition': `attachment; filename="${pod}-${time}.${extension}"`,
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
   };
 }

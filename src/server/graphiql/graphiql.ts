@@ -67,7 +67,6 @@ function servePage(page: string): Handle {
     }
     send(response, 200, 'text/html; charset=utf-8', page, {
       'content-security-policy': POLICY,
-      'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
       vary: 'Accept',
     });

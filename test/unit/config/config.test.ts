@@ -81,6 +81,50 @@ test('settings that contradict each other are refused', () => {
   assert.match(faultsOf({ REDIS_CA: 'ca.pem', REDIS_URL: 'redis://a' }).join(), /rediss:/);
 });
 
+test('in production GraphiQL is off and any host may be named, unless settings say otherwise', () => {
+  assert.equal(loadConfig({}).GRAPHIQL, true);
+  assert.equal(loadConfig({}).HOSTS, 'loopback');
+  assert.equal(loadConfig({ NODE_ENV: 'test', KUBERNETES_SERVICE_HOST: '' }).GRAPHIQL, true);
+  for (const production of [{ NODE_ENV: 'production' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
+    assert.equal(loadConfig(production).GRAPHIQL, false);
+    assert.deepEqual(loadConfig(production).HOSTS, ['*']);
+    assert.equal(loadConfig({ ...production, GRAPHIQL: 'true' }).GRAPHIQL, true);
+    assert.equal(loadConfig({ ...production, HOSTS: 'loopback' }).HOSTS, 'loopback');
+    assert.equal(loadConfig(production).PORT, 4000);
+  }
+  assert.match(configMarkdown(), /^\| `GRAPHIQL` \| .* \| `true`, in production `false` \|/m);
+});
+
+test('HOSTS are names or addresses without ports', () => {
+  assert.deepEqual(loadConfig({ HOSTS: 'WWW.example.com, [::1]' }).HOSTS, ['www.example.com', '[::1]']);
+  assert.deepEqual(loadConfig({ HOSTS: '*' }).HOSTS, ['*']);
+  for (const wrong of ['www.example.com:443', 'www.example.com:80', 'https://a.example', 'a/b', '::1', ',']) {
+    assert.deepEqual(faultsOf({ HOSTS: wrong }), [
+      `  HOSTS: expected host names without ports, several separated by commas, or *, or loopback, got ${wrong}`,
+    ]);
+  }
+});
+
+test('ports are opened on addresses, not on names', () => {
+  assert.equal(loadConfig({ BIND: '127.0.0.1' }).BIND, '127.0.0.1');
+  assert.equal(loadConfig({ ADMIN_BIND: '::' }).ADMIN_BIND, '::');
+  assert.deepEqual(faultsOf({ BIND: 'localhost' }), [
+    '  BIND: expected an IP address, such as 127.0.0.1 or ::, got localhost',
+  ]);
+});
+
+test('both ports are the same only on different addresses, or where the system chooses them', () => {
+  const same = { PORT: '4000', ADMIN_PORT: '4000' };
+  const fault = ['  ADMIN_PORT: expected another port than PORT, got 4000 for both'];
+  assert.deepEqual(faultsOf(same), fault);
+  assert.deepEqual(faultsOf({ ADMIN_PORT: '4000' }), fault);
+  assert.deepEqual(faultsOf({ ...same, BIND: '127.0.0.1', ADMIN_BIND: '127.0.0.1' }), fault);
+  assert.deepEqual(faultsOf({ ...same, BIND: '127.0.0.1' }), fault);
+  assert.deepEqual(faultsOf({ ...same, BIND: '127.0.0.1', ADMIN_BIND: '::' }), fault);
+  assert.equal(loadConfig({ ...same, BIND: '127.0.0.1', ADMIN_BIND: '127.0.0.2' }).PORT, 4000);
+  assert.equal(loadConfig({ PORT: '0', ADMIN_PORT: '0' }).ADMIN_PORT, 0);
+});
+
 test('persisted documents only need a manifest', () => {
   assert.deepEqual(faultsOf({ PERSISTED_DOCUMENTS_ONLY: 'true' }), [
     '  PERSISTED_DOCUMENTS: expected a file, as PERSISTED_DOCUMENTS_ONLY is true, got nothing',

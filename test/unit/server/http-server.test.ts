@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { readBody } from '../../../src/server/body.ts';
 import { HttpServer } from '../../../src/server/http-server.ts';
-import type { Route } from '../../../src/server/router.ts';
-import { ask, deferred, done, listen, serve } from './serve.ts';
+import { Router, type Route } from '../../../src/server/router.ts';
+import { ask, deferred, done, listen, serve, silent } from './serve.ts';
 
 const UPGRADE =
   'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
@@ -35,6 +35,37 @@ describe('HttpServer', () => {
       code: 'BAD_SETTINGS',
       message: `ADMIN_PORT: expected a free port, got ${port}: another process listens on it. 0 lets the system choose one.`,
     });
+  });
+
+  it('listens on the address that it is given, and on no other', async (t) => {
+    const { port } = await listen(t, { handle: done, address: '127.0.0.1' });
+    const other = connect(port, '127.0.0.2');
+    await assert.rejects(once(other, 'connect'), { code: 'ECONNREFUSED' });
+    assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200);
+  });
+
+  it('names the setting of the address where no interface has it', async () => {
+    const server = new HttpServer({
+      port: 0,
+      setting: 'PORT',
+      address: '192.0.2.1',
+      addressSetting: 'BIND',
+      handle: done,
+    });
+    await assert.rejects(server.start(), {
+      code: 'BAD_SETTINGS',
+      message: 'BIND: expected an address of this machine, got 192.0.2.1: no interface has it',
+    });
+  });
+
+  it('sends security headers with every response, refusals and missing pages too', async (t) => {
+    const { port } = await listen(t, { handle: new Router([], silent).handle });
+    const { status, headers } = await ask(port, '/nowhere');
+    assert.equal(status, 404);
+    assert.match(String(headers['content-security-policy']), /^default-src 'none';.*frame-ancestors 'none'$/);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['referrer-policy'], 'no-referrer');
+    assert.equal(headers['x-frame-options'], 'DENY');
   });
 
   it('answers a malformed request with 400 and goes on', async (t) => {

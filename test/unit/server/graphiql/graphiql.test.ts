@@ -37,6 +37,9 @@ describe('GraphiQL', () => {
     assert.match(policy, /script-src 'self';/);
     assert.match(policy, /connect-src 'self';/);
     assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
+    assert.match(policy, /frame-ancestors 'none'$/);
+    assert.equal(headers['x-frame-options'], 'DENY');
+    assert.equal(headers['referrer-policy'], 'no-referrer');
   });
 
   it('holds the example for its script', async (t) => {
