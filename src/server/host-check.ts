@@ -18,15 +18,15 @@ export class HostCheck {
 
   /** @returns why the request is refused; undefined if it is not */
   refusal({ socket, headers: { host } }: IncomingMessage): string | undefined {
-    if (this.#listed.has('*')) return undefined;
+    if (this.#listed.has('*') || (host !== undefined && this.#listed.has(nameOf(host)))) return undefined;
+    const isLax = this.#setting === 'loopback';
+    const namesThisMachine = isLoopbackHost(host);
+    // The address last: a socket that has been asked for it keeps it in memory.
+    if (isLax && namesThisMachine) return undefined;
     const isLocal = isLoopbackAddress(socket.remoteAddress);
-    if (isLocal && isLoopbackHost(host)) return undefined;
+    if (isLax ? !isLocal : isLocal && namesThisMachine) return undefined;
     const got = host === undefined ? 'none' : JSON.stringify(host);
-    if (this.#setting !== 'loopback') {
-      if (host !== undefined && this.#listed.has(nameOf(host))) return undefined;
-      return `expected a Host that is listed in HOSTS, got ${got}`;
-    }
-    if (!isLocal) return undefined;
+    if (!isLax) return `expected a Host that is listed in HOSTS, got ${got}`;
     return `expected a Host that is this machine, such as localhost, from a peer on it, or one that is listed in HOSTS, got ${got}`;
   }
 }
