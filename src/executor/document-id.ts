@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { kindOf } from '../support/kind-of.ts';
 
 /** The parts of a client's message that may name a persisted document. */
 export interface DocumentReference {
@@ -19,19 +20,16 @@ export function documentIdOf({
   extensions,
 }: DocumentReference): string | GraphQLError | undefined {
   if (documentId != null) {
-    return typeof documentId === 'string' ? documentId : bad('documentId to be a text', documentId);
+    return typeof documentId === 'string' ? documentId : bad('documentId to be a text', kindOf(documentId));
   }
   const reference = extensions?.['persistedQuery'];
   if (reference == null) return undefined;
   const { version, sha256Hash } = reference as Readonly<Record<string, unknown>>;
   if (version === 1 && typeof sha256Hash === 'string') return sha256Hash;
-  return bad('extensions.persistedQuery to be {"version": 1, "sha256Hash": <text>}', reference);
+  const expected = 'extensions.persistedQuery to be {"version": 1, "sha256Hash": <text>}';
+  return bad(expected, typeof reference === 'object' ? 'another object' : kindOf(reference));
 }
 
-/** Longest part of a wrong value that is sent back. */
-const SHOWN = 100;
-
-function bad(expected: string, got: unknown): GraphQLError {
-  const shown = JSON.stringify(got).slice(0, SHOWN);
-  return new GraphQLError(`expected ${expected}, got ${shown}`, { extensions: { code: 'BAD_REQUEST' } });
+function bad(expected: string, got: string): GraphQLError {
+  return new GraphQLError(`expected ${expected}, got ${got}`, { extensions: { code: 'BAD_REQUEST' } });
 }

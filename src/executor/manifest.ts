@@ -1,3 +1,5 @@
+import { kindOf } from '../support/kind-of.ts';
+
 /** Ids and texts of documents, as a build has written them to a file. Ids are unique. */
 export type Manifest = ReadonlyMap<string, string>;
 
@@ -44,10 +46,4 @@ function ofApollo(manifest: Readonly<Record<string, unknown>>): [string, unknown
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`;
 }

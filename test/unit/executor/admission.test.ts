@@ -34,11 +34,16 @@ function admission({ persistedOnly = false, manifest = { one: QUERY, two: BID } 
   return new Admission({ executor, persisted, persistedOnly });
 }
 
-const codeOf = (outcome: object): unknown => {
-  assert.ok(Array.isArray(outcome) && outcome.length === 1, JSON.stringify(outcome));
-  const [error] = outcome as [GraphQLError];
+const codeOf = (answer: object): unknown => {
+  assert.ok(Array.isArray(answer) && answer.length === 1, JSON.stringify(answer));
+  const [error] = answer as [GraphQLError];
   return error.extensions['code'];
 };
+
+const outcome = (introspection: Introspection, query: string, viewer: Json): object =>
+  new Admission({ executor: newExecutor(), introspection }).prepare({ query }, viewer);
+
+const messageOf = (errors: unknown): string => (errors as readonly GraphQLError[])[0]?.message ?? '';
 
 describe('ids of persisted documents', () => {
   it('give the same operation as their text, so that subscriptions share a group', () => {
@@ -73,9 +78,9 @@ describe('ids of persisted documents', () => {
   it('that are unknown are answered as Apollo Client expects, which then sends the text', () => {
     const door = admission();
     for (const unknown of [apollo('nope'), { documentId: 'nope' }, { documentId: '__proto__' }]) {
-      const outcome = door.prepare(unknown, {});
-      assert.equal(codeOf(outcome), 'PERSISTED_QUERY_NOT_FOUND');
-      assert.equal((outcome as readonly GraphQLError[])[0]?.message, 'PersistedQueryNotFound');
+      const answer = door.prepare(unknown, {});
+      assert.equal(codeOf(answer), 'PERSISTED_QUERY_NOT_FOUND');
+      assert.equal((answer as readonly GraphQLError[])[0]?.message, 'PersistedQueryNotFound');
     }
     assert.equal('document' in door.prepare({ ...apollo('nope'), query: '{ house }' }, {}), true);
     assert.equal(codeOf(door.prepare(apollo('nope'), {})), 'PERSISTED_QUERY_NOT_FOUND', 'none is registered');
@@ -89,6 +94,10 @@ describe('ids of persisted documents', () => {
 
   for (const [what, request] of [
     ['a documentId that is no text', { documentId: 3, query: '{ house }' }],
+    [
+      'a documentId of any depth',
+      { documentId: JSON.parse('['.repeat(30_000) + ']'.repeat(30_000)) as unknown },
+    ],
     ['a hash that is no text', apollo(3)],
     ['a hash of another version', { extensions: { persistedQuery: { version: 2, sha256Hash: 'one' } } }],
     ['a persistedQuery that is no object', { extensions: { persistedQuery: 'one' }, query: '{ house }' }],
@@ -96,7 +105,7 @@ describe('ids of persisted documents', () => {
     it(`of a wrong form are refused: ${what}`, () => {
       const [error] = admission().prepare(request, {}) as readonly GraphQLError[];
       assert.equal(error?.extensions['code'], 'BAD_REQUEST');
-      assert.match(error?.message ?? '', /^expected .*, got /);
+      assert.match(error?.message ?? '', /^expected .*, got .{0,30}$/);
     });
   }
 });
@@ -163,8 +172,6 @@ describe('introspection', () => {
     '{ a: __type(name: "Where") { name } }',
     'query { ... on Query { ...F } } fragment F on Query { __schema { description } }',
   ];
-  const outcome = (introspection: Introspection, query: string, viewer: Json): object =>
-    new Admission({ executor: newExecutor(), introspection }).prepare({ query }, viewer);
 
   it('is open to all, to none, or to viewers of whom something is known', () => {
     for (const query of READS) {
@@ -191,7 +198,6 @@ describe('errors without suggestions', () => {
   const open = newExecutor();
   const closed = newExecutor(false);
   const BAD_INPUT = { where: { secret_numbe: 1 } };
-  const message = (errors: unknown): string => (errors as readonly GraphQLError[])[0]?.message ?? '';
 
   for (const query of [
     '{ hous }',
@@ -202,7 +208,7 @@ describe('errors without suggestions', () => {
     'query ($c: Colo) { house(color: $c) }',
   ]) {
     it(`name nothing of the schema that the client has not: ${query}`, () => {
-      assert.match(message(open.prepare(query)), /Did you mean/);
+      assert.match(messageOf(open.prepare(query)), /Did you mean/);
       const [error] = closed.prepare(query) as readonly GraphQLError[];
       assert.doesNotMatch(error?.message ?? '', /Did you mean/);
       assert.notEqual(error?.message, '');
@@ -217,7 +223,7 @@ describe('errors without suggestions', () => {
       const [first, second] = [executor.prepare(subscription), executor.prepare(query)];
       assert.ok('document' in first && 'document' in second);
       const result = await executor.execute(second, undefined, {}, BAD_INPUT);
-      return [message(executor.subscriptionField(first, BAD_INPUT)), message(result.errors)];
+      return [messageOf(executor.subscriptionField(first, BAD_INPUT)), messageOf(result.errors)];
     };
     for (const text of await errorsBy(open)) assert.match(text, /Did you mean "secret_number"\?$/);
     for (const text of await errorsBy(closed))
