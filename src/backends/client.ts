@@ -84,6 +84,7 @@ export class BackendClient {
     this.#log = services.log.child({ backend: settings.name });
     this.#failures = new FailureLog(this.#log, now);
     services.metrics.backendBreakerOpen.set({ backend: settings.name }, 0);
+    Object.freeze(this);
   }
 
   get name(): string {

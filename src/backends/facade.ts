@@ -45,6 +45,7 @@ export function facadeClass(clients: readonly BackendClient[]): new (call: Backe
       },
     });
   }
+  Object.freeze(Facade.prototype);
   return Facade;
 }
 

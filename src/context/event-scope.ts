@@ -1,5 +1,6 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders, Primer, SharedContext } from '../graph/api/context.ts';
+import { shareLoaders, sharePrimers } from '../lazy/share.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import { Execution, type BackendBinder, type ContextSources } from './execution.ts';
 import { primed } from './primers.ts';
@@ -41,8 +42,8 @@ const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * The context that all executions of one event in this pod share. Loaders live as long as the event, so that no
- * execution sees values from before it, and all share what is fetched for it. Each property is built when it is first
- * read.
+ * execution sees values from before it, and all share what is fetched for it. Loaders and primers themselves use this
+ * context, executions get read-only views. Each property is built when it is first read.
  */
 export class EventScope implements SharedContext {
   readonly now: number;
@@ -51,6 +52,8 @@ export class EventScope implements SharedContext {
   #backends: Readonly<Record<string, Backend>> | undefined;
   #loaders: Loaders | undefined;
   #primers: Readonly<Record<string, Primer>> | undefined;
+  #sharedLoaders: Loaders | undefined;
+  #sharedPrimers: Readonly<Record<string, Primer>> | undefined;
 
   constructor(contexts: Contexts, event: unknown) {
     this.#contexts = contexts;
@@ -88,6 +91,16 @@ export class EventScope implements SharedContext {
   get primers(): Readonly<Record<string, Primer>> {
     this.#primers ??= this.#contexts.code.primers?.(this) ?? {};
     return this.#primers;
+  }
+
+  get sharedLoaders(): Loaders {
+    this.#sharedLoaders ??= shareLoaders(this.loaders);
+    return this.#sharedLoaders;
+  }
+
+  get sharedPrimers(): Readonly<Record<string, Primer>> {
+    this.#sharedPrimers ??= sharePrimers(this.primers);
+    return this.#sharedPrimers;
   }
 
   #makeLoaders(): Loaders {

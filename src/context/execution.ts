@@ -18,8 +18,13 @@ export interface ContextSources {
   readonly backends: BackendBinder;
 }
 
-/** The properties of an execution's context that belong to its event. */
-type EventContext = Pick<GraphContext, 'loaders' | 'primers' | 'now'>;
+/** What an execution's context has of its event. */
+interface EventContext {
+  readonly now: number;
+  /** Read only, and so is what loaders return: executions for other viewers get it too. */
+  readonly sharedLoaders: GraphContext['loaders'];
+  readonly sharedPrimers: GraphContext['primers'];
+}
 
 /**
  * The context of one execution, and the means to abort it. For a graph of any size, the constructor allocates this
@@ -41,9 +46,9 @@ export class Execution {
     const base: GraphContext = Proxy.lazy({
       viewer: recording(viewer as Recordable, reads) as GraphContext['viewer'],
       backends: backends.bind({ viewer: () => base.viewer, signal: () => base.signal }),
-      loaders: scope.loaders,
+      loaders: scope.sharedLoaders,
       viewerLoaders: viewerLoaders(),
-      primers: scope.primers,
+      primers: scope.sharedPrimers,
       now: scope.now,
       signal: this.#signal(),
     });

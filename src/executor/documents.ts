@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { messageOf } from '../errors.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
 import { costError, type CostCheck } from './cost/cost-check.ts';
 import { LocatedError } from './located-error.ts';
 import { LivingDocuments } from './living-documents.ts';
@@ -121,6 +122,8 @@ export class Documents {
 }
 
 function operationsOf(query: string, document: DocumentNode): Operation[] {
+  // Resolvers get parts of it as `info`, in executions for different viewers.
+  deepFreeze(document);
   return document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((definition) => new Operation(query, document, definition));

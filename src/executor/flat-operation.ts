@@ -72,7 +72,8 @@ export class FlatOperation {
   constructor(schema: GraphQLSchema, { definition, document }: Operation, variables: Variables) {
     this.#schema = schema;
     this.#variables = variables;
-    this.fragments = fragmentsOf(document);
+    // Resolvers get this and the nodes of each site, in executions for different viewers.
+    this.fragments = Object.freeze(fragmentsOf(document));
     const type = schema.getRootType(definition.operation);
     if (type == null) throw new NotCompilable('no root type');
     const fields = collectFields(schema, this.fragments, variables, type, definition.selectionSet);
@@ -124,7 +125,13 @@ export class FlatOperation {
     // graphql-jit's own names, see #claim.
     let below = path === '' ? key : `${key}_${path}`;
     const typenames = [parentType.name, ...above];
-    const site: Site = { fieldName, fieldNodes, returnType: field.type, parentType, typenames };
+    const site: Site = {
+      fieldName,
+      fieldNodes: Object.freeze(fieldNodes),
+      returnType: field.type,
+      parentType,
+      typenames,
+    };
     this.#claim(`${below}Info`, site);
     this.#claim(`${parentType.name}${fieldName}Resolver`, field);
     let level = lists;

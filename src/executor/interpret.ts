@@ -1,5 +1,6 @@
 import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { messageOf } from '../errors.ts';
+import { withFrozenHints } from './frozen-hint.ts';
 import { isPromise } from './guard.ts';
 import type { Operation } from './operation.ts';
 import type { Variables } from './variables.ts';
@@ -20,7 +21,7 @@ export function interpret(
   try {
     const operationName = name ?? null;
     const result = execute({ schema, document, operationName, rootValue, contextValue, variableValues });
-    return isPromise(result) ? result.then(undefined, failed) : result;
+    return isPromise(result) ? result.then(withFrozenHints, failed) : withFrozenHints(result);
   } catch (thrown) {
     return failed(thrown);
   }

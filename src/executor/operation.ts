@@ -10,7 +10,7 @@ export class Operation {
   /** As written in the document. */
   readonly name: string | undefined;
   readonly kind: `${OperationTypeNode}`;
-  /** Validated, without locations. Shared by all executions: must not be changed. */
+  /** Validated, without locations, deep-frozen: all executions share it. */
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   /** Names of the declared variables, in order of declaration. */

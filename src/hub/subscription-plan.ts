@@ -3,6 +3,7 @@ import { messageOf } from '../errors.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { EventFilter, Graph } from '../graph/graph.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
 import { declaredVariables } from './group-key.ts';
 import { channelsOf } from './subscription-channels.ts';
 
@@ -11,7 +12,7 @@ export interface SubscriptionPlan {
   readonly operation: Operation;
   /** Tells the group from the others of the same operation: see `variablesKey`. */
   readonly key: string;
-  /** As the client sent them, but only those that the operation declares. */
+  /** As the client sent them, but only those that the operation declares; deep-frozen. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly topic: string;
   /** Of the topic, each once. */
@@ -38,7 +39,8 @@ export function planSubscription(
   rawVariables: Readonly<Record<string, unknown>>,
   { executor, graph, channelPrefix, maxChannels }: PlanServices,
 ): SubscriptionPlan | readonly GraphQLError[] {
-  const variables = Object.freeze(declaredVariables(operation.variableNames, rawVariables));
+  const variables = declaredVariables(operation.variableNames, rawVariables);
+  deepFreeze(variables);
   const root = executor.subscriptionField(operation, variables);
   if (!('field' in root)) return root;
   const binding = graph.bindings.get(root.field);

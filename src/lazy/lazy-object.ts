@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /**
  * Objects whose values are built when they are first read. Each is a proxy over a target that has every key from the
  * start:
@@ -11,6 +13,9 @@
 
 /** What the target holds under a key until its value is built. No trap returns it to a reader. */
 export const LATER: unique symbol = Symbol('later');
+
+/** Asks a proxy for its Lazy. */
+const HANDLER = Symbol('handler');
 
 type Target = Record<PropertyKey, unknown>;
 type Key = string | symbol;
@@ -34,6 +39,20 @@ export function lazyObject<T extends object>(target: T, build: (key: Key) => unk
 }
 
 /**
+ * Makes a lazy object safe to share: it can no longer be written to, and each of its values passes through `share`,
+ * those that are still to be built when they are.
+ *
+ * @returns false if it is no lazy object
+ */
+export function shareLazy(object: object, share: (value: unknown) => unknown): boolean {
+  if (!types.isProxy(object)) return false;
+  const lazy: unknown = Reflect.get(object, HANDLER);
+  if (!(lazy instanceof Lazy)) return false;
+  lazy.share(share);
+  return true;
+}
+
+/**
  * A computed key as JavaScript converts it. Called once a key, as an object's `toString` may return another text
  * later.
  */
@@ -46,18 +65,26 @@ class Lazy implements ProxyHandler<Target> {
   proxy: unknown;
   #build: ((key: Key) => unknown) | undefined;
   #keys: number;
+  #share: ((value: unknown) => unknown) | undefined;
 
   constructor(build: (key: Key) => unknown, keys: number) {
     this.#build = build;
     this.#keys = keys;
   }
 
+  share(share: (value: unknown) => unknown): void {
+    this.#share = share;
+  }
+
   get(target: Target, key: Key, receiver: unknown): unknown {
+    if (key === HANDLER) return this;
     const value: unknown = Reflect.get(target, key, receiver);
-    return value === LATER ? this.#buildValue(target, key) : value;
+    const built = value === LATER ? this.#buildValue(target, key) : value;
+    return this.#share === undefined ? built : this.#share(built);
   }
 
   set(target: Target, key: Key, value: unknown, receiver: unknown): boolean {
+    if (this.#share !== undefined) return false;
     // Reflect.set would call getOwnPropertyDescriptor on the receiver, which describes the key as an accessor.
     if (receiver !== this.proxy || !isLater(target, key)) return Reflect.set(target, key, value, receiver);
     target[key] = value;
@@ -71,7 +98,7 @@ class Lazy implements ProxyHandler<Target> {
    */
   getOwnPropertyDescriptor(target: Target, key: Key): PropertyDescriptor | undefined {
     const found = Reflect.getOwnPropertyDescriptor(target, key);
-    if (found?.value !== LATER) return found;
+    if (found?.configurable !== true || (found.value !== LATER && this.#share === undefined)) return found;
     return {
       get: () => this.get(target, key, this.proxy),
       set(this: unknown, value: unknown) {
@@ -84,13 +111,19 @@ class Lazy implements ProxyHandler<Target> {
 
   /** A change of attributes only (`writable: false`, say) needs the value first, as it can't be built afterwards. */
   defineProperty(target: Target, key: Key, change: PropertyDescriptor): boolean {
+    if (this.#share !== undefined) return false;
     const keepsValue = !('value' in change || 'get' in change || 'set' in change);
     if (keepsValue && isLater(target, key)) this.#buildValue(target, key);
     return Reflect.defineProperty(target, key, change);
   }
 
+  deleteProperty(target: Target, key: Key): boolean {
+    return this.#share === undefined && Reflect.deleteProperty(target, key);
+  }
+
   /** Object.freeze and seal begin with this. Values of a frozen object can't be built, so all are built first. */
   preventExtensions(target: Target): boolean {
+    if (this.#share !== undefined) return false;
     for (const key of Reflect.ownKeys(target)) if (isLater(target, key)) this.#buildValue(target, key);
     return Reflect.preventExtensions(target);
   }

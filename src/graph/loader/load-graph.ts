@@ -7,6 +7,7 @@ import type { GraphDefinition } from '../api/define-graph.ts';
 import { Findings, formatDiagnostic, type Diagnostic } from '../diagnostic.ts';
 import { eventItself } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
+import { freezeSchema } from './freeze-schema.ts';
 import { readGraph, type GraphParts } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
@@ -33,6 +34,7 @@ export async function loadGraph(folder: string): Promise<LoadedGraph> {
   const { schema, fields, definition } = parts;
   attachResolvers(schema, definition.resolvers ?? {});
   await resolveRoots(parts);
+  freezeSchema(schema);
   return {
     folder: absolute,
     schema,

@@ -1,0 +1,56 @@
+/** Objects that Object.freeze does not make read only: what they hold is in no property. */
+
+type Methods = PropertyDescriptorMap;
+
+const LOCKS: readonly (readonly [type: new () => object, methods: Methods])[] = [
+  [Map, locksOf('a Map', ['set', 'delete', 'clear'], 'new Map(map)')],
+  [Set, locksOf('a Set', ['add', 'delete', 'clear'], 'new Set(set)')],
+  [Date, locksOf('a Date', settersOf(Date.prototype), 'new Date(date)')],
+  [
+    URLSearchParams,
+    locksOf('URLSearchParams', ['append', 'delete', 'set', 'sort'], 'new URLSearchParams(params)'),
+  ],
+];
+
+/**
+ * Makes the methods throw that would change a Map, a Set, a Date or URLSearchParams. Does nothing for other objects.
+ *
+ * @throws TypeError if the object is frozen: then its methods can't be replaced
+ */
+export function lock(object: object): void {
+  for (const [type, methods] of LOCKS) {
+    if (!(object instanceof type)) continue;
+    const [first = ''] = Object.keys(methods);
+    if (!Object.hasOwn(object, first)) Object.defineProperties(object, methods);
+  }
+}
+
+export function isLockable(object: object): boolean {
+  return LOCKS.some(([type]) => object instanceof type);
+}
+
+/** Bytes can be neither frozen nor locked. */
+export function isBytes(value: object): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+}
+
+export function copyOfBytes(bytes: object): object {
+  return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : structuredClone(bytes);
+}
+
+function settersOf(prototype: object): string[] {
+  return Object.getOwnPropertyNames(prototype).filter((name) => name.startsWith('set'));
+}
+
+function locksOf(what: string, names: readonly string[], copy: string): Methods {
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = (): never => {
+        throw new TypeError(
+          `expected ${what} that viewers share to be read only, got a call of ${name}: change a copy, ${copy}`,
+        );
+      };
+      return [name, { value }];
+    }),
+  );
+}
