@@ -132,6 +132,10 @@ export class Metrics {
     'Operations refused as past a limit on what one may ask for',
     ['code'],
   );
+  readonly heldConnections = this.#counter(
+    'held_connections_total',
+    'Times that a connection was not read for a while, as its messages had to wait for their turn',
+  );
   readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', [
     'code',
     'reason',

@@ -6,6 +6,7 @@ import { REDIS_SETTINGS } from './settings/redis.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
 import { PROCESS_SETTINGS } from './settings/process.ts';
 import { LOCAL_SETTINGS } from './settings/local.ts';
+import { RATE_SETTINGS } from './settings/rates.ts';
 import type { Setting } from './types.ts';
 
 /** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */
@@ -16,6 +17,7 @@ export const SETTINGS = {
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,
   ...COST_SETTINGS,
+  ...RATE_SETTINGS,
   ...PROCESS_SETTINGS,
   ...LOCAL_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;

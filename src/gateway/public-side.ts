@@ -10,6 +10,7 @@ import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/websocket/flusher.ts';
 import { Hub } from '../hub/hub.ts';
 import { systemClock } from '../support/clock.ts';
+import { Turns } from '../support/turns.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { Graphiql } from '../server/graphiql/graphiql.ts';
 import { GRAPHQL_PATH } from '../server/graphql-route.ts';
@@ -20,6 +21,7 @@ import { publicRoutes } from '../server/public-routes.ts';
 import { Router } from '../server/router.ts';
 import { Upgrade } from '../server/upgrade.ts';
 import { ConnectionMaxAge } from '../transports/websocket/max-age.ts';
+import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { PostTransport } from '../transports/http/post.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
@@ -73,7 +75,9 @@ export async function createPublicSide(
     maxChannels: config.MAX_CHANNELS,
     gapPolicy: config.ON_GAP,
   });
+  const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const sockets = new WebSocketTransport({
+    rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
     schema,
     admission,
     executor,
@@ -96,7 +100,7 @@ export async function createPublicSide(
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
   const routes = publicRoutes({
-    post: new PostTransport(admission, executor, authenticator, contexts),
+    post: new PostTransport({ admission, executor, authenticator, contexts, turns }),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     graphiql: config.GRAPHIQL ? await Graphiql.load(isOpen ? schema : undefined) : undefined,

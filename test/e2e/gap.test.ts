@@ -20,6 +20,8 @@ import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { Limiter } from '../../src/support/limiter.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
+import { Turns } from '../../src/support/turns.ts';
+import { MessageRate } from '../../src/transports/websocket/message-rate.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
@@ -74,6 +76,7 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
     gapPolicy,
   });
   const transport = new WebSocketTransport({
+    rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
     schema,
     admission: new Admission({ executor }),
     executor,

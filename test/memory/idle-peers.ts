@@ -18,6 +18,8 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
+import { Turns } from '../../src/support/turns.ts';
+import { MessageRate } from '../../src/transports/websocket/message-rate.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
 
 const TEXT = 0x81;
@@ -110,6 +112,7 @@ export class Pod {
     });
     let connected = 0;
     this.#transport = new WebSocketTransport({
+      rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
       schema,
       admission: new Admission({ executor }),
       executor,

@@ -14,6 +14,8 @@ import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from '../../support/small-set.ts';
 import { withQueryText } from './subscribe-message.ts';
+import type { TurnTaker } from '../../support/turns.ts';
+import type { MessageRate } from './message-rate.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
 
 /** What all connections of a transport have in common. */
@@ -25,6 +27,7 @@ export interface ConnectionServices {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bufferBytes: number;
+  readonly rate: MessageRate;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
   leave(subscription: WebSocketSubscription): void;
@@ -43,6 +46,8 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   'complete',
 ]);
 
+const INTERNAL_ERROR = { message: 'Internal server error' };
+
 /** How long a client that is closed for slowness has to answer the close frame. */
 const TERMINATE_AFTER_MS = 1_000;
 
@@ -50,10 +55,11 @@ const TERMINATE_AFTER_MS = 1_000;
  * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
  * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
  */
-export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionOwner {
+export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, TurnTaker {
   readonly sendQueue: SendQueue;
   /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
+  spentUntil = 0;
   readonly #socket: RawSocket;
   readonly #services: ConnectionServices;
   readonly #closed: (code: number, reason: string) => Promise<void>;
@@ -167,8 +173,11 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
 
   /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
   onPingFrame(data: Buffer): void {
-    if (this.sendQueue.isTooMuch(data.length)) this.overflow();
-    else if (this.#socket.open) this.#socket.webSocket.pong(data);
+    this.#services.rate.message(this, () => {
+      if (this.sendQueue.isTooMuch(data.length)) this.overflow();
+      else if (this.#socket.open) this.#socket.webSocket.pong(data);
+      return 'ping';
+    });
   }
 
   onPongFrame(): void {
@@ -176,29 +185,50 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   }
 
   receive(data: RawData, isBinary: boolean): void {
+    if (this.#socket.open) this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
+  }
+
+  /** Stops reading, since messages wait for their turn. */
+  hold(): void {
+    this.#services.metrics.heldConnections.inc();
+    this.#socket.webSocket.pause();
+  }
+
+  resume(): void {
+    this.#socket.webSocket.resume();
+  }
+
+  overrun(): void {
+    this.end(DISCONNECTS.tooManyMessages);
+  }
+
+  /** @returns the message's type */
+  #handleMessage(data: RawData, isBinary: boolean): string {
     const message = isBinary ? undefined : parseMessage(data);
     if (message === undefined || !CLIENT_MESSAGES.has(message['type'])) {
       this.end(DISCONNECTS.badMessage);
-      return;
+      return '';
     }
-    const id =
-      message['type'] === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
+    const type = message['type'] as string;
+    const id = type === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
     if (id !== undefined && this.#ids.has(id)) {
       this.end(DISCONNECTS.idInUse);
-      return;
+      return type;
     }
     if (id !== undefined) this.#ids.add(id);
     // graphql-ws takes parsed messages too, though its types do not say so.
     // One function for both outcomes: a subscription holds it for as long as it lives.
     const onEnd = (error: unknown): void => {
       if (id !== undefined) this.#ids.delete(id);
-      if (error !== undefined) this.#failed(error);
+      if (error !== undefined) this.#failed(error, id);
     };
     this.#handle?.(withQueryText(message) as string).then(onEnd, onEnd);
+    return type;
   }
 
   onClose(code: number, reason: string): void {
     this.#services.forget(this);
+    this.#services.rate.forget(this);
     this.#services.initDeadlines.end(this);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
   }
@@ -206,13 +236,20 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   #close(code: number, reason: string, label: string): void {
     if (!this.#socket.open) return;
     this.sendQueue.finish();
+    // A socket that is not read would not see the client's answer to the close frame.
+    this.#services.rate.forget(this);
     this.#services.metrics.closes.inc({ code, reason: label });
     this.#socket.webSocket.close(code, reason);
   }
 
-  #failed(error: unknown): void {
-    this.#services.log.error({ err: error }, 'a connection failed');
-    this.end(DISCONNECTS.failed);
+  /** @param id of the operation that has failed, so that the others go on: its result is no JSON, say */
+  #failed(error: unknown, id?: string): void {
+    this.#services.log.error(
+      { err: error },
+      id === undefined ? 'a connection failed' : 'an operation failed',
+    );
+    if (id === undefined) this.end(DISCONNECTS.failed);
+    else if (this.open) this.send(JSON.stringify({ id, type: 'error', payload: [INTERNAL_ERROR] }));
   }
 }
 

@@ -17,6 +17,12 @@ export const DISCONNECTS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
   serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
   gap: { code: 1012, label: 'gap', reason: 'Events may be missing: fetch again', retry: true },
+  tooManyMessages: {
+    code: 1008,
+    label: 'too_many_messages',
+    reason: 'Too many messages: more waited for their turn than may wait',
+    retry: false,
+  },
   tooSlow: {
     code: 1013,
     label: 'too_slow',

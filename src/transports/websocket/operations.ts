@@ -13,6 +13,7 @@ import type { Operation } from '../../executor/operation.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
+import type { MessageRate } from './message-rate.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
 export interface OperationOptions {
@@ -22,12 +23,14 @@ export interface OperationOptions {
   readonly hub: Pick<Hub, 'join' | 'leave'>;
   readonly contexts: Pick<Contexts, 'queryContext'>;
   readonly log: Log;
+  readonly rate: Pick<MessageRate, 'inTurn'>;
   /** Of one connection, at the same time. */
   readonly maxOperations: number;
 }
 
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
 interface QueryArgs extends ExecutionArgs {
+  readonly connection: Connection;
   readonly operation: Operation;
   readonly document: DocumentNode;
 }
@@ -58,8 +61,12 @@ export class Operations {
     }
   }
 
-  /** The hook `execute`, for queries and mutations. */
-  execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
+  /** The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. */
+  execute(args: ExecutionArgs): Promise<ExecutionResult> {
+    return this.#options.rate.inTurn((args as QueryArgs).connection, () => this.#execute(args));
+  }
+
+  #execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
     const { operation, contextValue, variableValues } = args as QueryArgs;
     return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
   }
@@ -85,6 +92,7 @@ export class Operations {
     if (operation.kind !== 'subscription') {
       const { document, name } = operation;
       const args: QueryArgs = {
+        connection,
         operation,
         schema,
         document,

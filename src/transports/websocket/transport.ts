@@ -12,12 +12,14 @@ import { Connection, type ConnectionServices } from './connection.ts';
 import { CLOSES, DISCONNECTS } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
+import type { MessageRate } from './message-rate.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { PacedClose } from './paced-close.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 
 interface WebSocketOptions extends OperationOptions {
+  readonly rate: MessageRate;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
@@ -83,7 +85,8 @@ export class WebSocketTransport {
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => operations.execute(args),
     });
-    const { schema, authenticator, flusher, metrics, log, bufferBytes, clock, gapClosesPerSecond } = options;
+    const { schema, authenticator, flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } =
+      options;
     this.#gapCloses = new PacedClose({
       close: (connection) => connection.end(DISCONNECTS.gap),
       perSecond: gapClosesPerSecond,
@@ -99,6 +102,7 @@ export class WebSocketTransport {
       metrics,
       log,
       bufferBytes,
+      rate,
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       leave: (subscription) => operations.leave(subscription),
       reconnect: (connection) => this.#gapCloses.add(connection),

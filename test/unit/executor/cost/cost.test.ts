@@ -13,6 +13,9 @@ const times = (count: number, text: (index: number) => string): string =>
 const doubling = (count: number): string =>
   `subscription { event { ...F0 } } ${times(count, (index) => `fragment F${index} on Event { a: event { ...F${index + 1} } b: event { ...F${index + 1} } }`)} fragment F${count} on Event { id }`;
 
+const spread = (count: number): string =>
+  `{ event { ${times(count, (index) => `e${index}: event { ...F }`)} } } fragment F on Event { id }`;
+
 function limitOf(executor: Executor, query: string): unknown {
   const [error] = refused(executor, query);
   return error?.extensions;
@@ -21,8 +24,6 @@ function limitOf(executor: Executor, query: string): unknown {
 describe('the limits of an operation', () => {
   it('count fields with fragments expanded', () => {
     const executor = newExecutor({ limits: { fields: 7 } });
-    const spread = (count: number): string =>
-      `{ event { ${times(count, (index) => `e${index}: event { ...F }`)} } } fragment F on Event { id }`;
     prepared(executor, spread(3));
     assert.deepEqual(limitOf(executor, spread(4)), { code: 'TOO_MANY_FIELDS', limit: 7, value: 9 });
   });

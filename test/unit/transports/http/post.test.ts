@@ -7,7 +7,8 @@ import { Executor } from '../../../../src/executor/executor.ts';
 import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
-import { PostTransport, type PostResponse } from '../../../../src/transports/http/post.ts';
+import { Turns } from '../../../../src/support/turns.ts';
+import { PostTransport, type PostOptions, type PostResponse } from '../../../../src/transports/http/post.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String!): String fails: String secret: String }
@@ -32,13 +33,23 @@ const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') 
 
 const GREETING = 'query ($name: String!) { hello(name: $name) }';
 const persisted = PersistedDocuments.load('m.json', JSON.stringify({ greeting: GREETING }), () => []);
+const ROOMY = { msPerSecond: 1_000, now: () => 0 };
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
+function transportWith(options: Partial<PostOptions>): PostTransport {
+  return new PostTransport({
+    admission: new Admission({ executor, persisted }),
+    executor,
+    authenticator: { viewerOf: () => ({}) },
+    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    turns: new Turns(ROOMY),
+    ...options,
+  });
+}
+
 function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<PostResponse> {
-  const authenticator = { viewerOf: () => viewer };
-  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  return new PostTransport(new Admission({ executor, persisted }), executor, authenticator, contexts).respond(
+  return transportWith({ authenticator: { viewerOf: () => viewer } }).respond(
     {
       headers: { 'content-type': 'application/json', ...headers },
       url: '/graphql',
@@ -56,6 +67,15 @@ interface Result {
 const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
 
 describe('PostTransport', () => {
+  it('refuses requests while too many wait for their turn', async () => {
+    const transport = transportWith({ turns: { run: () => undefined, waiting: 1_000 } });
+    const headers = { 'content-type': 'application/json' };
+    const head = { headers, url: '/graphql', remoteAddress: undefined };
+    const response = await transport.respond(head, JSON.stringify({ query: '{ secret }' }));
+    assert.equal(response.status, 503);
+    assert.equal(response.headers['retry-after'], '1');
+  });
+
   it('refuses a client before it looks at the document, which names no field to it', async () => {
     let prepared = 0;
     const counting = {
@@ -64,13 +84,10 @@ describe('PostTransport', () => {
         return executor.prepare(...given);
       },
     };
-    const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-    const transport = new PostTransport(
-      new Admission({ executor: counting }),
-      executor,
-      { viewerOf: () => Promise.resolve(null) },
-      contexts,
-    );
+    const transport = transportWith({
+      admission: new Admission({ executor: counting }),
+      authenticator: { viewerOf: () => Promise.resolve(null) },
+    });
     const headers = { 'content-type': 'application/json' };
     const response = await transport.respond(
       { headers, url: '/graphql', remoteAddress: undefined },

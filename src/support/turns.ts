@@ -1,0 +1,145 @@
+/** One that hands over jobs: a connection, say. */
+export interface TurnTaker {
+  /** When its share is worth nothing any more, in ms of a monotonic clock; 0 at first. Turns alone sets it. */
+  spentUntil: number;
+  /** A job of it has to wait: it is to hand over no more, for now. */
+  hold(): void;
+  /** All jobs that waited have run. */
+  resume(): void;
+  /** More jobs wait than may; this one is dropped. */
+  overrun(): void;
+}
+
+/**
+ * Runs at once.
+ *
+ * @returns the least part of its owner's share that it takes, in seconds
+ */
+export type Job = () => number;
+
+interface TurnsOptions {
+  /** ms of the event loop that one owner may take in a second. */
+  readonly msPerSecond: number;
+  /** A monotonic clock. */
+  readonly now: () => number;
+}
+
+/** All jobs together take about so long in one turn of the event loop, so that timers and other sockets have theirs. */
+const TURN_MS = 10;
+/** What an owner that has been quiet may take at once, in seconds of its share. */
+const BURST_MS = 5_000;
+/** Owners past their share are looked at so often, so that few timers are made. */
+const NAP_MS = 50;
+
+/**
+ * Bounds what each owner of jobs takes of the event loop. A job runs at once while the turn of the loop has room and
+ * its owner has not spent its share; else it waits, and owners with jobs that wait take turns, one job each:
+ *
+ *     jobs ─┬─ at once
+ *           └─ queue of the owner ─ ready (round robin) ─ setImmediate, about 10 ms a turn
+ *                                 └ past its share: naps until it is worth something again
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #queues = new Map<TurnTaker, Job[]>();
+  /** Owners in the order of their turns. */
+  readonly #ready = new Set<TurnTaker>();
+  /** ms that jobs have taken in this turn of the event loop. */
+  #spent = 0;
+  /** The end of this turn has been asked for. */
+  #ending = false;
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Owners with jobs that wait. */
+  get waiting(): number {
+    return this.#queues.size;
+  }
+
+  /** @param most jobs of this owner that may wait */
+  run(owner: TurnTaker, job: Job, most = Infinity): void {
+    const queue = this.#queues.get(owner);
+    if (queue === undefined) {
+      if (this.#spent < TURN_MS && this.#nap(owner) === 0) {
+        this.#run(owner, job);
+        return;
+      }
+      this.#queues.set(owner, [job]);
+      this.#ready.add(owner);
+      this.#endTurnLater();
+      owner.hold();
+    } else if (queue.length < most) {
+      queue.push(job);
+    } else {
+      owner.overrun();
+    }
+  }
+
+  /** Drops the jobs of an owner. */
+  forget(owner: TurnTaker): void {
+    this.#ready.delete(owner);
+    if (this.#queues.delete(owner)) owner.resume();
+  }
+
+  #run(owner: TurnTaker, job: Job): void {
+    const began = this.#options.now();
+    let least = 0;
+    try {
+      least = job();
+    } finally {
+      const took = this.#options.now() - began;
+      this.#spent += took;
+      const share = Math.max(least, took / this.#options.msPerSecond);
+      owner.spentUntil = Math.max(owner.spentUntil, began) + 1_000 * share;
+      this.#endTurnLater();
+    }
+  }
+
+  /** ms until the owner has a share again. */
+  #nap(owner: TurnTaker): number {
+    if (owner.spentUntil === 0) return 0;
+    return Math.max(0, owner.spentUntil - this.#options.now() - BURST_MS);
+  }
+
+  #endTurnLater(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    setImmediate(() => {
+      this.#ending = false;
+      this.#spent = 0;
+      this.#runReady();
+    });
+  }
+
+  #runReady(): void {
+    for (const owner of this.#ready) {
+      if (this.#spent >= TURN_MS) break;
+      this.#ready.delete(owner);
+      const nap = this.#nap(owner);
+      if (nap > 0) this.#wakeLater(owner, nap);
+      else this.#runNext(owner);
+    }
+    if (this.#ready.size > 0) this.#endTurnLater();
+  }
+
+  #runNext(owner: TurnTaker): void {
+    const queue = this.#queues.get(owner);
+    const job = queue?.shift();
+    if (job !== undefined) this.#run(owner, job);
+    // The job may have closed the owner, or added others.
+    if (this.#queues.get(owner) !== queue) return;
+    if (queue?.length === 0) this.forget(owner);
+    else this.#ready.add(owner);
+  }
+
+  #wakeLater(owner: TurnTaker, ms: number): void {
+    const wake = (): void => {
+      if (!this.#queues.has(owner)) return;
+      this.#ready.add(owner);
+      this.#endTurnLater();
+    };
+    setTimeout(wake, Math.ceil(ms / NAP_MS) * NAP_MS).unref();
+  }
+}

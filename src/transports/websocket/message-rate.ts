@@ -1,0 +1,46 @@
+import type { Turns, TurnTaker } from '../../support/turns.ts';
+
+/**
+ * Messages of one connection that may wait. A socket that is not read any more still hands over what has been received,
+ * up to 64 KB.
+ */
+const MAX_WAITING = 500;
+
+/** Bounds what each connection may send: in messages, in subscriptions and queries, and in time of the event loop. */
+export class MessageRate {
+  readonly #turns: Turns;
+  /** What one takes of a connection's share, in seconds. */
+  readonly #message: number;
+  readonly #subscribe: number;
+
+  constructor(turns: Turns, messagesPerSecond: number, subscribesPerSecond: number) {
+    this.#turns = turns;
+    this.#message = 1 / messagesPerSecond;
+    this.#subscribe = 1 / subscribesPerSecond;
+  }
+
+  /** @param handle handles one message, at once or in its turn, and returns its type */
+  message(connection: TurnTaker, handle: () => string): void {
+    const job = (): number => (handle() === 'subscribe' ? this.#subscribe : this.#message);
+    this.#turns.run(connection, job, MAX_WAITING);
+  }
+
+  /** Resolves to what `execute` gives; stays pending if the connection is closed before its turn. */
+  inTurn<T>(connection: TurnTaker, execute: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#turns.run(connection, () => {
+        try {
+          resolve(execute());
+        } catch (error) {
+          reject(error as Error);
+        }
+        return 0;
+      });
+    });
+  }
+
+  /** The connection is closing: its messages are dropped. */
+  forget(connection: TurnTaker): void {
+    this.#turns.forget(connection);
+  }
+}

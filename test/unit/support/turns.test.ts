@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, describe, it, type TestContext } from 'node:test';
+import { Turns, type Job, type TurnTaker } from '../../../src/support/turns.ts';
+
+/** Moved by jobs: the time that they take. */
+let now = 0;
+let done: string[] = [];
+
+class Owner implements TurnTaker {
+  spentUntil = 0;
+  held = 0;
+  resumed = 0;
+  overruns = 0;
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+  hold(): void {
+    this.held += 1;
+  }
+  resume(): void {
+    this.resumed += 1;
+  }
+  overrun(): void {
+    this.overruns += 1;
+  }
+  job(ms: number, least = 0): Job {
+    return () => {
+      done.push(this.name);
+      now += ms;
+      return least;
+    };
+  }
+}
+
+/** 10 ms without jobs, and a turn of the event loop. */
+async function pass(t: TestContext): Promise<void> {
+  now += 10;
+  t.mock.timers.tick(10);
+  await nextTurn();
+}
+
+const turnsOf = (msPerSecond: number): Turns => new Turns({ msPerSecond, now: () => now });
+
+beforeEach(() => {
+  now = 1;
+  done = [];
+});
+
+describe('Turns', () => {
+  it('runs the jobs of a quiet owner at once', () => {
+    const turns = turnsOf(50);
+    const owner = new Owner('a');
+    for (let index = 0; index < 20; index += 1) turns.run(owner, owner.job(0.1));
+    assert.equal(done.length, 20);
+    assert.equal(owner.held, 0);
+  });
+
+  it('lets a turn of the event loop take about 10 ms, and owners take turns after it', async () => {
+    const turns = turnsOf(1_000);
+    const [greedy, other] = [new Owner('a'), new Owner('b')];
+    for (let index = 0; index < 6; index += 1) turns.run(greedy, greedy.job(6));
+    turns.run(other, other.job(1));
+    assert.deepEqual(done, ['a', 'a']);
+    assert.equal(greedy.held, 1);
+    await nextTurn();
+    assert.deepEqual(done, ['a', 'a', 'a', 'b', 'a']);
+    assert.equal(other.resumed, 1);
+    await nextTurn();
+    assert.equal(done.length, 7);
+    assert.equal(greedy.resumed, 1);
+    assert.equal(turns.waiting, 0);
+  });
+
+  it('runs no more than its share of an owner that is busy all the time', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = turnsOf(50);
+    const [greedy, other] = [new Owner('a'), new Owner('b')];
+    for (let index = 0; index < 1_000; index += 1) turns.run(greedy, greedy.job(5));
+    const began = now;
+    while (now - began < 20_000) await pass(t);
+    // Five seconds' share at once, then one a second.
+    const took = 5 * done.length;
+    assert.ok(took >= 1_000 && took <= 50 * 26, `expected at most 1300 ms of 20 s, got ${took}`);
+    await pass(t);
+    turns.run(other, other.job(1));
+    assert.equal(done.at(-1), 'b');
+  });
+
+  it('counts jobs that take little time by what they take at least', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = turnsOf(50);
+    const owner = new Owner('a');
+    for (let index = 0; index < 1_000; index += 1) turns.run(owner, owner.job(0, 1 / 20));
+    assert.equal(done.length, 101);
+    for (let ms = 0; ms < 2_000; ms += 10) await pass(t);
+    assert.ok(Math.abs(done.length - 141) <= 2, `expected 20 a second more, got ${done.length}`);
+  });
+
+  it('tells an owner of which more jobs wait than may, and runs none of an owner that has left', async () => {
+    const turns = turnsOf(50);
+    const owner = new Owner('a');
+    for (let index = 0; index < 5; index += 1) turns.run(owner, owner.job(20), 3);
+    assert.equal(owner.overruns, 1);
+    turns.forget(owner);
+    assert.equal(owner.resumed, 1);
+    await nextTurn();
+    await nextTurn();
+    assert.deepEqual(done, ['a']);
+  });
+});
