@@ -73,9 +73,15 @@ function replacementOf(value: unknown): unknown {
     made.add(value);
     return value;
   }
-  if (isBytes(value)) return copyOfBytes(value);
+  if (!isPlain(value) && isBytes(value)) return copyOfBytes(value);
   if (isService(value)) return viewOf(value);
   return 'then' in value && typeof value.then === 'function' ? sharedPromise(value as never) : value;
+}
+
+/** An object literal, or a list: by far most of what loaders return. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype;
 }
 
 function isSafe(value: object): boolean {
@@ -85,6 +91,7 @@ function isSafe(value: object): boolean {
 function isService(value: object): boolean {
   const { load, next } = value as { readonly load?: unknown; readonly next?: unknown };
   if (typeof load === 'function' || typeof next === 'function') return true;
+  if (isPlain(value)) return false;
   return value instanceof EventEmitter || value instanceof EventTarget;
 }
 
@@ -145,9 +152,10 @@ function freezeAll(root: object): void {
       if (walked.has(object)) continue;
       walked.add(object);
     }
-    keepItems(object, keep);
+    const data = isPlain(object);
+    if (!data) keepItems(object, keep);
     for (const key of Reflect.ownKeys(object)) keepProperty(object, key, keep);
-    lock(object);
+    if (!data) lock(object);
     Object.freeze(object);
   }
 }
