@@ -7,6 +7,7 @@ import { interpret } from './interpret.ts';
 import type { CompiledRun } from './jit-schema.ts';
 import { JitState, type Specialization } from './jit-state.ts';
 import type { Operation } from './operation.ts';
+import { Rate } from '../support/rate.ts';
 import { coerceVariables, type Variables } from './variables.ts';
 
 type MaybePromise<T> = T | Promise<T>;
@@ -16,6 +17,12 @@ type MaybePromise<T> = T | Promise<T>;
  * runs costs at most twice the best choice made with knowledge of how often the operation will run.
  */
 const COMPILE_AFTER_RUNS = 10;
+
+/**
+ * Fields compiled in a second, at 10 to 100 µs each; a thousand more at once. Clients that send ever new documents make
+ * the rest run on graphql-js for a while.
+ */
+const FIELDS_PER_SECOND = 1_000;
 
 interface CoercedVariables {
   readonly operation: Operation;
@@ -40,8 +47,14 @@ export class AdaptiveJit {
   /** The least recently used code is evicted first, and compiled again after COMPILE_AFTER_RUNS further runs. */
   readonly #compiled: LRUCache<Specialization, CompiledOperation>;
 
-  /** @param maxFields number of fields for which code is kept, over all operations; about 1.2 KB each */
-  constructor(schema: GraphQLSchema, maxFields: number, log: Log) {
+  readonly #rate: Rate;
+
+  /**
+   * @param maxFields number of fields for which code is kept, over all operations; about 1.2 KB each
+   * @param now a monotonic clock
+   */
+  constructor(schema: GraphQLSchema, maxFields: number, log: Log, now: () => number) {
+    this.#rate = new Rate(FIELDS_PER_SECOND, now);
     this.#schema = schema;
     this.#log = log;
     this.#compiler = new Compiler(schema);
@@ -128,8 +141,10 @@ export class AdaptiveJit {
     if (specialization === undefined || specialization.refused) return undefined;
     const known = this.#compiled.get(specialization);
     if (known !== undefined || specialization.runs++ < COMPILE_AFTER_RUNS) return known;
+    if (!this.#rate.open) return undefined;
     try {
       const compiled = this.#compiler.compile(operation, variables);
+      this.#rate.take(compiled.size);
       specialization.refused = !this.#compiled.set(specialization, compiled).has(specialization);
       this.counts.compiled++;
       return compiled;

@@ -38,6 +38,12 @@ export interface ExecutorOptions {
    * @default true
    */
   readonly suggestions?: boolean;
+  /**
+   * A monotonic clock, which limits how much is compiled in a second.
+   *
+   * @default performance.now
+   */
+  readonly now?: () => number;
   readonly log: Log;
 }
 
@@ -53,13 +59,17 @@ export class Executor {
   readonly #suggestions: boolean;
 
   constructor({ schema, cacheSize, suggestions = true, log, limits, refused, ...options }: ExecutorOptions) {
-    const { cacheCharacters = 1_000_000, maxCompiledFields = 50_000 } = options;
+    const {
+      cacheCharacters = 1_000_000,
+      maxCompiledFields = 50_000,
+      now = () => performance.now(),
+    } = options;
     this.#schema = schema;
     this.#suggestions = suggestions;
     this.#costs = new CostCheck(schema, { ...DEFAULT_COST_LIMITS, ...limits });
     this.#refused = refused ?? (() => undefined);
     this.#documents = new Documents(schema, { entries: cacheSize, characters: cacheCharacters }, this.#costs);
-    this.#jit = new AdaptiveJit(schema, maxCompiledFields, log);
+    this.#jit = new AdaptiveJit(schema, maxCompiledFields, log, now);
   }
 
   /** How often the compiler compiled and refused an operation, and how often compiled code fell back to graphql-js. */

@@ -58,6 +58,10 @@ export class Turns {
     return this.#queues.size;
   }
 
+  holds(owner: TurnTaker): boolean {
+    return this.#queues.has(owner);
+  }
+
   /** @param most jobs of this owner that may wait */
   run(owner: TurnTaker, job: Job, most = Infinity): void {
     const queue = this.#queues.get(owner);

@@ -211,8 +211,21 @@ test('a client that stops answering pings is disconnected, one that answers stay
   await lively.roundTrip();
 });
 
+test('a client that sends more than its share for two pings is told so, with a code', async (t) => {
+  const settings = { PING_SECONDS: '1', MESSAGES_PER_SECOND: '1', SUBSCRIBES_PER_SECOND: '1' };
+  const gateway = await startEmbedded(t, settings);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.sendTogether(...Array.from({ length: 100 }, () => ({ type: 'ping' })));
+  assert.equal((await socket.closed).code, 1008);
+});
+
 test('a client that sends queries and does not read is closed, and its answers do not pile up', async (t) => {
-  const gateway = await startEmbedded(t, { SOCKET_BUFFER_BYTES: '65536', MAX_OPERATIONS: '100000' });
+  const gateway = await startEmbedded(t, {
+    SOCKET_BUFFER_BYTES: '65536',
+    MAX_OPERATIONS: '100000',
+    SUBSCRIBES_PER_SECOND: '100000',
+    LOOP_MS_PER_SECOND: '1000',
+  });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.webSocket.pause();
   const query = '{ __schema { types { name fields { name description args { name } type { name } } } } }';

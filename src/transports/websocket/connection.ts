@@ -164,7 +164,9 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   /** Pings the client, or terminates the connection if the last ping was not answered. */
   checkHeartbeat(): void {
     if (!this.#alive) {
-      this.terminate();
+      // The pong of a socket that is not read is behind what it has sent.
+      if (this.#services.rate.holds(this)) this.overrun();
+      else this.terminate();
       return;
     }
     this.#alive = false;

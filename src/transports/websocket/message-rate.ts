@@ -39,6 +39,11 @@ export class MessageRate {
     });
   }
 
+  /** Whether messages of the connection wait. */
+  holds(connection: TurnTaker): boolean {
+    return this.#turns.holds(connection);
+  }
+
   /** The connection is closing: its messages are dropped. */
   forget(connection: TurnTaker): void {
     this.#turns.forget(connection);

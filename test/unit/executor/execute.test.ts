@@ -47,6 +47,25 @@ describe('execute', () => {
     assert.equal(executor.counts.compiled, 1);
   });
 
+  it('compiles a thousand fields at once and a thousand a second, and runs what is beyond on graphql-js', () => {
+    let now = 5_000;
+    const executor = newExecutor({ now: () => now });
+    const aliases = Array.from({ length: 100 }, (_, index) => `a${index}: id`).join(' ');
+    const operations = Array.from({ length: 40 }, (_, index) =>
+      prepared(executor, `subscription S${index} { event { ${aliases} } }`),
+    );
+    const runAll = (): void => {
+      for (const operation of operations) {
+        for (let run = 0; run < 11; run++) void executor.execute(operation, EVENT, {}, {});
+      }
+    };
+    runAll();
+    assert.equal(executor.counts.compiled, 10);
+    now += 1_000;
+    runAll();
+    assert.equal(executor.counts.compiled, 20);
+  });
+
   it('falls back to graphql-js when compiled code has an error, and uses compiled code no more if that is frequent', () => {
     const schema = buildSchema(SDL);
     let fails = false;

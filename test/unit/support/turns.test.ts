@@ -103,6 +103,7 @@ describe('Turns', () => {
     const owner = new Owner('a');
     for (let index = 0; index < 5; index += 1) turns.run(owner, owner.job(20), 3);
     assert.equal(owner.overruns, 1);
+    assert.ok(turns.holds(owner));
     turns.forget(owner);
     assert.equal(owner.resumed, 1);
     await nextTurn();

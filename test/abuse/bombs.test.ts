@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import type { Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test, { type TestContext } from 'node:test';
+import { Executor } from '../../src/executor/executor.ts';
+import { Operation } from '../../src/executor/operation.ts';
+import { createLog } from '../../src/log.ts';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { connectAndInit, subscribeMessage } from '../helpers/raw-socket.ts';
+import { schema } from '../unit/executor/zoo.ts';
+import { BOMBS } from './bombs.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const newExecutor = (refused?: (code: string) => void): Executor =>
+  new Executor({ schema, cacheSize: 100, log: createLog('silent'), ...(refused && { refused }) });
+
+/** Prints what bombs cost the process that runs `detonate`. */
+function measured(t: TestContext, what: string, count: number, detonate: () => void): void {
+  collectGarbage();
+  const heap = process.memoryUsage().heapUsed;
+  const began = process.cpuUsage();
+  detonate();
+  const ms = process.cpuUsage(began).user / 1_000 / count;
+  collectGarbage();
+  const megabytes = (process.memoryUsage().heapUsed - heap) / 1e6;
+  t.diagnostic(`${what}: ${ms.toFixed(2)} ms of CPU each, ${megabytes.toFixed(2)} MB kept of ${count}`);
+}
+
+for (const { title, text, code } of BOMBS) {
+  test(`a document of ${title} is refused before it costs much, and once`, (t) => {
+    const codes: string[] = [];
+    const executor = newExecutor((refused) => codes.push(refused));
+    executor.prepare('{ event { id } }');
+    measured(t, title, 20, () => {
+      for (let variant = 0; variant < 20; variant += 1) executor.prepare(text(variant));
+    });
+    const errors = executor.prepare(text(0));
+    assert.ok(!(errors instanceof Operation), 'expected errors, got an operation');
+    assert.equal(errors[0]?.extensions['code'], code);
+    assert.ok(errors.length <= 11, `expected at most 11 errors, got ${errors.length}`);
+    assert.ok(JSON.stringify(errors).length < 20_000, 'expected a short answer');
+    assert.equal(codes.length, code === undefined ? 0 : 21);
+    // The same object: it was neither parsed nor counted again.
+    assert.equal(executor.prepare(text(0)), errors);
+  });
+}
+
+test('documents that are all different evict each other, and are kept within a bound', (t) => {
+  const executor = newExecutor();
+  measured(t, 'distinct documents', 2_000, () => {
+    for (let index = 0; index < 2_000; index += 1)
+      executor.prepare(`subscription S${index} { event { id } }`);
+  });
+  const first = executor.prepare('subscription S1999 { event { id } }');
+  assert.equal(executor.prepare('subscription S1999 { event { id } }'), first);
+});
+
+test('variables of 60 KB are answered briefly', async (t) => {
+  const executor = newExecutor();
+  const operation = executor.prepare('subscription ($ids: [ID!]) { event(ids: $ids) { id } }');
+  assert.ok(operation instanceof Operation, JSON.stringify(operation));
+  const ids = Array.from({ length: 15_000 }, () => null);
+  measured(t, 'variables of 60 KB, all wrong', 20, () => {
+    for (let index = 0; index < 20; index += 1) executor.subscriptionField(operation, { ids });
+  });
+  const errors = executor.subscriptionField(operation, { ids });
+  assert.ok(Array.isArray(errors) && errors.length <= 51);
+  assert.ok(JSON.stringify(errors).length < 20_000);
+});
+
+/** One frame of a client, masked with zeros. */
+const PING = Buffer.from('\x81\x8f\0\0\0\0{"type":"ping"}', 'latin1');
+
+const SCHEMA = 'type Subscription { item: Item @event(topic: "items") } type Item { id: ID item: Item }';
+
+test('a client has its turn while ten sockets pipeline documents that take long', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const hostile = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
+  const client = await connectAndInit(t, gateway.graphqlUrl);
+  const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.repeat(count)}`;
+  for (const [index, socket] of hostile.entries()) {
+    const messages = Array.from({ length: 100 }, (_, id) =>
+      subscribeMessage(
+        String(id),
+        `subscription S${index}_${id} { item { ${Array.from({ length: 9 }, (__, alias) => `a${alias}: item { ${levels(15)} }`).join(' ')} } }`,
+      ),
+    );
+    socket.sendTogether(...messages, { type: 'ping' });
+  }
+  await client.roundTrip();
+  const pongs = (): number =>
+    hostile.filter(({ messages }) => messages.some(({ type }) => type === 'pong')).length;
+  assert.ok(
+    pongs() <= 2,
+    `expected the client's turn before the end of what was pipelined, after ${pongs()} sockets`,
+  );
+  assert.ok((await gateway.metric('sluice_held_connections_total')) > 0);
+});
+
+test('a socket that sends a storm of messages is held, and closed past a bound that no client meets', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const settings = { MESSAGES_PER_SECOND: '10', SUBSCRIBES_PER_SECOND: '10' };
+  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  const hasty = await connectAndInit(t, gateway.graphqlUrl);
+  const storm = Array.from({ length: 40 }, (_, index) => [
+    subscribeMessage(`s${index}`, `subscription S${index} { item { id } }`),
+    { type: 'complete', id: `s${index}` },
+  ]);
+  hasty.sendTogether(...storm.flat());
+  await hasty.roundTrip();
+  assert.ok((await gateway.metric('sluice_held_connections_total')) > 0);
+  await gateway.untilMetric('sluice_channels', 0);
+  const hostile = await connectAndInit(t, gateway.graphqlUrl);
+  const { _socket: stream } = hostile.webSocket as unknown as { _socket: Writable };
+  stream.write(Buffer.concat(Array.from({ length: 2_000 }, () => PING)));
+  assert.equal((await hostile.closed).code, 1008);
+  await gateway.untilMetric('sluice_connections', 1);
+  await hasty.roundTrip();
+});
+
+test('ids of 60 KB are answered, and not kept once their operations have ended', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (let index = 0; index < 20; index += 1) {
+    const id = `${index}${'x'.repeat(60_000)}`;
+    socket.send(subscribeMessage(id, 'subscription { item { id } }'), { type: 'complete', id });
+  }
+  await socket.roundTrip();
+  await gateway.untilMetric('sluice_subscribers', 0);
+  await gateway.untilMetric('sluice_channels', 0);
+});
+
+test('a query whose result is no JSON is an error for its id, and the other operations go on', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `scalar Big type Query { big: Big } ${SCHEMA}`,
+    'graph.js':
+      "import { defineGraph } from 'sluice'; export default defineGraph({ resolvers: { Query: { big: () => 10n } } });",
+  });
+  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('good', 'subscription { item { id } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  socket.subscribe('big', '{ big }');
+  const answer = await socket.until(({ id }) => id === 'big');
+  assert.deepEqual(answer, { id: 'big', type: 'error', payload: [{ message: 'Internal server error' }] });
+  await gateway.postEvent('items', { id: 1 });
+  await socket.until(({ id, type }) => id === 'good' && type === 'next');
+});
