@@ -18,8 +18,8 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const newExecutor = (refused?: (code: string) => void): Executor =>
   new Executor({ schema, cacheSize: 100, log: createLog('silent'), ...(refused && { refused }) });
 
-/** Prints what bombs cost the process that runs `detonate`. */
-function measured(t: TestContext, what: string, count: number, detonate: () => void): void {
+/** Prints what bombs cost the process that runs `detonate`. @returns MB that are kept of them */
+function measured(t: TestContext, what: string, count: number, detonate: () => void): number {
   collectGarbage();
   const heap = process.memoryUsage().heapUsed;
   const began = process.cpuUsage();
@@ -28,6 +28,7 @@ function measured(t: TestContext, what: string, count: number, detonate: () => v
   collectGarbage();
   const megabytes = (process.memoryUsage().heapUsed - heap) / 1e6;
   t.diagnostic(`${what}: ${ms.toFixed(2)} ms of CPU each, ${megabytes.toFixed(2)} MB kept of ${count}`);
+  return megabytes;
 }
 
 for (const { title, text, code } of BOMBS) {
@@ -35,9 +36,10 @@ for (const { title, text, code } of BOMBS) {
     const codes: string[] = [];
     const executor = newExecutor((refused) => codes.push(refused));
     executor.prepare('{ event { id } }');
-    measured(t, title, 20, () => {
+    const kept = measured(t, title, 20, () => {
       for (let variant = 0; variant < 20; variant += 1) executor.prepare(text(variant));
     });
+    assert.ok(kept < 4, `expected neither texts nor syntax trees to be kept, got ${kept} MB`);
     const errors = executor.prepare(text(0));
     assert.ok(!(errors instanceof Operation), 'expected errors, got an operation');
     assert.equal(errors[0]?.extensions['code'], code);
