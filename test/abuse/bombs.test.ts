@@ -79,12 +79,13 @@ const PING = Buffer.from('\x81\x8f\0\0\0\0{"type":"ping"}', 'latin1');
 
 const SCHEMA = 'type Subscription { item: Item @event(topic: "items") } type Item { id: ID item: Item }';
 
+const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.repeat(count)}`;
+
 test('a client has its turn while ten sockets pipeline documents that take long', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
   const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const hostile = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
   const client = await connectAndInit(t, gateway.graphqlUrl);
-  const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.repeat(count)}`;
   for (const [index, socket] of hostile.entries()) {
     const messages = Array.from({ length: 100 }, (_, id) =>
       subscribeMessage(
