@@ -9,7 +9,7 @@ import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { frameLength, idText, writeFrame, writeId } from '../../src/transports/websocket/frame.ts';
 import { Group } from '../../src/hub/group.ts';
 import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/support/limiter.ts';
+import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import type { Subscriber } from '../../src/hub/subscriber.ts';
 import { SendQueue, type FrameSink } from '../../src/transports/websocket/send-queue.ts';
 import { SerializedResult } from '../../src/hub/result.ts';
@@ -53,7 +53,7 @@ export function benchHub(
   return new Hub({
     ...parts,
     budget: new Flusher(Date.now, () => undefined),
-    limiter: new Limiter(200),
+    limiter: new FairLimiter(200),
     paths: new BoundedLabels(),
     maxWaiting: 1_000,
     timeoutMs: 60_000,
@@ -84,6 +84,7 @@ export async function hubWith(
   for (const [index, asked] of variables.entries()) {
     const subscriber: Subscriber = {
       viewer: {},
+      owner: {},
       wantsGaps: false,
       deliver: ({ json }) => deliver(json, index),
       reconnect: refuse,

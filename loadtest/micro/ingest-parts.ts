@@ -101,6 +101,7 @@ export function hubOn(
 /** Counts the results that it gets, and keeps the last. */
 export class CountingSubscriber implements Subscriber {
   readonly viewer = {};
+  readonly owner: object = this;
   readonly wantsGaps = false;
   readonly #arrivals: Arrivals;
   last: SerializedResult | undefined;

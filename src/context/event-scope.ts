@@ -1,5 +1,5 @@
 import type { Backend } from '../graph/api/backend.ts';
-import type { GraphContext, Loaders, Primer, SharedContext } from '../graph/api/context.ts';
+import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
 import { shareLoaders, sharePrimers } from '../lazy/share.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import { Execution, type BackendBinder, type ContextSources } from './execution.ts';
@@ -23,13 +23,13 @@ export class Contexts implements ContextSources {
   }
 
   /**
-   * The context of a query or mutation, which belongs to no event and shares nothing with other executions.
+   * The execution of a query or mutation, which belongs to no event and shares nothing with other executions.
    *
    * @param viewer deep-frozen
    * @throws the error of the graph's own `context`, if that throws
    */
-  queryContext(viewer: Json): GraphContext {
-    return this.scopeOf(undefined).execution(viewer, new ReadSet()).context;
+  queryExecution(viewer: Json): Execution {
+    return this.scopeOf(undefined).execution(viewer, new ReadSet());
   }
 }
 

@@ -5,7 +5,8 @@ import { Backends } from '../backends/backends.ts';
 import { Contexts } from '../context/event-scope.ts';
 import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
 import { Executor } from '../executor/executor.ts';
-import { Limiter } from '../support/limiter.ts';
+import { FairLimiter } from '../support/fair-limiter.ts';
+import { Queries } from '../context/queries.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/websocket/flusher.ts';
 import { Hub } from '../hub/hub.ts';
@@ -59,18 +60,22 @@ export async function createPublicSide(
     introspection: config.INTROSPECTION,
   });
   const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
+  const bounds = {
+    limiter: new FairLimiter(config.EXECUTE_CONCURRENCY),
+    metrics,
+    timeoutMs: config.EXECUTE_TIMEOUT_MS,
+  };
+  const queries = new Queries({ ...bounds, executor, contexts });
   const hub = new Hub({
+    ...bounds,
     graph,
     bus,
     executor,
     contexts,
     budget: flusher,
-    limiter: new Limiter(config.EXECUTE_CONCURRENCY),
     paths: new BoundedLabels(),
-    metrics,
     log: log.child({ part: 'hub' }),
     maxWaiting: config.MAX_WAITING_EVENTS,
-    timeoutMs: config.EXECUTE_TIMEOUT_MS,
     channelPrefix: config.REDIS_PREFIX,
     maxChannels: config.MAX_CHANNELS,
     gapPolicy: config.ON_GAP,
@@ -80,10 +85,9 @@ export async function createPublicSide(
     rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
     schema,
     admission,
-    executor,
     hub,
     authenticator,
-    contexts,
+    queries,
     flusher,
     metrics,
     log: log.child({ part: 'websocket' }),
@@ -100,7 +104,13 @@ export async function createPublicSide(
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
   const routes = publicRoutes({
-    post: new PostTransport({ admission, executor, authenticator, contexts, turns }),
+    post: new PostTransport({
+      admission,
+      authenticator,
+      queries,
+      turns,
+      maxOperations: config.MAX_OPERATIONS,
+    }),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     graphiql: config.GRAPHIQL ? await Graphiql.load(isOpen ? schema : undefined) : undefined,

@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SerializedResult } from './result.ts';
+import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
 import { UNITS, type EventTimes, type WorkBudget } from './work-budget.ts';
 
@@ -31,27 +32,50 @@ interface DeliveryServices {
  *     bob      …      held         next is 1: what 2 has for him waits
  *
  * As long as each event is done before the next one begins, none of this is recorded: results are delivered at once.
+ *
+ * A subscriber that waits for an execution keeps its own results only. For each event that others get meanwhile there
+ * remains an empty place, 8 bytes, until the oldest event is done.
  */
 export class DeliveryOrder {
   readonly #subscribers: ReadonlySet<Subscriber>;
   readonly #services: DeliveryServices;
+  readonly #skipped: SkippedEvents;
   /** Sequence of the oldest pending event, or of the next one to come. */
   #first = 1;
-  #pending: PendingEvent[] = [];
+  /** From the oldest on; undefined: done, and held for no subscriber. */
+  #pending: (PendingEvent | undefined)[] = [];
+  #size = 0;
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
   /** Deliveries that are not counted yet. */
   #delivered = 0;
 
   /** @param subscribers all of the group, now and later: one that has left gets nothing more */
-  constructor(subscribers: ReadonlySet<Subscriber>, services: DeliveryServices) {
+  constructor(subscribers: ReadonlySet<Subscriber>, skipped: SkippedEvents, services: DeliveryServices) {
     this.#subscribers = subscribers;
+    this.#skipped = skipped;
     this.#services = services;
   }
 
-  /** Events pending. */
+  /** Events pending: being executed, or held for a subscriber that waits for an earlier one. */
   get size(): number {
-    return this.#pending.length;
+    return this.#size;
+  }
+
+  /** Sequence of the next event to begin. */
+  get #end(): number {
+    return this.#first + this.#pending.length;
+  }
+
+  /** Events that are for this subscriber and have not been delivered to it; counted up to `most`. */
+  waitingOf(subscriber: Subscriber, most: number): number {
+    let waiting = 0;
+    for (let sequence = this.#nextOf(subscriber); sequence < this.#end && waiting < most; sequence += 1) {
+      const at = this.#pending[sequence - this.#first];
+      const settled = at?.held?.has(subscriber) ?? false;
+      if (settled ? at?.held?.get(subscriber) !== undefined : at?.done === false) waiting += 1;
+    }
+    return waiting;
   }
 
   /** Sequences of the oldest and the newest event that is pending; the newest is the lower one if none is. */
@@ -61,16 +85,21 @@ export class DeliveryOrder {
 
   /** A subscriber has joined: it gets the events that begin from now on. */
   joined(subscriber: Subscriber): void {
-    if (this.#pending.length > 0) this.#setNext(subscriber, this.#first + this.#pending.length);
+    if (this.#pending.length > 0) this.#setNext(subscriber, this.#end);
   }
 
   left(subscriber: Subscriber): void {
+    this.#skipped.left(subscriber);
+    for (let sequence = this.#nextOf(subscriber); sequence < this.#end; sequence += 1) {
+      const at = this.#pending[sequence - this.#first];
+      if (at?.held?.delete(subscriber) === true) this.#dropIfOver(at);
+    }
     this.#next?.delete(subscriber);
-    for (const { held } of this.#pending) held?.delete(subscriber);
   }
 
   begin(): PendingEvent {
-    const sequence = this.#first + this.#pending.length;
+    const sequence = this.#end;
+    this.#skipped.check(this, sequence, this.#pending.length);
     const event: PendingEvent = {
       sequence,
       held: undefined,
@@ -79,13 +108,15 @@ export class DeliveryOrder {
       done: false,
     };
     this.#pending.push(event);
+    this.#size += 1;
     return event;
   }
 
-  /** Whether the subscriber still has to get this event: not if it has left, or has joined after it. */
-  isPending(event: PendingEvent, subscriber: Subscriber): boolean {
+  /** Whether the subscriber still has to get this event: not if it has left, has joined after it, or skips it. */
+  isPending({ tracked, sequence }: PendingEvent, subscriber: Subscriber): boolean {
     if (!this.#subscribers.has(subscriber)) return false;
-    return !event.tracked || this.#nextOf(subscriber) <= event.sequence;
+    if (!tracked) return true;
+    return this.#nextOf(subscriber) <= sequence && sequence < this.#skipped.from(subscriber);
   }
 
   /**
@@ -132,26 +163,55 @@ export class DeliveryOrder {
   /** All subscribers of this event are settled or excluded. */
   end(event: PendingEvent): void {
     event.done = true;
-    while (this.#pending[0]?.done === true) {
+    // From now on a subscriber that finds nothing held for it knows that the event is not for it.
+    if (event.held !== undefined) {
+      for (const [subscriber, result] of event.held) if (result === undefined) event.held.delete(subscriber);
+    }
+    this.#dropIfOver(event);
+  }
+
+  #settleTracked(event: PendingEvent, subscriber: Subscriber, settled: SerializedResult | undefined): void {
+    if (!this.isPending(event, subscriber)) return;
+    if (this.#nextOf(subscriber) < event.sequence) {
+      event.held ??= new Map();
+      event.held.set(subscriber, settled);
+      return;
+    }
+    if (settled !== undefined) this.#deliver(subscriber, settled);
+    this.#advance(subscriber, event.sequence + 1);
+  }
+
+  /** Delivers what has waited for the event before `next`. */
+  #advance(subscriber: Subscriber, next: number): void {
+    const skipped = this.#skipped.from(subscriber);
+    for (; next < this.#end && next < skipped; next += 1) {
+      const at = this.#pending[next - this.#first];
+      if (at?.held?.has(subscriber) === true) {
+        const result = at.held.get(subscriber);
+        at.held.delete(subscriber);
+        this.#dropIfOver(at);
+        if (result !== undefined) this.#deliver(subscriber, result);
+      } else if (at?.done === false) {
+        break;
+      }
+    }
+    if (next === skipped) {
+      for (const result of this.#skipped.end(subscriber)) this.#deliver(subscriber, result);
+      next = this.#end;
+    }
+    // Unless a delivery has ended its connection.
+    if (this.#subscribers.has(subscriber)) this.#setNext(subscriber, next);
+  }
+
+  #dropIfOver({ sequence, done, held }: PendingEvent): void {
+    if (!done || (held !== undefined && held.size > 0)) return;
+    this.#pending[sequence - this.#first] = undefined;
+    this.#size -= 1;
+    while (this.#pending.length > 0 && this.#pending[0] === undefined) {
       this.#pending.shift();
       this.#first += 1;
     }
     if (this.#pending.length === 0) this.#next = undefined;
-  }
-
-  #settleTracked(event: PendingEvent, subscriber: Subscriber, settled: SerializedResult | undefined): void {
-    let next = this.#nextOf(subscriber);
-    if (event.sequence < next || !this.#subscribers.has(subscriber)) return;
-    event.held ??= new Map();
-    event.held.set(subscriber, settled);
-    for (let at = this.#pending[next - this.#first]; at?.held?.has(subscriber) === true;) {
-      const result = at.held.get(subscriber);
-      at.held.delete(subscriber);
-      next += 1;
-      this.#setNext(subscriber, next);
-      if (result !== undefined) this.#deliver(subscriber, result);
-      at = this.#pending[next - this.#first];
-    }
   }
 
   #nextOf(subscriber: Subscriber): number {

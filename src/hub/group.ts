@@ -10,6 +10,7 @@ import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
 import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
 import type { GroupCounts } from './inspection.ts';
 import { PastViewers } from './past-viewers.ts';
+import { OpenExecutions } from './open-executions.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
@@ -22,7 +23,7 @@ export interface GroupServices extends ExecutionServices {
   readonly log: Log;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
-  /** Most events of a group that are pending at once. */
+  /** Most events of one subscriber that wait to be delivered to it. */
   readonly maxWaiting: number;
 }
 
@@ -45,15 +46,18 @@ export class Group {
   constructor(plan: SubscriptionPlan, services: GroupServices) {
     this.plan = plan;
     this.#services = services;
-    const { metrics, paths } = services;
-    const order = new DeliveryOrder(this.#subscribers, services);
+    const { metrics, paths, limiter, maxWaiting } = services;
+    const skipped = new SkippedEvents(this.#subscribers, maxWaiting, metrics);
+    const order = new DeliveryOrder(this.#subscribers, skipped, services);
     this.#parts = {
       field: plan.field,
       runner: new ExecutionRunner(plan, services),
       partitions: new ViewerPartitions(this.#subscribers),
       pastViewers: new PastViewers(),
       order,
-      skipped: new SkippedEvents(this.#subscribers, order, metrics),
+      open: new OpenExecutions(order),
+      limiter,
+      skipped,
       metrics,
       paths,
     };
@@ -75,9 +79,7 @@ export class Group {
   }
 
   add(subscriber: Subscriber): void {
-    const { skipped, partitions, order } = this.#parts;
-    // Events that are skipped from here on are missing for this subscriber too, those before are not.
-    skipped.tell();
+    const { partitions, order } = this.#parts;
     this.#subscribers.add(subscriber);
     partitions.add(subscriber);
     order.joined(subscriber);
@@ -89,6 +91,7 @@ export class Group {
     if (!this.#subscribers.delete(subscriber)) return false;
     this.#parts.partitions.remove(subscriber);
     this.#parts.order.left(subscriber);
+    this.#parts.open.left(subscriber);
     if (this.#subscribed) this.#services.metrics.subscribers.dec();
     return true;
   }
@@ -131,9 +134,9 @@ export class Group {
     for (const subscriber of this.#subscribers) (isTold(subscriber) ? told : others).push(subscriber);
     if (told.length === 0) return others;
     const { order, skipped } = this.#parts;
-    skipped.tell();
     const place = order.begin();
-    order.settle(place, told, result, undefined);
+    const tellable = told.filter((subscriber) => !skipped.keep(subscriber, result));
+    order.settle(place, tellable, result, undefined);
     order.exclude(place, others);
     order.end(place);
     return others;
@@ -141,20 +144,16 @@ export class Group {
 
   /** Takes one event, in the order in which the channels carry them. */
   dispatch(message: Message, scope: EventScope): void {
-    const { metrics, maxWaiting } = this.#services;
+    const { metrics } = this.#services;
     const { order, skipped } = this.#parts;
     if (this.#recent?.add(message) === false) {
       metrics.duplicates.inc();
       return;
     }
     this.#events += 1;
-    if (order.size >= maxWaiting) {
-      skipped.add();
-      return;
-    }
-    skipped.tell();
     const pending = order.begin();
     const subscribers = this.#filter(message.event, pending);
+    skipped.count(subscribers);
     const execution = new SharedExecution(this.#parts, message, scope, pending);
     if (this.plan.shares) {
       execution.start({

@@ -1,5 +1,5 @@
 import { largest } from '../support/largest.ts';
-import type { Limiter } from '../support/limiter.ts';
+import type { FairLimiter } from '../support/fair-limiter.ts';
 
 /** Of a group since it was made, except where it says otherwise. */
 export interface GroupCounts {
@@ -61,7 +61,7 @@ export interface HubInspection {
 export function inspect(
   groups: readonly Group[],
   channels: ReadonlyMap<string, { readonly groups: ReadonlySet<Group> }>,
-  { running, waiting }: Limiter,
+  { running, waiting }: FairLimiter,
   limit: number,
 ): HubInspection {
   return {

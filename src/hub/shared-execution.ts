@@ -4,8 +4,10 @@ import type { Message } from '../events/message.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
+import type { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
-import type { ExecutionRunner } from './execution-runner.ts';
+import { RunningExecution, type ExecutionRunner } from './execution-runner.ts';
+import type { OpenExecution, OpenExecutions } from './open-executions.ts';
 import type { PastViewers } from './past-viewers.ts';
 import { SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
@@ -20,6 +22,8 @@ export interface GroupParts {
   readonly partitions: ViewerPartitions;
   readonly pastViewers: PastViewers;
   readonly order: DeliveryOrder;
+  readonly open: OpenExecutions;
+  readonly limiter: FairLimiter;
   readonly skipped: SkippedEvents;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
@@ -41,6 +45,9 @@ export interface Candidates {
   readonly agreedReads: ReadSet | undefined;
 }
 
+/** Connections that are looked at to find the owner of an execution: a group may have thousands. */
+const MAX_OWNERS = 64;
+
 /**
  * One event for one group: executed as few times as what it reads of the viewers allows.
  *
@@ -53,6 +60,9 @@ export interface Candidates {
  * An execution that has turned asynchronous is looked at before it is over: a subscriber whose viewer differs in what
  * has been read so far can't share it, and is executed for at once. So no subscriber waits for
  * a back end that only others need.
+ *
+ * An execution counts as work of one connection among those that it is for, the one that has least: so a client that
+ * joins a group of others does not have their executions wait behind its own.
  *
  * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
  * have joined since the event began. A viewer that is replaced meanwhile counts as it was when the event began.
@@ -90,36 +100,54 @@ export class SharedExecution {
   }
 
   #share(candidates: Candidates): void {
+    const { runner, limiter, open } = this.#parts;
+    const first = this.#firstPending(candidates.subscribers);
+    if (first === undefined) return;
     this.#open += 1;
-    this.#parts.runner.whenFree(() => this.#execute(candidates));
-  }
-
-  #execute(candidates: Candidates): void {
-    const subscriber = this.#firstPending(candidates.subscribers);
-    const first = subscriber && { subscriber, viewer: this.#viewerOf(subscriber) };
-    if (first === undefined) {
-      this.#close();
+    if (runner.needsNoPlace) {
+      this.#execute(first, candidates, first.owner);
       return;
     }
+    const owner = this.#ownerOf(candidates.subscribers, first);
+    let waiting: OpenExecution | undefined;
+    const leave = limiter.whenFree(owner, () => {
+      if (waiting !== undefined) open.remove(waiting);
+      this.#execute(waiting?.witness ?? first, candidates, owner);
+    });
+    if (leave === undefined) return;
+    waiting = open.add(this.#event, first, candidates.subscribers, () => {
+      leave();
+      this.#close();
+    });
+  }
+
+  /** @param subscriber one of the candidates that waits for this event */
+  #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
+    const first = { subscriber, viewer: this.#viewerOf(subscriber) };
     const reads = new ReadSet();
-    const result = this.#parts.runner.run(this.#message.event, this.#scope, first.viewer, reads);
-    if (!(result instanceof Promise)) {
-      this.#finish(first, candidates, reads, result);
+    const { runner } = this.#parts;
+    const outcome = runner.run(this.#message.event, this.#scope, first.viewer, reads, owner);
+    if (!(outcome instanceof RunningExecution)) {
+      this.#finish(first, candidates, reads, outcome);
       return;
     }
     const soFar = reads.snapshot();
     const subscribers = this.#split(first, candidates, soFar);
     const isWholeGroup = candidates.isWholeGroup && subscribers === candidates.subscribers;
-    void this.#finishLater(first, { subscribers, isWholeGroup, agreedReads: soFar }, reads, result);
+    void this.#finishLater(first, { subscribers, isWholeGroup, agreedReads: soFar }, reads, outcome);
   }
 
   async #finishLater(
     first: First,
     candidates: Candidates,
     reads: ReadSet,
-    result: Promise<ExecutionResult>,
+    running: RunningExecution,
   ): Promise<void> {
-    this.#finish(first, candidates, reads, await result);
+    const { open } = this.#parts;
+    const entry = open.add(this.#event, first.subscriber, candidates.subscribers, () => running.abort());
+    const result = await running.result;
+    open.remove(entry);
+    this.#finish(first, candidates, reads, result);
   }
 
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
@@ -160,6 +188,23 @@ export class SharedExecution {
     return this.#parts.pastViewers.at(this.#event, subscriber);
   }
 
+  /** @param first one of them that waits for this event */
+  #ownerOf(subscribers: ReadonlySet<Subscriber>, first: Subscriber): object {
+    const { limiter, order } = this.#parts;
+    let { owner } = first;
+    let load = limiter.loadOf(owner);
+    let looked = 0;
+    for (const subscriber of subscribers) {
+      if (load === 0 || looked === MAX_OWNERS) break;
+      looked += 1;
+      const other = limiter.loadOf(subscriber.owner);
+      if (other >= load || !order.isPending(this.#event, subscriber)) continue;
+      owner = subscriber.owner;
+      load = other;
+    }
+    return owner;
+  }
+
   #firstPending(subscribers: ReadonlySet<Subscriber>): Subscriber | undefined {
     const { order } = this.#parts;
     for (const subscriber of subscribers) if (order.isPending(this.#event, subscriber)) return subscriber;
@@ -177,7 +222,6 @@ export class SharedExecution {
     this.#open -= 1;
     if (this.#open > 0) return;
     this.#parts.order.end(this.#event);
-    this.#parts.skipped.tellIfLast();
     if (this.#parts.order.size === 0) this.#parts.pastViewers.clear();
   }
 }

@@ -1,51 +1,121 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
-import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
 import { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 
+/** What one subscriber misses while it skips events. */
 interface Gap {
-  /** Holds the place of the events that are missing. */
-  readonly event: PendingEvent;
-  count: number;
+  /** Sequence of the first event that is skipped. */
+  readonly from: number;
+  /** In order: how many events are skipped, and results of no event that belong between them. */
+  readonly missed: (number | SerializedResult)[];
+}
+
+/** The part of DeliveryOrder that is asked how far subscribers are behind. */
+interface Lags {
+  /** Events that are for this subscriber and have not been delivered to it; counted up to `most`. */
+  waitingOf(subscriber: Subscriber, most: number): number;
 }
 
 /**
- * Events that a group could not take, since too many were pending: counted, and told to its subscribers at the place
- * where they are missing.
+ * Subscribers that have too many events waiting: they skip further ones until all that wait have been delivered, and are
+ * told then how many they miss. The others of their group get every event.
+ *
+ *     events   1  2  3  4  5  6  7  8        at most 3 waiting
+ *     ann      …  …  …  skipped  ^  8        1 to 3 are delivered before 8 begins: "4 events were skipped here"
+ *     bob      1  2  3  4  5  6  7  8
  */
 export class SkippedEvents {
   readonly #subscribers: ReadonlySet<Subscriber>;
-  readonly #order: DeliveryOrder;
+  readonly #maxWaiting: number;
   readonly #metrics: Metrics;
-  /** At the end of the pending events. */
-  #gap: Gap | undefined;
+  /** Made when it is needed. */
+  #gaps: Map<Subscriber, Gap> | undefined;
+  /** Sequence of the first event at which a subscriber can have too many waiting. */
+  #checkAt = 0;
+  /** Subscribers that have waited for the same execution miss the same number. */
+  #lastTold: { readonly count: number; readonly result: SerializedResult } | undefined;
 
-  constructor(subscribers: ReadonlySet<Subscriber>, order: DeliveryOrder, metrics: Metrics) {
+  /**
+   * @param subscribers all of the group, now and later
+   * @param maxWaiting most events of one subscriber that wait
+   */
+  constructor(subscribers: ReadonlySet<Subscriber>, maxWaiting: number, metrics: Metrics) {
     this.#subscribers = subscribers;
-    this.#order = order;
+    this.#maxWaiting = maxWaiting;
     this.#metrics = metrics;
   }
 
-  add(): void {
-    this.#metrics.groupOverflows.inc();
-    this.#gap ??= { event: this.#order.begin(), count: 0 };
-    this.#gap.count += 1;
+  /**
+   * An event begins: subscribers at the bound skip from here on. Looks at all of them, so it is skipped itself for as
+   * many events as the subscriber that is furthest behind still has room for.
+   *
+   * @param pending events that began before and may wait
+   */
+  check(lags: Lags, sequence: number, pending: number): void {
+    if (pending < this.#maxWaiting || sequence < this.#checkAt) return;
+    let most = 0;
+    for (const subscriber of this.#subscribers) {
+      if (this.#gaps?.has(subscriber) === true) continue;
+      const waiting = lags.waitingOf(subscriber, this.#maxWaiting);
+      if (waiting < this.#maxWaiting) {
+        most = Math.max(most, waiting);
+      } else {
+        this.#gaps ??= new Map();
+        this.#gaps.set(subscriber, { from: sequence, missed: [] });
+      }
+    }
+    this.#checkAt = sequence + this.#maxWaiting - most;
   }
 
-  /** Closes the gap, if there is one: the subscribers of now are told how many events they miss. */
-  tell(): void {
-    if (this.#gap === undefined) return;
-    const { event, count } = this.#gap;
-    this.#gap = undefined;
-    const message = `${count} events were skipped here: they came faster than they could be executed.`;
-    const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped: count } })];
-    this.#order.settle(event, this.#subscribers, new SerializedResult({ errors }), undefined);
-    this.#order.end(event);
+  /** Sequence of the event from which the subscriber skips; infinite if it does not. */
+  from(subscriber: Subscriber): number {
+    return this.#gaps?.get(subscriber)?.from ?? Infinity;
   }
 
-  /** Likewise, if nothing else is pending: subscribers need not wait for the next event to hear of it. */
-  tellIfLast(): void {
-    if (this.#order.size === 1) this.tell();
+  /** Counts an event for those of its subscribers that skip it. */
+  count(subscribers: ReadonlySet<Subscriber>): void {
+    if (this.#gaps === undefined) return;
+    let skipped = false;
+    for (const [subscriber, { missed }] of this.#gaps) {
+      if (!subscribers.has(subscriber)) continue;
+      skipped = true;
+      const last = missed.at(-1);
+      if (typeof last === 'number') missed[missed.length - 1] = last + 1;
+      else missed.push(1);
+    }
+    if (skipped) this.#metrics.groupOverflows.inc();
+  }
+
+  /**
+   * Keeps a result that is of no event for a subscriber that skips, so that it comes behind the events skipped so far.
+   *
+   * @returns false if the subscriber skips nothing
+   */
+  keep(subscriber: Subscriber, result: SerializedResult): boolean {
+    const gap = this.#gaps?.get(subscriber);
+    gap?.missed.push(result);
+    return gap !== undefined;
+  }
+
+  /** The subscriber has got all that waited, and skips nothing any more. @returns what it is to be told */
+  end(subscriber: Subscriber): readonly SerializedResult[] {
+    const missed = this.#gaps?.get(subscriber)?.missed ?? [];
+    this.left(subscriber);
+    return missed.map((piece) => (typeof piece === 'number' ? this.#telling(piece) : piece));
+  }
+
+  left(subscriber: Subscriber): void {
+    this.#gaps?.delete(subscriber);
+    if (this.#gaps?.size === 0) this.#gaps = undefined;
+  }
+
+  #telling(count: number): SerializedResult {
+    if (this.#lastTold?.count !== count) {
+      const message = `${count} events were skipped here: they came faster than they could be executed.`;
+      const errors = [new GraphQLError(message, { extensions: { code: 'EVENTS_SKIPPED', skipped: count } })];
+      this.#lastTold = { count, result: new SerializedResult({ errors }) };
+    }
+    return this.#lastTold.result;
   }
 }

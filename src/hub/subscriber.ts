@@ -6,6 +6,8 @@ import type { SerializedResult } from './result.ts';
 export interface Subscriber {
   /** Who has connected: what the graph's `authenticate` returned, deep-frozen; replaced as a whole and never changed. */
   readonly viewer: Json;
+  /** The connection that the subscription came by. */
+  readonly owner: object;
   /** Whether the client has asked to be told where events may be missing: then it gets a result that says so. */
   readonly wantsGaps: boolean;
   /** Takes one event's result. Called in the order of the events, from within the turn that has executed it. */

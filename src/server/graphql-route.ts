@@ -38,7 +38,10 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       },
       POST: guarded(async (request, response) => {
         const body = await readBody(request, maxPayloadBytes);
-        const result = await post.respond(headOf(request), body.toString());
+        const left = new AbortController();
+        response.once('close', () => left.abort());
+        const client = { owner: request.socket, signal: left.signal };
+        const result = await post.respond(headOf(request), body.toString(), client);
         response.writeHead(result.status, result.headers);
         response.end(result.body);
       }),

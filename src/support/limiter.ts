@@ -1,3 +1,5 @@
+import { LinkedQueue } from './linked-queue.ts';
+
 /**
  * Lets at most so many pieces of work run at once, and at most so many wait for their turn, first come, first served.
  *
@@ -7,21 +9,12 @@
 export class Limiter {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new LinkedQueue<() => void>();
   #running = 0;
 
-  /** @param maxWaiting bounds `enter` only; callers of `whenFree` have a bound of their own */
-  constructor(maxRunning: number, maxWaiting = Infinity) {
+  constructor(maxRunning: number, maxWaiting: number) {
     this.#maxRunning = maxRunning;
     this.#maxWaiting = maxWaiting;
-  }
-
-  get running(): number {
-    return this.#running;
-  }
-
-  get waiting(): number {
-    return this.#waiting.size;
   }
 
   /**
@@ -31,46 +24,27 @@ export class Limiter {
    */
   enter(signal: AbortSignal): boolean | Promise<boolean> {
     if (this.#running < this.#maxRunning) {
-      this.take();
+      this.#running += 1;
       return true;
     }
     if (signal.aborted || this.#waiting.size >= this.#maxWaiting) return false;
     return new Promise((resolve) => {
+      const place = this.#waiting.push(() => {
+        signal.removeEventListener('abort', leave);
+        resolve(true);
+      });
       const leave = (): void => {
-        this.#waiting.delete(start);
+        this.#waiting.remove(place);
         resolve(false);
       };
-      const start = (): void => {
-        signal.removeEventListener('abort', leave);
-        this.take();
-        resolve(true);
-      };
       signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.add(start);
     });
   }
 
-  /**
-   * Calls `start` now, or when a place is free. It takes a place with `take` if its work turns out to need one.
-   *
-   * @param start another function for each call
-   */
-  whenFree(start: () => void): void {
-    if (this.#running < this.#maxRunning) start();
-    else this.#waiting.add(start);
-  }
-
-  take(): void {
-    this.#running += 1;
-  }
-
-  /** Gives a place back, and starts what has waited longest: more than one, where that takes no place. */
+  /** Gives a place back, to the work that has waited longest if any waits. */
   release(): void {
-    this.#running -= 1;
-    for (const start of this.#waiting) {
-      if (this.#running >= this.#maxRunning) return;
-      this.#waiting.delete(start);
-      start();
-    }
+    const start = this.#waiting.shift();
+    if (start === undefined) this.#running -= 1;
+    else start();
   }
 }

@@ -7,6 +7,7 @@ import type { Client } from 'graphql-ws';
 import type { GapListener } from '../../src/bus/bus.ts';
 import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { Authenticator } from '../../src/context/authenticator.ts';
+import { Queries } from '../../src/context/queries.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
 import { Admission } from '../../src/executor/admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
@@ -17,7 +18,7 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
-import { Limiter } from '../../src/support/limiter.ts';
+import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
@@ -54,6 +55,7 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
   const executor = new Executor({ schema, cacheSize: 10, log });
   const contexts = new Contexts(definition, { bind: () => ({}) }, Date.now);
   const flusher = new Flusher(Date.now, () => undefined);
+  const limiter = new FairLimiter(100);
   const hub = new Hub({
     graph,
     bus: {
@@ -65,7 +67,7 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
     executor,
     contexts,
     budget: flusher,
-    limiter: new Limiter(100),
+    limiter,
     paths: new BoundedLabels(),
     metrics,
     log,
@@ -79,10 +81,9 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
     rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
     schema,
     admission: new Admission({ executor }),
-    executor,
     hub,
     authenticator: new Authenticator(definition, 60_000, log),
-    contexts,
+    queries: new Queries({ executor, contexts, limiter, metrics, timeoutMs: 60_000 }),
     flusher,
     metrics,
     log,

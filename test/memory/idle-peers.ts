@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { buildSchema, type GraphQLObjectType } from 'graphql';
+import { Queries } from '../../src/context/queries.ts';
 import { contextsOver } from '../../loadtest/micro/gateway-contexts.ts';
 import type { Listener } from '../../src/bus/bus.ts';
 import { Admission } from '../../src/executor/admission.ts';
@@ -12,7 +13,7 @@ import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { Flusher } from '../../src/transports/websocket/flusher.ts';
 import { Hub } from '../../src/hub/hub.ts';
-import { Limiter } from '../../src/support/limiter.ts';
+import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -78,6 +79,7 @@ export class Pod {
     const log = createLog('silent');
     const executor = new Executor({ schema, cacheSize: 10, log });
     const flusher = new Flusher(Date.now, () => undefined);
+    const limiter = new FairLimiter(100);
     const hub = new Hub({
       graph: {
         bindings: new Map([
@@ -100,7 +102,7 @@ export class Pod {
       contexts,
       executor,
       budget: flusher,
-      limiter: new Limiter(100),
+      limiter,
       paths: new BoundedLabels(),
       metrics: this.#metrics,
       log,
@@ -115,7 +117,6 @@ export class Pod {
       rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
       schema,
       admission: new Admission({ executor }),
-      executor,
       hub: {
         join: (operation, variables, subscriber) => {
           const group = hub.join(operation, variables, subscriber);
@@ -125,7 +126,7 @@ export class Pod {
         leave: (group, subscriber) => hub.leave(group, subscriber),
       },
       authenticator: { viewerOf: () => Object.freeze({ id: (connected += 1) }) },
-      contexts,
+      queries: new Queries({ executor, contexts, limiter, metrics: this.#metrics, timeoutMs: 60_000 }),
       flusher,
       metrics: this.#metrics,
       log,

@@ -2,12 +2,13 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler, type RequestParams, type Response } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Authenticator } from '../../context/authenticator.ts';
-import type { Contexts } from '../../context/event-scope.ts';
+import { PendingQuery } from '../../context/pending-query.ts';
+import type { Queries } from '../../context/queries.ts';
 import type { Admission } from '../../executor/admission.ts';
-import type { Executor } from '../../executor/executor.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Turns, TurnTaker } from '../../support/turns.ts';
+import { tooManyOperations } from '../too-many-operations.ts';
 import { parsePostParams } from './post-params.ts';
 
 /** A whole HTTP response, ready to be written. */
@@ -16,6 +17,25 @@ export interface PostResponse {
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | null;
 }
+
+/** The HTTP connection of a request. */
+export interface PostClient {
+  readonly owner: object;
+  /** Aborted when the connection is closed before the response. */
+  readonly signal: AbortSignal;
+}
+
+export interface PostOptions {
+  readonly admission: Pick<Admission, 'prepare'>;
+  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
+  readonly queries: Pick<Queries, 'execute' | 'countOf'>;
+  readonly turns: Pick<Turns, 'run' | 'waiting'>;
+  /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
+  readonly maxOperations: number;
+}
+
+/** What graphql-http sends: a result, or errors of an operation that has not begun. */
+type Outcome = ExecutionResult | readonly GraphQLError[];
 
 /** Requests and connections that may wait for their turn of the event loop before further requests are refused. */
 const MAX_WAITING = 1_000;
@@ -29,13 +49,8 @@ const NO_SUBSCRIPTIONS = new GraphQLError(
   'Subscriptions are not supported over POST: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
 );
 
-export interface PostOptions {
-  readonly admission: Pick<Admission, 'prepare'>;
-  readonly executor: Pick<Executor, 'execute'>;
-  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
-  readonly contexts: Pick<Contexts, 'queryContext'>;
-  readonly turns: Pick<Turns, 'run' | 'waiting'>;
-}
+/** For a client that does not read it any more. */
+const LEFT = [new GraphQLError('The client has left.')];
 
 /** One request, which has a turn of its own: its address may be that of a proxy, which many clients share. */
 class Request implements TurnTaker {
@@ -50,31 +65,22 @@ class Request implements TurnTaker {
  * the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  */
 export class PostTransport {
-  readonly #handle: Handler<RequestHead>;
+  readonly #options: PostOptions;
+  readonly #handle: Handler<RequestHead, PostClient>;
 
-  constructor({ admission, executor, authenticator, contexts, turns }: PostOptions) {
-    const answer = async (
-      viewer: Json,
-      params: RequestParams,
-    ): Promise<ExecutionResult | readonly GraphQLError[]> => {
-      const prepared = admission.prepare(params, viewer);
-      if (isErrors(prepared)) return prepared;
-      if (prepared.kind === 'subscription') return [NO_SUBSCRIPTIONS];
-      const context = contexts.queryContext(viewer);
-      const result = await executor.execute(prepared, undefined, context, params.variables ?? {});
-      // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
-      return 'data' in result ? result : (result.errors ?? []);
-    };
+  constructor(options: PostOptions) {
+    this.#options = options;
+    const { authenticator, turns } = options;
     this.#handle = createHandler({
       parseRequestParams: parsePostParams,
-      onSubscribe: async ({ raw }, params) => {
+      onSubscribe: async ({ raw, context: client }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await authenticator.viewerOf({}, raw);
         if (viewer === null) return FORBIDDEN;
         if (turns.waiting >= MAX_WAITING) return BUSY;
         return new Promise((resolve) => {
           const begin = (): number => {
-            resolve(answer(viewer, params));
+            resolve(this.#answer(viewer, params, client));
             return 0;
           };
           turns.run(new Request(), begin);
@@ -84,17 +90,37 @@ export class PostTransport {
   }
 
   /** @param body the request's body, already bounded and read */
-  async respond(request: RequestHead, body: string): Promise<PostResponse> {
+  async respond(request: RequestHead, body: string, client: PostClient): Promise<PostResponse> {
     const [text, init] = await this.#handle({
       method: 'POST',
       url: '/graphql',
       headers: { get: (name) => request.headers[name]?.toString() ?? null },
       body,
       raw: request,
-      context: undefined,
+      context: client,
     });
     return { status: init.status, headers: { ...init.headers }, body: text };
   }
+
+  async #answer(viewer: Json, params: RequestParams, { owner, signal }: PostClient): Promise<Outcome> {
+    if (signal.aborted) return LEFT;
+    const { admission, queries, maxOperations } = this.#options;
+    const operation = admission.prepare(params, viewer);
+    if (isErrors(operation)) return operation;
+    if (operation.kind === 'subscription') return [NO_SUBSCRIPTIONS];
+    if (queries.countOf(owner) >= maxOperations) return [tooManyOperations(maxOperations)];
+    const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner });
+    const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;
+    if (result === undefined) return LEFT;
+    // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
+    return 'data' in result ? result : (result.errors ?? []);
+  }
+}
+
+/** @returns undefined if the connection is closed first */
+function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionResult | undefined> {
+  signal.addEventListener('abort', () => query.cancel(), { once: true });
+  return query.result();
 }
 
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {

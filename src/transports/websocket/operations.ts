@@ -6,22 +6,23 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
-import type { Contexts } from '../../context/event-scope.ts';
+import { PendingQuery } from '../../context/pending-query.ts';
+import type { Queries } from '../../context/queries.ts';
 import type { Admission } from '../../executor/admission.ts';
-import type { Executor } from '../../executor/executor.ts';
 import type { Operation } from '../../executor/operation.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log.ts';
+import { tooManyOperations } from '../too-many-operations.ts';
 import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
+import { WebSocketQuery } from './query.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
   readonly admission: Pick<Admission, 'prepare'>;
-  readonly executor: Pick<Executor, 'execute'>;
   readonly hub: Pick<Hub, 'join' | 'leave'>;
-  readonly contexts: Pick<Contexts, 'queryContext'>;
+  readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
   readonly rate: Pick<MessageRate, 'inTurn'>;
   /** Of one connection, at the same time. */
@@ -62,13 +63,19 @@ export class Operations {
   }
 
   /** The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. */
-  execute(args: ExecutionArgs): Promise<ExecutionResult> {
+  execute(args: ExecutionArgs): Promise<ExecutionResult | WebSocketQuery> {
     return this.#options.rate.inTurn((args as QueryArgs).connection, () => this.#execute(args));
   }
 
-  #execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
-    const { operation, contextValue, variableValues } = args as QueryArgs;
-    return this.#options.executor.execute(operation, undefined, contextValue, variableValues ?? {});
+  #execute(args: ExecutionArgs): ExecutionResult | WebSocketQuery {
+    const { operation, variableValues, connection } = args as QueryArgs;
+    const result = this.#options.queries.execute({
+      operation,
+      variables: variableValues ?? {},
+      viewer: connection.viewer,
+      owner: connection,
+    });
+    return result instanceof PendingQuery ? new WebSocketQuery(result) : result;
   }
 
   /** Removes a subscription that has ended from its group. */
@@ -81,10 +88,9 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { admission, hub, contexts, schema, maxOperations } = this.#options;
+    const { admission, hub, schema, maxOperations } = this.#options;
     if (connection.operations > maxOperations) {
-      const message = `expected at most ${maxOperations} operations at once on a connection, got another one`;
-      return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })];
+      return [tooManyOperations(maxOperations)];
     }
     const operation = admission.prepare(payload, connection.viewer);
     if (!('document' in operation)) return operation;
@@ -98,7 +104,6 @@ export class Operations {
         document,
         operationName: name,
         variableValues: variables,
-        contextValue: contexts.queryContext(connection.viewer),
       };
       return args;
     }

@@ -92,6 +92,10 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     return this.#owner.viewer;
   }
 
+  get owner(): object {
+    return this.#owner;
+  }
+
   get schema(): GraphQLSchema {
     return this.#owner.schema;
   }

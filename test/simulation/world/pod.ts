@@ -8,7 +8,7 @@ import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import { Limiter } from '../../../src/support/limiter.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { Defect } from '../defects/defect.ts';
@@ -122,7 +122,7 @@ export class SimulatedPod {
         resume: () => this.#bus.resume(),
       },
       budget: NO_BUDGET,
-      limiter: new Limiter(100),
+      limiter: new FairLimiter(100),
       paths: new BoundedLabels(),
       metrics,
       log,

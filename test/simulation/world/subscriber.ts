@@ -23,6 +23,7 @@ interface Options {
 /** A client of one pod, which writes down what it gets. */
 export class SimulatedSubscriber implements Subscriber {
   readonly viewer = {};
+  readonly owner: object = this;
   readonly wantsGaps: boolean;
   readonly name: string;
   readonly pod: string;

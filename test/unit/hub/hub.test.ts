@@ -272,6 +272,7 @@ test('when delivery to one subscriber throws, the others still get their results
     {},
     {
       viewer: {},
+      owner: {},
       wantsGaps: false,
       reconnect: () => undefined,
       deliver: () => {

@@ -14,7 +14,7 @@ import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import { Limiter } from '../../../src/support/limiter.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
@@ -82,6 +82,7 @@ export const settled = (): Promise<void> => new Promise((resolve) => setImmediat
 
 export class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
+  owner: object = this;
   readonly wantsGaps: boolean;
   readonly results: unknown[] = [];
   /** How often it was told to. */
@@ -155,7 +156,7 @@ export function setUp(options: SetUp = {}) {
     metrics,
     log: options.log ?? createLog('silent'),
     contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    limiter: new Limiter(options.concurrency ?? 10),
+    limiter: new FairLimiter(options.concurrency ?? 10),
     paths: new BoundedLabels(),
     timeoutMs: 60_000,
     maxWaiting: options.maxWaiting ?? 10,

@@ -11,7 +11,7 @@ import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import { Limiter } from '../../../src/support/limiter.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { SendQueue, type FrameSink } from '../../../src/transports/websocket/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
@@ -93,7 +93,7 @@ function subscribed(count: number, resolve: Resolve) {
       },
     },
     contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    limiter: new Limiter(100),
+    limiter: new FairLimiter(100),
     paths: new BoundedLabels(),
     executor,
     budget: flusher,

@@ -15,7 +15,7 @@ import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { deepFreeze } from '../../../src/support/deep-freeze.ts';
-import { Limiter } from '../../../src/support/limiter.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { FakeSubscriber } from './parts.ts';
 
@@ -77,7 +77,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
   const group = new Group(plan, {
     executor,
     budget: new Flusher(Date.now, () => undefined),
-    limiter: new Limiter(10_000),
+    limiter: new FairLimiter(10_000),
     paths: new BoundedLabels(),
     metrics,
     log,

@@ -10,7 +10,7 @@ import type { Event } from '../../../src/events/event.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
-import { Limiter } from '../../../src/support/limiter.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
@@ -23,6 +23,7 @@ type Resolve = (event: Event, ctx: GraphContext) => unknown;
 
 class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
+  readonly owner: object = this;
   readonly wantsGaps = false;
   readonly results: {
     data?: { see: { said: unknown } | null } | null;
@@ -86,7 +87,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     {
       executor,
       budget: new Flusher(Date.now, () => undefined),
-      limiter: new Limiter(options.concurrency ?? 10_000),
+      limiter: new FairLimiter(options.concurrency ?? 10_000),
       paths: new BoundedLabels(),
       metrics,
       log,

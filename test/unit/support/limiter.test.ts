@@ -50,36 +50,3 @@ test('work that gives up after its turn has come changes nothing', async () => {
   assert.equal(await turn, true);
   assert.ok(limiter.enter(never) instanceof Promise, 'the place is taken');
 });
-
-test('work that turns out to need no place lets the next begin at once', () => {
-  const limiter = new Limiter(1);
-  const started: string[] = [];
-  limiter.take();
-  limiter.whenFree(() => started.push('needs none'));
-  limiter.whenFree(() => {
-    started.push('needs one');
-    limiter.take();
-  });
-  limiter.whenFree(() => started.push('last'));
-  assert.deepEqual([started, limiter.running, limiter.waiting], [[], 1, 3]);
-  limiter.release();
-  assert.deepEqual([started, limiter.running, limiter.waiting], [['needs none', 'needs one'], 1, 1]);
-  limiter.release();
-  assert.deepEqual([started, limiter.running, limiter.waiting], [['needs none', 'needs one', 'last'], 0, 0]);
-});
-
-test('work that releases its place while it starts keeps the order', () => {
-  const limiter = new Limiter(1);
-  const started: number[] = [];
-  limiter.take();
-  for (const name of [1, 2, 3]) {
-    limiter.whenFree(() => {
-      started.push(name);
-      limiter.take();
-      limiter.release();
-    });
-  }
-  limiter.release();
-  assert.deepEqual(started, [1, 2, 3]);
-  assert.equal(limiter.running, 0);
-});

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
 import { Contexts } from '../../../../src/context/event-scope.ts';
+import { Queries } from '../../../../src/context/queries.ts';
 import { Admission } from '../../../../src/executor/admission.ts';
 import { Executor } from '../../../../src/executor/executor.ts';
 import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns } from '../../../../src/support/turns.ts';
 import { PostTransport, type PostOptions, type PostResponse } from '../../../../src/transports/http/post.ts';
 
@@ -37,13 +40,19 @@ const ROOMY = { msPerSecond: 1_000, now: () => 0 };
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
+const CLIENT = { owner: {}, signal: new AbortController().signal };
+
+const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+const limiter = new FairLimiter(100);
+const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });
+
 function transportWith(options: Partial<PostOptions>): PostTransport {
   return new PostTransport({
     admission: new Admission({ executor, persisted }),
-    executor,
     authenticator: { viewerOf: () => ({}) },
-    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    queries,
     turns: new Turns(ROOMY),
+    maxOperations: 10,
     ...options,
   });
 }
@@ -56,6 +65,7 @@ function post(body: unknown, headers: Record<string, string> = {}, viewer: Json 
       remoteAddress: undefined,
     },
     typeof body === 'string' ? body : JSON.stringify(body),
+    CLIENT,
   );
 }
 
@@ -71,7 +81,7 @@ describe('PostTransport', () => {
     const transport = transportWith({ turns: { run: () => undefined, waiting: 1_000 } });
     const headers = { 'content-type': 'application/json' };
     const head = { headers, url: '/graphql', remoteAddress: undefined };
-    const response = await transport.respond(head, JSON.stringify({ query: '{ secret }' }));
+    const response = await transport.respond(head, JSON.stringify({ query: '{ secret }' }), CLIENT);
     assert.equal(response.status, 503);
     assert.equal(response.headers['retry-after'], '1');
   });
@@ -92,6 +102,7 @@ describe('PostTransport', () => {
     const response = await transport.respond(
       { headers, url: '/graphql', remoteAddress: undefined },
       JSON.stringify({ query: '{ secrte }' }),
+      CLIENT,
     );
     assert.equal(response.status, 403);
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');

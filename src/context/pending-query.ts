@@ -1,0 +1,42 @@
+import type { ExecutionResult } from 'graphql';
+
+/** A query or mutation whose result is not there yet. */
+export class PendingQuery {
+  #settled = false;
+  #result: ExecutionResult | undefined;
+  #resolve: ((result: ExecutionResult | undefined) => void) | undefined;
+  #giveUp: (() => void) | undefined;
+
+  /** Undefined until there is one. */
+  get settled(): ExecutionResult | undefined {
+    return this.#result;
+  }
+
+  /** Resolves with undefined if the client has left. To be called once. */
+  result(): Promise<ExecutionResult | undefined> {
+    return new Promise((resolve) => {
+      if (this.#settled) resolve(this.#result);
+      else this.#resolve = resolve;
+    });
+  }
+
+  /** @param giveUp what is to be done if the client leaves from now on */
+  untilThen(giveUp: (() => void) | undefined): void {
+    this.#giveUp = giveUp;
+  }
+
+  settle(result: ExecutionResult | undefined): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#result = result;
+    this.#giveUp = undefined;
+    this.#resolve?.(result);
+  }
+
+  /** The client has left, or wants no result any more. */
+  cancel(): void {
+    const giveUp = this.#giveUp;
+    this.settle(undefined);
+    giveUp?.();
+  }
+}

@@ -1,0 +1,70 @@
+import type { ExecutionResult } from 'graphql';
+import type { Executor } from '../executor/executor.ts';
+import type { Operation } from '../executor/operation.ts';
+import type { Json } from '../lazy/reads.ts';
+import { boundedExecution, failure, type ExecutionBounds } from './bounded-execution.ts';
+import type { Contexts } from './event-scope.ts';
+import type { Execution } from './execution.ts';
+import { PendingQuery } from './pending-query.ts';
+
+export interface QueryServices extends ExecutionBounds {
+  readonly executor: Pick<Executor, 'execute'>;
+  readonly contexts: Pick<Contexts, 'queryExecution'>;
+}
+
+/** A query or mutation, as a client asks for it. */
+export interface Query {
+  readonly operation: Operation;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Deep-frozen. */
+  readonly viewer: Json;
+  /** The connection that it came by. */
+  readonly owner: object;
+}
+
+/** Executes queries and mutations of all transports, within the same bounds as events. */
+export class Queries {
+  readonly #services: QueryServices;
+
+  constructor(services: QueryServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Never throws. A synchronous one waits for a place too if none is free, since it is not known to be synchronous, but
+   * takes none.
+   *
+   * @returns the result, if it is there at once
+   */
+  execute(query: Query): ExecutionResult | PendingQuery {
+    const pending = new PendingQuery();
+    const leave = this.#services.limiter.whenFree(query.owner, () => this.#begin(query, pending));
+    if (leave !== undefined) pending.untilThen(leave);
+    return pending.settled ?? pending;
+  }
+
+  /** Queries of this connection that are executed or wait; on a WebSocket, its events too. */
+  countOf(owner: object): number {
+    return this.#services.limiter.loadOf(owner);
+  }
+
+  #begin({ operation, variables, viewer, owner }: Query, pending: PendingQuery): void {
+    const { executor, contexts } = this.#services;
+    let execution: Execution;
+    try {
+      execution = contexts.queryExecution(viewer);
+    } catch (error) {
+      pending.settle(failure("The context can't be made", error));
+      return;
+    }
+    const result = executor.execute(operation, undefined, execution.context, variables);
+    if (!(result instanceof Promise)) {
+      pending.settle(result);
+      return;
+    }
+    pending.untilThen(() => execution.abort(new Error('the client has left')));
+    void boundedExecution(result, execution, owner, 'operation', this.#services).then((settled) =>
+      pending.settle(settled),
+    );
+  }
+}
