@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ExecutionResult } from 'graphql';
+import { Group } from '../../../src/hub/group.ts';
+import { ReadSet } from '../../../src/lazy/reads.ts';
+import { FakeSubscriber, operation, settled, setUp, withResolvers } from './parts.ts';
+
+type Setup = NonNullable<Parameters<typeof setUp>[0]>;
+
+/** Viewers of one group: what the slow ones get waits until the test lets it. */
+function viewersOf(names: readonly string[], options: Partial<Setup> = {}) {
+  const waiting: {
+    readonly name: string;
+    readonly n: number;
+    readonly go: () => void;
+    signal: AbortSignal;
+  }[] = [];
+  const { hub, bus, value } = setUp({
+    concurrency: 10_000,
+    execute: ({ n }: { n: number }, _variables, { viewer, signal }) => {
+      const name = String(viewer['name']);
+      const result: ExecutionResult = { data: { n, name } };
+      if (!name.startsWith('slow')) return result;
+      const { promise, resolve } = withResolvers();
+      waiting.push({ name, n, go: resolve, signal });
+      return promise.then(() => result);
+    },
+    ...options,
+  });
+  const asked = operation();
+  const subscribers = names.map((name) => {
+    const subscriber = new FakeSubscriber({ name });
+    const group = hub.join(asked, {}, subscriber);
+    assert.ok(group instanceof Group);
+    return { name, subscriber, leave: () => hub.leave(group, subscriber) };
+  });
+  let sent = 0;
+  const send = (count: number): void => {
+    for (let end = sent + count; sent < end;) bus.carry('bids', (sent += 1), { n: sent });
+  };
+  const letGo = async (): Promise<void> => {
+    for (const { go } of waiting.splice(0)) go();
+    await settled();
+  };
+  return { bus, hub, subscribers, sent: () => sent, send, letGo, waiting, value };
+}
+
+/** Numbers of events, and of those that are told to have been skipped, as negative numbers. */
+function heard({ results }: FakeSubscriber): number[] {
+  return (results as { data?: { n: number }; errors?: { extensions: { skipped: number } }[] }[]).map(
+    ({ data, errors }) => data?.n ?? -(errors?.[0]?.extensions.skipped ?? NaN),
+  );
+}
+
+const upTo = (last: number, first = 1): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+test('a viewer whose resolver is slow skips events alone: another of its group gets all of them, at once', async () => {
+  const { subscribers, send, letGo, value } = viewersOf(['slow', 'quick'], { maxWaiting: 100 });
+  const [slow, quick] = subscribers;
+  assert.ok(slow && quick);
+  send(150);
+  assert.deepEqual(heard(quick.subscriber), upTo(150));
+  assert.deepEqual(heard(slow.subscriber), []);
+  await letGo();
+  assert.deepEqual(heard(slow.subscriber), [...upTo(100), -50]);
+  send(1);
+  await letGo();
+  assert.deepEqual(heard(slow.subscriber).slice(101), [151]);
+  assert.deepEqual(heard(quick.subscriber), upTo(151));
+  assert.equal(await value('groupOverflows'), 50);
+});
+
+test('two slow viewers are told each of what it has skipped itself', async () => {
+  const { subscribers, send, waiting, letGo } = viewersOf(['slow 1', 'slow 2'], { maxWaiting: 3 });
+  const [one, two] = subscribers;
+  assert.ok(one && two);
+  send(4);
+  for (const { name, go } of waiting) if (name === 'slow 1') go();
+  await settled();
+  assert.deepEqual(heard(one.subscriber), [1, 2, 3, -1]);
+  send(1);
+  await letGo();
+  assert.deepEqual(heard(one.subscriber), [1, 2, 3, -1, 5]);
+  assert.deepEqual(heard(two.subscriber), [1, 2, 3, -2]);
+});
+
+test('events that the filter keeps from a slow viewer count neither as waiting nor as skipped', async () => {
+  const reads = new ReadSet();
+  reads.add('value', ['name']);
+  const { subscribers, send, letGo } = viewersOf(['slow', 'quick'], {
+    maxWaiting: 3,
+    binding: {
+      filter: () => ({
+        reads,
+        passes: ({ n }, viewer) => (viewer as { name: string }).name === 'quick' || Number(n) % 10 === 0,
+      }),
+    },
+  });
+  const [slow, quick] = subscribers;
+  assert.ok(slow && quick);
+  send(59);
+  assert.deepEqual(heard(quick.subscriber), upTo(59));
+  await letGo();
+  assert.deepEqual(heard(slow.subscriber), [10, 20, 30, -2]);
+});
+
+test('a subscriber that leaves while it skips events leaves nothing behind', async () => {
+  const { hub, subscribers, send, letGo } = viewersOf(['slow'], { maxWaiting: 2 });
+  const [slow] = subscribers;
+  assert.ok(slow);
+  send(5);
+  slow.leave();
+  await letGo();
+  assert.deepEqual(heard(slow.subscriber), []);
+  assert.equal(hub.inspect(1).groups.waiting, 0);
+});
+
+test('executions are aborted, and give their turns up, once all their subscribers have left', async () => {
+  const { hub, subscribers, send, waiting, letGo } = viewersOf(['slow', 'slow', 'quick'], { concurrency: 4 });
+  const [one, two, quick] = subscribers;
+  assert.ok(one && two && quick);
+  send(10);
+  const { running } = hub.inspect(1).executions;
+  assert.equal(waiting.length, running);
+  assert.ok(hub.inspect(1).executions.waiting > 0, 'expected executions that wait for a place');
+  one.leave();
+  assert.ok(
+    waiting.every(({ signal }) => !signal.aborted),
+    'the other still wants the result',
+  );
+  two.leave();
+  assert.ok(waiting.every(({ signal }) => signal.aborted));
+  assert.equal(hub.inspect(1).executions.running, running, 'places are taken until resolvers have ended');
+  await letGo();
+  assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0 });
+  assert.deepEqual(heard(quick.subscriber), upTo(10));
+  assert.equal(hub.inspect(1).groups.waiting, 0);
+});
+
+test('subscriptions of one connection, however many, leave places for those of another', async () => {
+  const started: string[] = [];
+  const end = withResolvers();
+  const { hub, bus } = setUp({
+    concurrency: 4,
+    execute: (_event: object, { id }) => {
+      started.push(String(id));
+      return end.promise.then(() => ({ data: {} }));
+    },
+  });
+  const attacker = {};
+  for (let id = 0; id < 20; id += 1) {
+    const subscriber = new FakeSubscriber();
+    subscriber.owner = attacker;
+    hub.join(operation(), { id }, subscriber);
+  }
+  hub.join(operation(), { id: 'other' }, new FakeSubscriber());
+  for (const channel of bus.listeners.keys()) bus.carry(channel, 1, {});
+  assert.deepEqual(started, ['0', '1', 'other']);
+  end.resolve();
+});
+
+test('a group with a subscriber of a busy connection does not wait behind that connection', async () => {
+  const started: string[] = [];
+  const end = withResolvers();
+  const { hub, bus } = setUp({
+    concurrency: 4,
+    execute: (_event: object, { id }) => {
+      started.push(String(id));
+      return end.promise.then(() => ({ data: {} }));
+    },
+  });
+  const attacker = {};
+  const shared = operation();
+  const join = (asked: ReturnType<typeof operation>, id: string, owner: object): void => {
+    const subscriber = new FakeSubscriber();
+    subscriber.owner = owner;
+    hub.join(asked, { id }, subscriber);
+  };
+  join(shared, 'shared', attacker);
+  join(shared, 'shared', {});
+  for (const id of '123456') join(operation(), id, attacker);
+  for (const [channel] of [...bus.listeners].reverse()) bus.carry(channel, 1, {});
+  assert.deepEqual(started, ['6', '5', 'shared']);
+  end.resolve();
+});
+
+test('however slow viewers are, each gets its events in order, and is told of each that it does not get', async () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    let state = seed;
+    const random = (below: number): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const names = Array.from({ length: 5 }, (_, index) => `${index === 4 ? 'quick' : 'slow'} ${index}`);
+    const { subscribers, sent, send, waiting, letGo, hub } = viewersOf(names, {
+      maxWaiting: 1 + random(4),
+      concurrency: 3 + random(20),
+    });
+    let leaver = subscribers[random(4)];
+    for (let step = 0; step < 200; step += 1) {
+      if (random(2) === 0) {
+        send(1);
+      } else {
+        for (const { go } of waiting.splice(random(waiting.length + 1), 1 + random(2))) go();
+        await settled();
+      }
+      if (random(150) === 0) {
+        leaver?.leave();
+        leaver = undefined;
+      }
+    }
+    while (waiting.length > 0) await letGo();
+    for (const { name, subscriber } of subscribers) {
+      let at = 0;
+      for (const piece of heard(subscriber)) {
+        if (piece > 0) assert.equal(piece, at + 1, `seed ${seed}, ${name}`);
+        at = piece > 0 ? piece : at - piece;
+      }
+      if (subscriber === leaver?.subscriber || name.startsWith('quick')) assert.equal(at, sent());
+    }
+    assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0 });
+    assert.equal(hub.inspect(1).groups.waiting, 0, `seed ${seed}`);
+  }
+});
