@@ -125,7 +125,7 @@ export class Metrics {
   );
   readonly groupOverflows = this.#counter(
     'group_overflows_total',
-    'Events that a group skipped because MAX_WAITING_EVENTS were waiting already',
+    'Events that subscribers of a group skipped because MAX_WAITING_EVENTS were waiting for them already',
   );
   readonly refusedOperations = this.#counter(
     'refused_operations_total',

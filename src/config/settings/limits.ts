@@ -8,15 +8,15 @@ export const LIMITS_SETTINGS = {
   }),
   MAX_WAITING_EVENTS: integer(1, 100_000, {
     default: 100,
-    help: 'Most events of one group that may wait for asynchronous resolvers at once; further events are skipped and counted, and the subscribers get an error.',
+    help: 'Most events of one subscriber that may wait for asynchronous resolvers at once; it skips further events, which are counted, and gets an error. Others of its group get them.',
   }),
   EXECUTE_CONCURRENCY: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most asynchronous executions that run at once in a pod; the others wait their turn.',
+    help: 'Most asynchronous executions that run at once in a pod, of events, queries and mutations; the others wait, and connections take turns. One connection may have as many as are free: half, if it is alone.',
   }),
   EXECUTE_TIMEOUT_MS: integer(1, 3_600_000, {
     default: 10_000,
-    help: 'How long an asynchronous execution, or `authenticate`, may take; then its subscribers get an error instead, or the connection is refused.',
+    help: 'How long an asynchronous execution of an event, a query or a mutation, or `authenticate`, may take; then its clients get an error instead, or the connection is refused.',
   }),
   DOCUMENT_CACHE_SIZE: integer(1, 1_000_000, {
     default: 1_000,
@@ -28,7 +28,7 @@ export const LIMITS_SETTINGS = {
   }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most subscriptions and queries that one connection may have at once; one more is refused.',
+    help: 'Most subscriptions and queries that one connection may have at once, over WebSocket or POST; one more is refused.',
   }),
   MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
     default: 65_536,

@@ -42,6 +42,6 @@ export interface GraphContext extends SharedContext {
   readonly viewer: Readonly<Record<string, unknown>>;
   readonly viewerLoaders: Loaders;
   readonly primers: Readonly<Record<string, Primer>>;
-  /** Aborted when the execution times out. */
+  /** Aborted when the execution times out, or all clients that it is for have left. */
   readonly signal: AbortSignal;
 }
