@@ -109,13 +109,14 @@ export class SharedExecution {
       return;
     }
     const owner = this.#ownerOf(candidates.subscribers, first);
-    let waiting: OpenExecution | undefined;
+    const turn: { execution?: OpenExecution } = {};
     const leave = limiter.whenFree(owner, () => {
-      if (waiting !== undefined) open.remove(waiting);
-      this.#execute(waiting?.witness ?? first, candidates, owner);
+      const { execution } = turn;
+      if (execution !== undefined) open.remove(execution);
+      this.#execute(execution?.witness ?? first, candidates, owner);
     });
     if (leave === undefined) return;
-    waiting = open.add(this.#event, first, candidates.subscribers, () => {
+    turn.execution = open.add(this.#event, first, candidates.subscribers, () => {
       leave();
       this.#close();
     });
