@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { REFUSALS, type Refusal } from './support/refusal.ts';
 import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
@@ -140,6 +141,11 @@ export class Metrics {
     'code',
     'reason',
   ]);
+  readonly refusals = this.#counter(
+    'refusals_total',
+    'Connections and operations refused, by the cap that was reached',
+    ['reason'],
+  );
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
     'Kafka consumers restarted after a crash',
@@ -199,6 +205,8 @@ export class Metrics {
   constructor() {
     this.kafkaConnected.remove();
     this.partitionsAssigned.remove();
+    // At 0 from the start, or Prometheus would see no increase at the first of its kind.
+    for (const reason of REFUSALS) this.refusals.inc({ reason }, 0);
   }
 
   /**
@@ -209,6 +217,11 @@ export class Metrics {
   observeEvent(delay: number, age: number | undefined): void {
     this.eventDelay.observe(delay);
     if (age !== undefined) this.eventAge.observe(age);
+  }
+
+  /** A cap has been reached: a connection, or one operation of it, is refused. */
+  refused(reason: Refusal): void {
+    this.refusals.inc({ reason });
   }
 
   /** Adds prom-client's metrics of the process: memory, CPU, event loop delay, garbage collection. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Target } from './target.ts';
 
-/** The gateway as users run it, through its command line and with its defaults, but for the time that an end takes. */
+/** The gateway as users run it, through its command line and with its defaults, but for the time that an end takes, and how many may connect. */
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],
@@ -11,6 +11,8 @@ export const sluice: Target = {
     ADMIN_PORT: '0',
     DRAIN_DELAY_SECONDS: '0',
     DRAIN_SECONDS: '0',
+    MAX_CONNECTIONS: '1000000',
+    CONNECTIONS_PER_SECOND: '0',
     KAFKA_BROKERS: brokers,
     KAFKA_GROUP_ID: id,
     REDIS_URL: redisUrl,

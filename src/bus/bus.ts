@@ -21,6 +21,8 @@ export interface Bus extends Publisher {
   stop(): Promise<void>;
   /** @param topic that the channel belongs to */
   subscribe(topic: string, channel: string, listener: Listener): Subscription;
+  /** How many further channels may be subscribed to; those that linger are given up for them. Infinity: no limit. */
+  readonly room: number;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**

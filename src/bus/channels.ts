@@ -13,6 +13,7 @@ export interface ChannelSource {
 interface Channel {
   readonly listeners: Set<Listener>;
   readonly joined: Promise<void>;
+  isJoined: boolean;
   /** Runs while the channel has no listeners. */
   lingering: NodeJS.Timeout | undefined;
 }
@@ -25,25 +26,37 @@ interface Channel {
  *                                                  └─────── a new listener ───┘
  *
  * If the last listener leaves before the join is acknowledged, the leave waits for that: with an earlier one, the bus
- * would stay subscribed for ever. Lingering saves a leave and a join when a user reloads a page.
+ * would stay subscribed for ever. Lingering saves a leave and a join when a user reloads a page; where there are as many
+ * channels as there may be, the one that has lingered longest is left for a new one.
  */
 export class Channels {
   readonly #source: ChannelSource;
   readonly #lingerMs: number;
   readonly #size: Gauge;
   readonly #log: Log;
+  readonly #max: number;
   readonly #channels = new Map<string, Channel>();
+  /** The longest first. */
+  readonly #lingering = new Map<string, Channel>();
 
-  constructor(source: ChannelSource, lingerMs: number, size: Gauge, log: Log) {
+  /** @param max how many there may be, lingering ones included; see `room` */
+  constructor(source: ChannelSource, lingerMs: number, size: Gauge, log: Log, max = Infinity) {
     this.#source = source;
     this.#lingerMs = lingerMs;
     this.#size = size;
     this.#log = log;
+    this.#max = max;
+  }
+
+  /** How many further channels may get listeners. Those that linger take no room; those still being joined do. */
+  get room(): number {
+    return this.#max - (this.#channels.size - this.#lingering.size);
   }
 
   subscribe(name: string, listener: Listener): Subscription {
     const channel = this.#channels.get(name) ?? this.#join(name);
     clearTimeout(channel.lingering);
+    this.#lingering.delete(name);
     // A function of its own for each subscription, so that the same listener can subscribe twice.
     const own: Listener = (payload) => listener(payload);
     channel.listeners.add(own);
@@ -57,16 +70,21 @@ export class Channels {
       channel.listeners.clear();
     }
     this.#channels.clear();
+    this.#lingering.clear();
     this.#size.set(0);
   }
 
   #join(name: string): Channel {
+    if (this.#channels.size >= this.#max) this.#leaveOldest();
     const listeners = new Set<Listener>();
     const joined = this.#source.join(name, (payload) => this.#dispatch(name, listeners, payload));
-    const channel: Channel = { listeners, joined, lingering: undefined };
+    const channel: Channel = { listeners, joined, isJoined: false, lingering: undefined };
     this.#channels.set(name, channel);
     this.#size.set(this.#channels.size);
-    joined.catch(() => this.#forget(name, channel));
+    joined.then(
+      () => (channel.isJoined = true),
+      () => this.#forget(name, channel),
+    );
     return channel;
   }
 
@@ -82,6 +100,11 @@ export class Channels {
 
   #leave(name: string, channel: Channel, listener: Listener): void {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
+    // At once, so that it makes room for what the same client subscribes to next.
+    if (channel.isJoined) {
+      this.#linger(name, channel);
+      return;
+    }
     void channel.joined.then(
       () => this.#linger(name, channel),
       () => undefined, // Joining failed, and `#join` has removed the channel.
@@ -91,15 +114,27 @@ export class Channels {
   #linger(name: string, channel: Channel): void {
     if (channel.listeners.size > 0 || this.#channels.get(name) !== channel) return;
     clearTimeout(channel.lingering);
-    channel.lingering = setTimeout(() => {
-      this.#forget(name, channel);
-      this.#source.leave(name);
-    }, this.#lingerMs).unref();
+    this.#lingering.set(name, channel);
+    channel.lingering = setTimeout(() => this.#leaveSource(name, channel), this.#lingerMs).unref();
+  }
+
+  #leaveOldest(): void {
+    for (const [name, channel] of this.#lingering) {
+      clearTimeout(channel.lingering);
+      this.#leaveSource(name, channel);
+      return;
+    }
+  }
+
+  #leaveSource(name: string, channel: Channel): void {
+    this.#forget(name, channel);
+    this.#source.leave(name);
   }
 
   #forget(name: string, channel: Channel): void {
     if (this.#channels.get(name) !== channel) return;
     this.#channels.delete(name);
+    this.#lingering.delete(name);
     this.#size.set(this.#channels.size);
   }
 }

@@ -7,6 +7,8 @@ import { Channels } from './channels.ts';
 
 interface MemoryBusOptions {
   readonly lingerMs: number;
+  /** Lingering ones included. Default: no limit. */
+  readonly maxChannels?: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -21,13 +23,13 @@ export class MemoryBus implements Bus {
   readonly #metrics: Metrics;
   #pause: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor({ lingerMs, metrics, log }: MemoryBusOptions) {
+  constructor({ lingerMs, maxChannels, metrics, log }: MemoryBusOptions) {
     this.#metrics = metrics;
     const source = {
       join: async (channel: string, listener: Listener) => void this.#listeners.set(channel, listener),
       leave: (channel: string) => void this.#listeners.delete(channel),
     };
-    this.#channels = new Channels(source, lingerMs, metrics.channels, log);
+    this.#channels = new Channels(source, lingerMs, metrics.channels, log, maxChannels);
   }
 
   start(): void {
@@ -46,6 +48,10 @@ export class MemoryBus implements Bus {
 
   subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     return this.#channels.subscribe(channel, listener);
+  }
+
+  get room(): number {
+    return this.#channels.room;
   }
 
   onGap(): void {

@@ -4,6 +4,7 @@ import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
 import { KAFKA_SETTINGS } from './settings/kafka.ts';
 import { REDIS_SETTINGS } from './settings/redis.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
+import { CAPS_SETTINGS } from './settings/caps.ts';
 import { PROCESS_SETTINGS } from './settings/process.ts';
 import { LOCAL_SETTINGS } from './settings/local.ts';
 import { RATE_SETTINGS } from './settings/rates.ts';
@@ -18,6 +19,7 @@ export const SETTINGS = {
   ...LIMITS_SETTINGS,
   ...COST_SETTINGS,
   ...RATE_SETTINGS,
+  ...CAPS_SETTINGS,
   ...PROCESS_SETTINGS,
   ...LOCAL_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;

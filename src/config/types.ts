@@ -140,3 +140,27 @@ function isHostname(item: string): boolean {
 function isOrigin(item: string): boolean {
   return URL.canParse(item) && new URL(item).origin === item;
 }
+
+/** Addresses and networks (CIDR), or `none`. */
+export const addresses = (
+  common: Common<readonly string[] | undefined>,
+): Setting<readonly string[] | undefined> =>
+  setting(
+    'addresses and networks like 10.0.0.0/8, several separated by commas, or none',
+    (value) => {
+      if (value === 'none') return [];
+      const items = listOf(value);
+      return items.length > 0 && items.every(isNetwork) ? items : undefined;
+    },
+    common,
+  );
+
+function isNetwork(item: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
+  const most = { 4: 32, 6: 128 }[isIP(address)];
+  return most !== undefined && Number(bits ?? 0) <= most;
+}
+
+/** Names of properties, joined by dots. */
+export const optionalPath = (common: Common<string | undefined>): Setting<string | undefined> =>
+  setting('names joined by dots', (value) => (/^[\w-]+(\.[\w-]+)*$/.test(value) ? value : undefined), common);

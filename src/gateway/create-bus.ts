@@ -3,9 +3,15 @@ import { MemoryBus } from '../bus/memory-bus.ts';
 import { ioredisBus } from '../bus/redis/ioredis-bus.ts';
 import { readSettingFile } from '../config/config.ts';
 import type { Basics } from './basics.ts';
+import { shareOf } from './pod-share.ts';
 
-export function createBus({ config, metrics, log }: Basics): Bus {
-  const common = { lingerMs: config.CHANNEL_LINGER_MS, metrics, log: log.child({ part: 'bus' }) };
+export function createBus({ config, processes, metrics, log }: Basics): Bus {
+  const common = {
+    lingerMs: config.CHANNEL_LINGER_MS,
+    maxChannels: shareOf(config.MAX_CHANNELS_PER_POD, processes),
+    metrics,
+    log: log.child({ part: 'bus' }),
+  };
   if (config.REDIS_URL === undefined) return new MemoryBus(common);
   const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
   return ioredisBus({

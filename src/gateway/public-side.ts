@@ -1,5 +1,5 @@
 import type { Bus } from '../bus/bus.ts';
-import { Admission } from '../executor/admission.ts';
+import { OperationAdmission } from '../executor/operation-admission.ts';
 import { Authenticator } from '../context/authenticator.ts';
 import { Backends } from '../backends/backends.ts';
 import { Contexts } from '../context/event-scope.ts';
@@ -27,14 +27,13 @@ import { PostTransport } from '../transports/http/post.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 import { loadPersistedDocuments } from './load-persisted-documents.ts';
+import { clientLimits } from './client-limits.ts';
+import { createAdmission } from './create-admission.ts';
+import { shareOf } from './pod-share.ts';
 
 /** What browsers reach: sockets, requests and pages, and what executes for them. */
-export async function createPublicSide(
-  { config, processes, graph, metrics, log }: Basics,
-  bus: Bus,
-  ingest: Ingest,
-  backends: Backends,
-) {
+export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest, backends: Backends) {
+  const { config, processes, graph, metrics, log } = basics;
   const { schema, topics, definition } = graph;
   const contexts = new Contexts(definition, backends, Date.now);
   const authenticator = new Authenticator(
@@ -53,7 +52,7 @@ export async function createPublicSide(
     refused: (code) => metrics.refusedOperations.inc({ code }),
     log,
   });
-  const admission = new Admission({
+  const operationAdmission = new OperationAdmission({
     executor,
     persisted: loadPersistedDocuments(config, executor),
     persistedOnly: config.PERSISTED_DOCUMENTS_ONLY,
@@ -79,12 +78,13 @@ export async function createPublicSide(
     channelPrefix: config.REDIS_PREFIX,
     maxChannels: config.MAX_CHANNELS,
     gapPolicy: config.ON_GAP,
+    maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const sockets = new WebSocketTransport({
     rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
     schema,
-    admission,
+    admission: operationAdmission,
     hub,
     authenticator,
     queries,
@@ -99,13 +99,15 @@ export async function createPublicSide(
     clock: systemClock,
     maxOperations: config.MAX_OPERATIONS,
     gapClosesPerSecond: config.GAP_CLOSE_PER_SECOND / processes,
+    limits: clientLimits(config, processes),
   });
+  const { admission, addresses, server } = createAdmission(basics, sockets);
   const httpLog = log.child({ part: 'http' });
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
   const routes = publicRoutes({
     post: new PostTransport({
-      admission,
+      admission: operationAdmission,
       authenticator,
       queries,
       turns,
@@ -117,6 +119,7 @@ export async function createPublicSide(
     events: accept && { topics, accept, fromAnywhere: config.EVENTS_FROM_ANYWHERE },
   });
   const publicServer = new HttpServer({
+    ...server,
     port: config.PORT,
     setting: 'PORT',
     address: config.BIND,
@@ -126,9 +129,10 @@ export async function createPublicSide(
     upgrade: new Upgrade({
       path: GRAPHQL_PATH,
       originCheck,
+      admission,
       accept: (request, socket, head) => sockets.accept(request, socket, head),
       log: httpLog,
     }).handle,
   });
-  return { sockets, publicServer, inspectable: { hub, sockets, kafka: ingest.kafka } };
+  return { sockets, publicServer, inspectable: { hub, sockets, addresses, kafka: ingest.kafka } };
 }

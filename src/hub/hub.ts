@@ -12,18 +12,25 @@ import { variablesKey } from './group-key.ts';
 import { Gaps, type GapPolicy } from './gaps.ts';
 import { Group, type GroupServices } from './group.ts';
 import { inspect, type HubInspection } from './inspection.ts';
+import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { RecentScopes } from './recent-scopes.ts';
 import type { Subscriber } from './subscriber.ts';
-import { planSubscription, type PlanServices } from './subscription-plan.ts';
+import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
 
 interface HubOptions extends GroupServices, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
-  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'>;
+  /** Without `room` it has no end. */
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> & Partial<Pick<Bus, 'room'>>;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
   readonly gapPolicy: GapPolicy;
+  /** Most that the variables of all groups may take, in bytes. Default: no limit. */
+  readonly maxVariables?: number;
 }
+
+/** Whether a subscriber may have a subscription: the error, if not. */
+export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 
 /** One channel of the bus, and the groups that its messages are for. */
 interface HubChannel {
@@ -42,6 +49,8 @@ export class Hub {
   readonly #channels = new Map<string, HubChannel & { readonly subscription: Subscription }>();
   readonly #backlog: Backlog<HubChannel>;
   readonly #scopes: RecentScopes;
+  /** See `variablesSize`; of all groups. */
+  #variables = 0;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -62,21 +71,27 @@ export class Hub {
   /**
    * Adds a subscriber. It gets the events that are dispatched from now on.
    *
-   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used
+   * @param admits asked when it is known what the subscriber asks for
+   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used, or a cap is reached
    */
   join(
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
     subscriber: Subscriber,
+    admits?: Admits,
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
     if (known !== undefined) {
+      const refused = admits?.(known.plan);
+      if (refused !== undefined) return [refused];
       known.add(subscriber);
       return known;
     }
     const plan = planSubscription(operation, key, variables, this.#options);
     if (!('operation' in plan)) return plan;
+    const refusal = admits?.(plan) ?? this.#refusal(plan);
+    if (refusal !== undefined) return [refusal];
     const group = new Group(plan, this.#options);
     group.add(subscriber);
     this.#open(group);
@@ -97,6 +112,17 @@ export class Hub {
     return [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
   }
 
+  #refusal(plan: SubscriptionPlan): GraphQLError | undefined {
+    const { bus, metrics, maxVariables = Infinity } = this.#options;
+    const held = {
+      room: bus.room ?? Infinity,
+      isHeld: (channel: string) => this.#channels.has(channel),
+      variables: this.#variables,
+      maxVariables,
+    };
+    return groupRefusal(plan, held, metrics);
+  }
+
   #groupsOf(topic: string): Group[] {
     return this.#allGroups().filter(({ plan }) => plan.topic === topic);
   }
@@ -105,6 +131,7 @@ export class Hub {
     const { operation, key, topic, channels } = group.plan;
     const groups = this.#groups.get(operation) ?? new Map<string, Group>();
     this.#groups.set(operation, groups.set(key, group));
+    this.#variables += variablesSize(key);
     this.#options.metrics.groups.inc();
     const joining = channels.map((name) => {
       const channel = this.#channels.get(name) ?? this.#listen(topic, name);
@@ -122,6 +149,7 @@ export class Hub {
     const { operation, key, channels } = group.plan;
     const groups = this.#groups.get(operation);
     groups?.delete(key);
+    this.#variables -= variablesSize(key);
     if (groups?.size === 0) this.#groups.delete(operation);
     this.#options.metrics.groups.dec();
     for (const name of channels) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
 import type { HostCheck } from './host-check.ts';
+import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
@@ -28,6 +29,11 @@ export interface HttpServerOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Without it all `Upgrade` headers are ignored; with it, those that name another protocol than WebSocket. */
   readonly upgrade?: AcceptUpgrade;
+  /** Most connections of all kinds; others are closed at once, and `dropped` is called. Default: no limit. */
+  readonly maxSockets?: number;
+  readonly dropped?: () => void;
+  /** Without it, connections begin with HTTP. */
+  readonly proxyProtocol?: ProxyProtocolOptions;
 }
 
 /**
@@ -58,7 +64,7 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Another pod, if there is one, accepts the connection at once. */
-const RETRY_AFTER = 'Retry-After: 1';
+const STOPPING = { status: 503, message: 'this pod is stopping', retryAfter: 1 };
 
 /**
  * An HTTP server on one port, started once and stopped once. Upgraded sockets belong to the transport that has accepted
@@ -77,6 +83,10 @@ export class HttpServer {
     this.#server = createServer({ ...TIMEOUTS, IncomingMessage: WebSocketRequest }, (request, response) =>
       this.#onRequest(request, response),
     );
+    const { maxSockets, dropped, proxyProtocol } = options;
+    if (maxSockets !== undefined) this.#server.maxConnections = maxSockets;
+    if (dropped !== undefined) this.#server.on('drop', dropped);
+    if (proxyProtocol !== undefined) new ProxyProtocol(this.#server, proxyProtocol);
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 
@@ -154,8 +164,8 @@ export class HttpServer {
     // An earlier request on this socket may have set the timeout. The WebSocket's own pings find dead peers.
     request.socket.setTimeout(0);
     const refusal = this.#options.hostCheck?.refusal(request);
-    if (this.#stopping) refuseUpgrade(socket, 503, 'this pod is stopping', RETRY_AFTER);
-    else if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
+    if (this.#stopping) refuseUpgrade(socket, STOPPING);
+    else if (refusal !== undefined) refuseUpgrade(socket, { status: 403, message: refusal });
     else this.#options.upgrade?.(request, socket, head);
   };
 }

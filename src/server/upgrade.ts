@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Admission, Refusal } from './admission.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { pathOf } from './router.ts';
 
@@ -12,12 +13,13 @@ export interface UpgradeOptions {
   /** The only path at which WebSockets are accepted. */
   readonly path: string;
   readonly originCheck: OriginCheck;
+  readonly admission: Pick<Admission, 'refusal' | 'admitted'>;
   readonly accept: AcceptUpgrade;
   readonly log: Log;
 }
 
 /**
- * Admits WebSockets: checks path and origin before the handshake.
+ * Admits WebSockets: checks path, origin and caps before the handshake.
  *
  * No closure is made per socket: it would keep the request, three kilobytes, in memory as long as the socket is open.
  */
@@ -29,13 +31,14 @@ export class Upgrade {
   }
 
   readonly handle: AcceptUpgrade = (request, socket, head) => {
-    const { accept, log } = this.#options;
-    const refusal = this.#refusal(request);
+    const { accept, admission, log } = this.#options;
+    const refusal = this.#refusal(request) ?? admission.refusal(request);
     if (refusal !== undefined) {
-      refuseUpgrade(socket, refusal.status, refusal.message);
+      refuseUpgrade(socket, refusal);
       return;
     }
     try {
+      admission.admitted(request, socket);
       accept(request, socket, head);
     } catch (error) {
       log.error({ err: error }, `upgrade failed: ${messageOf(error)}`);
@@ -43,7 +46,7 @@ export class Upgrade {
     }
   };
 
-  #refusal(request: IncomingMessage): { status: number; message: string } | undefined {
+  #refusal(request: IncomingMessage): Refusal | undefined {
     const { path, originCheck } = this.#options;
     if (pathOf(request) !== path) return { status: 404, message: `WebSockets are accepted at ${path} only` };
     if (!originCheck.allows(request.headers)) {
@@ -54,7 +57,7 @@ export class Upgrade {
 }
 
 /** Responds to an upgrade request with a complete HTTP response and closes the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, message: string, header?: string): void {
+export function refuseUpgrade(socket: Duplex, { status, message, retryAfter }: Refusal): void {
   socket.on('error', ignore);
   socket.once('finish', destroy);
   const body = `${JSON.stringify({ error: message })}\n`;
@@ -62,7 +65,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Connection: close',
-      ...(header === undefined ? [] : [header]),
+      ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       '',

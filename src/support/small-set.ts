@@ -21,4 +21,8 @@ export class SmallSet {
     if (typeof this.#strings === 'object') this.#strings.delete(value);
     else if (this.#strings === value) this.#strings = undefined;
   }
+
+  clear(): void {
+    this.#strings = undefined;
+  }
 }

@@ -14,7 +14,9 @@ export interface BusUnderTest {
 
 const TOPIC = 'topic';
 
-type MakeBus = (t: TestContext, options: { lingerMs: number }) => Promise<BusUnderTest>;
+type MakeBus = (t: TestContext, options: { lingerMs: number; maxChannels: number }) => Promise<BusUnderTest>;
+
+const MAX_CHANNELS = 10;
 
 /** What every bus must do. `make` gives a started bus. */
 export function testBus(name: string, options: TestOptions, make: MakeBus): void {
@@ -23,7 +25,9 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     run: (t: TestContext, under: BusUnderTest) => Promise<void>,
     lingerMs = 60_000,
   ): void => {
-    test(`${name}: ${title}`, options, async (t) => run(t, await make(t, { lingerMs })));
+    test(`${name}: ${title}`, options, async (t) =>
+      run(t, await make(t, { lingerMs, maxChannels: MAX_CHANNELS })),
+    );
   };
   let count = 0;
   const freshChannel = (): string => `bus-contract-${process.pid}-${Date.now()}-${(count += 1)}`;
@@ -101,6 +105,37 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     await bus.subscribe(TOPIC, channel, inbox.take).ready;
     await bus.publish(TOPIC, [on(channel, 'a')]);
     assert.deepEqual(await inbox.until(1), ['a']);
+  });
+
+  check('channels that linger make room for new ones, the oldest first', async (_t, { bus, metrics }) => {
+    const lingering = Array.from({ length: MAX_CHANNELS }, freshChannel);
+    for (const channel of lingering) {
+      const { ready, leave } = bus.subscribe(TOPIC, channel, () => undefined);
+      await ready;
+      assert.equal(bus.room, MAX_CHANNELS - 1);
+      leave();
+      await ready;
+      assert.equal(bus.room, MAX_CHANNELS);
+    }
+    assert.equal(await channels(metrics), MAX_CHANNELS);
+    const [oldest = '', second = '', ...others] = lingering;
+    await bus.subscribe(TOPIC, oldest, () => undefined).ready; // It lingers no more.
+    await bus.subscribe(TOPIC, freshChannel(), () => undefined).ready;
+    assert.equal(bus.room, MAX_CHANNELS - 2);
+    assert.equal(await channels(metrics), MAX_CHANNELS);
+    const subscribed = await bus.subscribed(TOPIC, lingering);
+    assert.equal(subscribed.has(second), false);
+    assert.deepEqual([...subscribed], [oldest, ...others]);
+  });
+
+  check('channels that are being joined take room, with or without a listener', async (_t, { bus }) => {
+    const leaving = Array.from({ length: MAX_CHANNELS - 1 }, () =>
+      bus.subscribe(TOPIC, freshChannel(), () => undefined),
+    );
+    for (const { leave } of leaving) leave();
+    assert.equal(bus.room, 1);
+    for (const { ready } of leaving) await ready;
+    assert.equal(bus.room, MAX_CHANNELS);
   });
 
   check(

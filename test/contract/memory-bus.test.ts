@@ -3,9 +3,9 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { testBus } from './bus.ts';
 
-testBus('memory', {}, async (t, { lingerMs }) => {
+testBus('memory', {}, async (t, { lingerMs, maxChannels }) => {
   const metrics = new Metrics();
-  const bus = new MemoryBus({ lingerMs, metrics, log: createLog('silent') });
+  const bus = new MemoryBus({ lingerMs, maxChannels, metrics, log: createLog('silent') });
   bus.start();
   t.after(() => bus.stop());
   return { bus, metrics };

@@ -63,13 +63,14 @@ test(
   },
 );
 
-testBus('redis', needs('redis'), async (t, { lingerMs }) => {
+testBus('redis', needs('redis'), async (t, { lingerMs, maxChannels }) => {
   const url = redisUrl();
   const metrics = new Metrics();
   const bus = ioredisBus({
     url,
     ca: undefined,
     lingerMs,
+    maxChannels,
     prefix: 'contract:',
     countsSubscribers: true,
     metrics,

@@ -9,7 +9,7 @@ import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { Authenticator } from '../../src/context/authenticator.ts';
 import { Queries } from '../../src/context/queries.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
-import { Admission } from '../../src/executor/admission.ts';
+import { OperationAdmission } from '../../src/executor/operation-admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import { loadGraph } from '../../src/graph/loader/load-graph.ts';
 import type { GapPolicy } from '../../src/hub/gaps.ts';
@@ -80,7 +80,7 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
   const transport = new WebSocketTransport({
     rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
     schema,
-    admission: new Admission({ executor }),
+    admission: new OperationAdmission({ executor }),
     hub,
     authenticator: new Authenticator(definition, 60_000, log),
     queries: new Queries({ executor, contexts, limiter, metrics, timeoutMs: 60_000 }),

@@ -137,13 +137,17 @@ function metricIn(text: string, name: string): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Free ports, no waiting at the end for load balancers and clients that are not there, and short sessions. */
+/**
+ * Free ports, no waiting at the end for load balancers and clients that are not there, and short sessions. Tests connect
+ * as fast as they can.
+ */
 export const GATEWAY_DEFAULTS = {
   PORT: '0',
   ADMIN_PORT: '0',
   DRAIN_DELAY_SECONDS: '0',
   DRAIN_SECONDS: '0',
   KAFKA_SESSION_SECONDS: '6',
+  CONNECTIONS_PER_SECOND: '0',
 };
 
 /** Starts a gateway on free ports and waits until it listens. It is stopped with its scope. */

@@ -7,7 +7,7 @@ import { buildSchema, type GraphQLObjectType } from 'graphql';
 import { Queries } from '../../src/context/queries.ts';
 import { contextsOver } from '../../loadtest/micro/gateway-contexts.ts';
 import type { Listener } from '../../src/bus/bus.ts';
-import { Admission } from '../../src/executor/admission.ts';
+import { OperationAdmission } from '../../src/executor/operation-admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
@@ -116,7 +116,7 @@ export class Pod {
     this.#transport = new WebSocketTransport({
       rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
       schema,
-      admission: new Admission({ executor }),
+      admission: new OperationAdmission({ executor }),
       hub: {
         join: (operation, variables, subscriber) => {
           const group = hub.join(operation, variables, subscriber);

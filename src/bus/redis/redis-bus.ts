@@ -19,6 +19,8 @@ export interface RedisBusOptions {
   /** Of all names of channels and keys. */
   readonly prefix: string;
   readonly lingerMs: number;
+  /** Lingering ones included. Default: no limit. */
+  readonly maxChannels?: number;
   /**
    * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
    * subscribers; then all channels count as subscribed.
@@ -58,7 +60,7 @@ export class RedisBus implements Bus {
 
   constructor(options: RedisBusOptions) {
     this.#options = options;
-    const { commands, listening, prefix, lingerMs, countsSubscribers, metrics, log } = options;
+    const { commands, listening, prefix, lingerMs, maxChannels, countsSubscribers, metrics, log } = options;
     const { clock = systemClock, timing = BUS_TIMING } = options;
     this.#clock = clock;
     const pod = randomUUID();
@@ -84,7 +86,7 @@ export class RedisBus implements Bus {
       timing,
       log,
     });
-    this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log);
+    this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
     this.#becomeListening(false);
   }
 
@@ -111,6 +113,10 @@ export class RedisBus implements Bus {
   subscribe(topic: string, channel: string, listener: Listener): Subscription {
     this.#topics.set(channel, topic);
     return this.#channels.subscribe(channel, listener);
+  }
+
+  get room(): number {
+    return this.#channels.room;
   }
 
   onGap(listener: GapListener): void {

@@ -18,11 +18,13 @@ interface HubInspection {
 export interface Inspectable {
   readonly hub: { inspect(limit: number): HubInspection };
   readonly sockets: { inspect(limit: number): unknown };
+  /** Of clients, where they are known. */
+  readonly addresses: { inspect(limit: number): unknown };
 }
 
 const LIMIT = { min: 1, max: 1_000, default: 100 };
 
-/** Number of slow sockets listed. */
+/** Number of slow sockets listed, and of addresses with most connections. */
 const SOCKETS = 10;
 
 /**
@@ -32,11 +34,12 @@ const SOCKETS = 10;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** `/debug/hub?limit=`: groups, channels, slow sockets, and executions that run or wait. */
-export function hubState({ hub, sockets }: Inspectable): Handle {
+export function hubState({ hub, sockets, addresses }: Inspectable): Handle {
   return (request, response) => {
     const { groups, channels, executions } = hub.inspect(numberParameter(request, 'limit', LIMIT));
     const state = {
       sockets: sockets.inspect(SOCKETS),
+      addresses: addresses.inspect(SOCKETS),
       groups: shortened(groups),
       channels: shortened(channels),
       executions,

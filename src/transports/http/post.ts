@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Authenticator } from '../../context/authenticator.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
-import type { Admission } from '../../executor/admission.ts';
+import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Turns, TurnTaker } from '../../support/turns.ts';
@@ -26,7 +26,7 @@ export interface PostClient {
 }
 
 export interface PostOptions {
-  readonly admission: Pick<Admission, 'prepare'>;
+  readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
   readonly turns: Pick<Turns, 'run' | 'waiting'>;

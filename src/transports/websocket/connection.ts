@@ -17,6 +17,7 @@ import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
 import type { MessageRate } from './message-rate.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
+import type { Tally, Viewers, ViewerTally } from './viewers.ts';
 
 /** What all connections of a transport have in common. */
 export interface ConnectionServices {
@@ -30,7 +31,12 @@ export interface ConnectionServices {
   readonly rate: MessageRate;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
-  leave(subscription: WebSocketSubscription): void;
+  /** The connections that are not yet acknowledged. */
+  readonly handshakes: Set<Connection>;
+  readonly viewers: Viewers;
+  /** What all connections have open. */
+  readonly pod: Tally;
+  leave(subscription: WebSocketSubscription, connection: Connection): void;
   reconnect(connection: Connection): void;
   forget(connection: Connection): void;
 }
@@ -69,6 +75,10 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   /** Kept until the client is authenticated. */
   #request: RequestHead | undefined;
   #viewer: Json = null;
+  #viewerTally: ViewerTally | undefined;
+  /** Of all subscriptions; see `CappedConnection`. */
+  channels = 0;
+  variables = 0;
   /** Whether a pong has come since the last ping. */
   #alive = true;
 
@@ -86,6 +96,7 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
+    services.handshakes.add(this);
   }
 
   get protocol(): string {
@@ -98,6 +109,10 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
 
   get schema(): GraphQLSchema {
     return this.#services.schema;
+  }
+
+  get viewerTally(): Tally | undefined {
+    return this.#viewerTally;
   }
 
   /** Null until `authenticate` has let the client in. */
@@ -115,7 +130,22 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.#request = undefined;
     this.#services.initDeadlines.end(this);
     this.#viewer = await this.#services.authenticator.viewerOf(connectionParams, request);
-    return this.#viewer !== null;
+    this.#services.handshakes.delete(this);
+    return this.#viewer !== null && this.#enter();
+  }
+
+  /** @returns false if the viewer has as many connections as it may */
+  #enter(): boolean {
+    const { viewers, metrics } = this.#services;
+    // It may have closed meanwhile, and would be counted for ever.
+    const tally = this.open ? viewers.enter(this.#viewer) : undefined;
+    if (tally === false) {
+      metrics.refused('connections_of_viewer');
+      this.end(DISCONNECTS.viewerConnections);
+      return false;
+    }
+    this.#viewerTally = tally;
+    return true;
   }
 
   onMessage(handler: MessageHandler): void {
@@ -148,7 +178,7 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
 
   /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
   left(subscription: WebSocketSubscription): void {
-    this.#services.leave(subscription);
+    this.#services.leave(subscription, this);
     this.sendQueue.flush();
   }
 
@@ -217,11 +247,11 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
       this.end(DISCONNECTS.idInUse);
       return type;
     }
-    if (id !== undefined) this.#ids.add(id);
+    if (id !== undefined) this.#begin(id);
     // graphql-ws takes parsed messages too, though its types do not say so.
     // One function for both outcomes: a subscription holds it for as long as it lives.
     const onEnd = (error: unknown): void => {
-      if (id !== undefined) this.#ids.delete(id);
+      if (id !== undefined) this.#done(id);
       if (error !== undefined) this.#failed(error, id);
     };
     this.#handle?.(withQueryText(message) as string).then(onEnd, onEnd);
@@ -229,10 +259,32 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
   }
 
   onClose(code: number, reason: string): void {
+    const { pod, viewers, handshakes } = this.#services;
     this.#services.forget(this);
     this.#services.rate.forget(this);
     this.#services.initDeadlines.end(this);
+    handshakes.delete(this);
+    this.#count(pod, -this.#ids.size);
+    this.#ids.clear();
+    if (this.#viewerTally !== undefined) viewers.leave(this.#viewerTally);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
+  }
+
+  #begin(id: string): void {
+    this.#ids.add(id);
+    this.#count(this.#services.pod, 1);
+  }
+
+  /** Of a connection that has closed, all operations are done already. */
+  #done(id: string): void {
+    if (!this.#ids.has(id)) return;
+    this.#ids.delete(id);
+    this.#count(this.#services.pod, -1);
+  }
+
+  #count(pod: Tally, operations: number): void {
+    pod.operations += operations;
+    if (this.#viewerTally !== undefined) this.#viewerTally.operations += operations;
   }
 
   #close(code: number, reason: string, label: string): void {

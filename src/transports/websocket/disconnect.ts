@@ -29,6 +29,12 @@ export const DISCONNECTS = {
     reason: 'Too slow: more was waiting for this socket than may wait',
     retry: true,
   },
+  viewerConnections: {
+    code: 1013,
+    label: 'viewer_connections',
+    reason: 'Too many connections of this viewer: close one of them',
+    retry: true,
+  },
   badMessage: {
     code: CloseCode.BadRequest,
     label: 'bad_message',

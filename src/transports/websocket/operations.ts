@@ -8,25 +8,23 @@ import {
 import type { SubscribePayload } from 'graphql-ws';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
-import type { Admission } from '../../executor/admission.ts';
+import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { Operation } from '../../executor/operation.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log.ts';
-import { tooManyOperations } from '../too-many-operations.ts';
 import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
+import type { OperationCaps } from './operation-caps.ts';
 import { WebSocketQuery } from './query.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
-  readonly admission: Pick<Admission, 'prepare'>;
+  readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly hub: Pick<Hub, 'join' | 'leave'>;
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
   readonly rate: Pick<MessageRate, 'inTurn'>;
-  /** Of one connection, at the same time. */
-  readonly maxOperations: number;
 }
 
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
@@ -39,9 +37,11 @@ interface QueryArgs extends ExecutionArgs {
 /** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
 export class Operations {
   readonly #options: OperationOptions;
+  readonly #caps: OperationCaps;
 
-  constructor(options: OperationOptions) {
+  constructor(options: OperationOptions, caps: OperationCaps) {
     this.#options = options;
+    this.#caps = caps;
   }
 
   /**
@@ -79,8 +79,11 @@ export class Operations {
   }
 
   /** Removes a subscription that has ended from its group. */
-  leave(subscription: WebSocketSubscription): void {
-    if (subscription.group !== undefined) this.#options.hub.leave(subscription.group, subscription);
+  leave(subscription: WebSocketSubscription, connection: Connection): void {
+    const { group } = subscription;
+    if (group === undefined) return;
+    this.#options.hub.leave(group, subscription);
+    this.#caps.ended(group.plan, connection);
   }
 
   #start(
@@ -88,10 +91,9 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { admission, hub, schema, maxOperations } = this.#options;
-    if (connection.operations > maxOperations) {
-      return [tooManyOperations(maxOperations)];
-    }
+    const { admission, hub, schema } = this.#options;
+    const refused = this.#caps.refusal(connection, id);
+    if (refused !== undefined) return [refused];
     const operation = admission.prepare(payload, connection.viewer);
     if (!('document' in operation)) return operation;
     const variables = payload.variables ?? {};
@@ -109,9 +111,12 @@ export class Operations {
     }
     const wantsGaps = payload.extensions?.['gaps'] === true;
     const subscription = new WebSocketSubscription(id, operation, wantsGaps, connection);
-    const group = hub.join(operation, variables, subscription);
+    const group = hub.join(operation, variables, subscription, (plan) =>
+      this.#caps.refusalOf(plan, connection),
+    );
     if (!('plan' in group)) return group;
     subscription.joined(group);
+    this.#caps.begun(group.plan, connection);
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
     Object.assign(payload, { query: operation.query, variables: group.plan.variables });
     if (payload.extensions !== undefined) Object.assign(payload, { extensions: undefined });

@@ -13,10 +13,12 @@ import { CLOSES, DISCONNECTS } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import type { MessageRate } from './message-rate.ts';
+import { OperationCaps, type OperationLimits } from './operation-caps.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { PacedClose } from './paced-close.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
+import { Tally, Viewers } from './viewers.ts';
 
 interface WebSocketOptions extends OperationOptions {
   readonly rate: MessageRate;
@@ -32,10 +34,37 @@ interface WebSocketOptions extends OperationOptions {
   readonly clock: Clock;
   /** Most connections closed for gaps in a second. */
   readonly gapClosesPerSecond: number;
+  /** Of one connection, at the same time. */
+  readonly maxOperations: number;
+  /** Default: no further limits. */
+  readonly limits?: ClientLimits;
 }
+
+/** How much clients may have open, by the settings. */
+export interface ClientLimits extends Omit<OperationLimits, 'operationsOfConnection'> {
+  readonly connectionsOfViewer: number;
+  /** The setting `VIEWER_ID`. */
+  readonly viewerId: string | undefined;
+}
+
+const NO_LIMITS: ClientLimits = {
+  operationsOfViewer: Infinity,
+  operationsOfPod: Infinity,
+  channelsOfConnection: Infinity,
+  variablesOfConnection: Infinity,
+  connectionsOfViewer: Infinity,
+  viewerId: undefined,
+  lingerMs: 0,
+};
 
 export interface SocketsInspection {
   readonly count: number;
+  /** Those that are not yet acknowledged. */
+  readonly handshakes: number;
+  /** Of all connections. */
+  readonly operations: number;
+  /** Viewers that `VIEWER_ID` identifies. */
+  readonly viewers: number;
   readonly waitingBytes: number;
   readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
 }
@@ -70,7 +99,14 @@ export class WebSocketTransport {
       maxPayload: options.maxPayloadBytes,
       perMessageDeflate: false,
     });
-    const operations = new Operations(options);
+    const pod = new Tally();
+    const { limits = NO_LIMITS, maxOperations } = options;
+    const caps = new OperationCaps(
+      { ...limits, operationsOfConnection: maxOperations },
+      pod,
+      options.metrics,
+    );
+    const operations = new Operations(options, caps);
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
       // Its timers would be held by each connection: there is one for all instead.
       connectionInitWaitTimeout: 0,
@@ -104,7 +140,10 @@ export class WebSocketTransport {
       bufferBytes,
       rate,
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
-      leave: (subscription) => operations.leave(subscription),
+      handshakes: new Set(),
+      viewers: new Viewers(limits.viewerId, limits.connectionsOfViewer),
+      pod,
+      leave: (subscription, connection) => operations.leave(subscription, connection),
       reconnect: (connection) => this.#gapCloses.add(connection),
       forget: (connection) => this.#forget(connection),
     };
@@ -158,6 +197,15 @@ export class WebSocketTransport {
     clearTimeout(terminating);
   }
 
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** How many connections are not yet acknowledged. */
+  get handshakes(): number {
+    return this.#services.handshakes.size;
+  }
+
   /** Completes the handshake of an upgrade that the server has admitted. */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
@@ -173,6 +221,9 @@ export class WebSocketTransport {
     }));
     return {
       count: waiting.length,
+      handshakes: this.handshakes,
+      operations: this.#services.pod.operations,
+      viewers: this.#services.viewers.size,
       waitingBytes: waiting.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0),
       slowest: largest(
         waiting.filter(({ waitingBytes }) => waitingBytes > 0),

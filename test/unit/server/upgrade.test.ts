@@ -8,12 +8,19 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PassThrough, type Duplex } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
+import { Admission, type AdmissionCheck } from '../../../src/server/admission.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { refuseUpgrade, Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
 import { ask, deferred, done, listen, silent } from './serve.ts';
 
+/** An upgrade of which each socket is admitted. */
+function upgradeTo(path: string, accept: AcceptUpgrade, checks: readonly AdmissionCheck[] = []): Upgrade {
+  const admission = new Admission({ checks, refused: () => undefined, random: () => 0.5 });
+  return new Upgrade({ path, originCheck: new OriginCheck([]), admission, accept, log: silent });
+}
+
 async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
-  const { handle } = new Upgrade({ path: '/graphql', originCheck: new OriginCheck([]), accept, log: silent });
+  const { handle } = upgradeTo('/graphql', accept);
   return (await listen(t, { handle: done, upgrade: handle })).port;
 }
 
@@ -65,6 +72,17 @@ describe('Upgrade', () => {
     assert.match((JSON.parse(body) as { error: string }).error, /got "https:\/\/evil\.example"$/);
   });
 
+  it('refuses what a check finds fault with, and says when to come back', async (t) => {
+    const { handle } = upgradeTo('/graphql', refuse, [
+      { fault: () => undefined },
+      { fault: () => ({ reason: 'connections', message: 'expected fewer' }) },
+    ]);
+    const { port } = await listen(t, { handle: done, upgrade: handle });
+    const [head = '', body] = (await upgrade(port, '/graphql')).split('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 6\r\n/);
+    assert.deepEqual(JSON.parse(body ?? ''), { error: 'expected fewer' });
+  });
+
   it('answers a request to upgrade to another protocol as one without', async (t) => {
     const port = await serveUpgrades(t, refuse);
     const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c', 'http2-settings': '' };
@@ -73,12 +91,7 @@ describe('Upgrade', () => {
   });
 
   it('reads the body of such a request, and the requests that follow on its connection', async (t) => {
-    const { handle } = new Upgrade({
-      path: '/',
-      originCheck: new OriginCheck([]),
-      accept: refuse,
-      log: silent,
-    });
+    const { handle } = upgradeTo('/', refuse);
     const { port } = await listen(t, {
       handle: async (request, response) => void response.end(`got ${await text(request)}.`),
       upgrade: handle,
@@ -95,12 +108,7 @@ describe('Upgrade', () => {
   });
 
   it('survives a client that disconnects while it is being refused', () => {
-    const instance = new Upgrade({
-      path: '/graphql',
-      originCheck: new OriginCheck([]),
-      accept: refuse,
-      log: silent,
-    });
+    const instance = upgradeTo('/graphql', refuse);
     const socket: Duplex = new PassThrough();
     instance.handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
     assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
@@ -108,7 +116,7 @@ describe('Upgrade', () => {
 
   it('does not wait for a refused client to close its side', async () => {
     const socket: Duplex = new PassThrough();
-    refuseUpgrade(socket, 404, 'not here');
+    refuseUpgrade(socket, { status: 404, message: 'not here' });
     await once(socket, 'close');
   });
 

@@ -24,6 +24,7 @@ const emptyHub = {
 const inspectable: DebugOptions['inspectable'] = {
   hub: { inspect: () => emptyHub },
   sockets: { inspect: () => ({ count: 0 }) },
+  addresses: { inspect: () => ({ count: 0 }) },
   kafka: undefined,
 };
 

@@ -3,7 +3,7 @@ import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
 import { Contexts } from '../../../../src/context/event-scope.ts';
 import { Queries } from '../../../../src/context/queries.ts';
-import { Admission } from '../../../../src/executor/admission.ts';
+import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
 import { Executor } from '../../../../src/executor/executor.ts';
 import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
@@ -48,7 +48,7 @@ const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(
 
 function transportWith(options: Partial<PostOptions>): PostTransport {
   return new PostTransport({
-    admission: new Admission({ executor, persisted }),
+    admission: new OperationAdmission({ executor, persisted }),
     authenticator: { viewerOf: () => ({}) },
     queries,
     turns: new Turns(ROOMY),
@@ -95,7 +95,7 @@ describe('PostTransport', () => {
       },
     };
     const transport = transportWith({
-      admission: new Admission({ executor: counting }),
+      admission: new OperationAdmission({ executor: counting }),
       authenticator: { viewerOf: () => Promise.resolve(null) },
     });
     const headers = { 'content-type': 'application/json' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { buildSchema, GraphQLError } from 'graphql';
 import { describe, it } from 'node:test';
-import { Admission, type OperationRequest } from '../../../src/executor/admission.ts';
+import { OperationAdmission, type OperationRequest } from '../../../src/executor/operation-admission.ts';
 import { Executor } from '../../../src/executor/executor.ts';
 import type { Introspection } from '../../../src/executor/introspection.ts';
 import { PersistedDocuments } from '../../../src/executor/persisted-documents.ts';
@@ -31,7 +31,7 @@ function admission({ persistedOnly = false, manifest = { one: QUERY, two: BID } 
     manifest === null
       ? undefined
       : PersistedDocuments.load('m.json', JSON.stringify(manifest), (text) => executor.check(text));
-  return new Admission({ executor, persisted, persistedOnly });
+  return new OperationAdmission({ executor, persisted, persistedOnly });
 }
 
 const codeOf = (answer: object): unknown => {
@@ -41,7 +41,7 @@ const codeOf = (answer: object): unknown => {
 };
 
 const outcome = (introspection: Introspection, query: string, viewer: Json): object =>
-  new Admission({ executor: newExecutor(), introspection }).prepare({ query }, viewer);
+  new OperationAdmission({ executor: newExecutor(), introspection }).prepare({ query }, viewer);
 
 const messageOf = (errors: unknown): string => (errors as readonly GraphQLError[])[0]?.message ?? '';
 

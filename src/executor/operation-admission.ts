@@ -15,7 +15,7 @@ export interface OperationRequest extends DocumentReference {
   readonly variables?: Variables | null | undefined;
 }
 
-interface AdmissionOptions {
+interface OperationAdmissionOptions {
   readonly executor: Pick<Executor, 'prepare'>;
   /** Undefined: clients send texts. */
   readonly persisted?: Pick<PersistedDocuments, 'find'> | undefined;
@@ -30,13 +30,18 @@ interface AdmissionOptions {
 }
 
 /** Which operations clients may run: all transports ask here. */
-export class Admission {
-  readonly #executor: AdmissionOptions['executor'];
-  readonly #persisted: AdmissionOptions['persisted'];
+export class OperationAdmission {
+  readonly #executor: OperationAdmissionOptions['executor'];
+  readonly #persisted: OperationAdmissionOptions['persisted'];
   readonly #persistedOnly: boolean;
   readonly #introspection: Introspection;
 
-  constructor({ executor, persisted, persistedOnly = false, introspection = 'true' }: AdmissionOptions) {
+  constructor({
+    executor,
+    persisted,
+    persistedOnly = false,
+    introspection = 'true',
+  }: OperationAdmissionOptions) {
     this.#executor = executor;
     this.#persisted = persisted;
     this.#persistedOnly = persistedOnly;

@@ -1,0 +1,56 @@
+import { AddressCaps } from '../server/address-caps.ts';
+import { Admission } from '../server/admission.ts';
+import { ClientAddresses, TrustedProxies } from '../server/client-address.ts';
+import type { HttpServerOptions } from '../server/http-server.ts';
+import { PodCaps } from '../server/pod-caps.ts';
+import type { Basics } from './basics.ts';
+import { shareOf } from './pod-share.ts';
+
+type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'metrics'>;
+
+/** What decides on new WebSockets. A further reason to refuse them is one more check. */
+export function createAdmission(
+  basics: AdmissionBasics,
+  sockets: { readonly connections: number; readonly handshakes: number },
+) {
+  const { config, processes, metrics } = basics;
+  const now = (): number => performance.now();
+  const pod = new PodCaps({
+    sockets,
+    maxConnections: shareOf(config.MAX_CONNECTIONS, processes),
+    maxHandshakes: shareOf(config.MAX_HANDSHAKES, processes),
+    connectionsPerSecond: config.CONNECTIONS_PER_SECOND / processes,
+    now,
+  });
+  const networks = config.TRUSTED_PROXIES ?? (config.PROXY_PROTOCOL ? [] : undefined);
+  const proxies = networks && new TrustedProxies(networks);
+  const addresses = new AddressCaps({
+    addresses: new ClientAddresses(proxies),
+    maxConnections: shareOf(config.MAX_CONNECTIONS_PER_ADDRESS, processes),
+    connectionsPerSecond: config.CONNECTIONS_PER_SECOND_PER_ADDRESS / processes,
+    now,
+  });
+  const admission = new Admission({
+    checks: [addresses, pod],
+    refused: (reason) => metrics.refused(reason),
+    random: Math.random,
+  });
+  return { admission, addresses, server: serverCaps(basics, proxies) };
+}
+
+/** Plain requests need connections too, and keep them for a while: so many more than WebSockets. */
+const SOCKETS_PER_WEBSOCKET = 1.25;
+
+function serverCaps(
+  { config, processes, metrics }: AdmissionBasics,
+  proxies: TrustedProxies | undefined,
+): Pick<HttpServerOptions, 'maxSockets' | 'dropped' | 'proxyProtocol'> {
+  const caps = {
+    maxSockets: shareOf(config.MAX_CONNECTIONS * SOCKETS_PER_WEBSOCKET, processes),
+    dropped: () => metrics.refused('connections'),
+  };
+  if (!config.PROXY_PROTOCOL) return caps;
+  const isTrusted =
+    config.TRUSTED_PROXIES === undefined ? () => true : (peer: string) => proxies?.has(peer) === true;
+  return { ...caps, proxyProtocol: { isTrusted, refused: () => metrics.refused('proxy_header') } };
+}

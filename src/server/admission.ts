@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Refusal as RefusalReason } from '../support/refusal.ts';
+
+/** Why a WebSocket is refused before its handshake. */
+export interface AdmissionFault {
+  readonly reason: RefusalReason;
+  /** What was expected and what came, for the client. */
+  readonly message: string;
+}
+
+/** One reason to refuse new WebSockets: a cap, say, or pressure. */
+export interface AdmissionCheck {
+  /** Must be quick, and change nothing. */
+  fault(request: IncomingMessage): AdmissionFault | undefined;
+  /** No check has found a fault: the socket is being handed over. */
+  admitted?(request: IncomingMessage, socket: Duplex): void;
+}
+
+/** A refusal in terms of HTTP. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+interface AdmissionOptions {
+  /** In the order in which they are asked. */
+  readonly checks: readonly AdmissionCheck[];
+  readonly refused: (reason: RefusalReason) => void;
+  /** 0 to 1, like Math.random. */
+  readonly random: () => number;
+}
+
+/** Clients that are refused together come back spread over so many seconds. */
+const RETRY_WITHIN_SECONDS = 10;
+
+/** Decides whether this pod takes one more WebSocket. Another pod may: a proxy tries it after a 503. */
+export class Admission {
+  readonly #options: AdmissionOptions;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** @returns undefined if the WebSocket may be accepted; then `admitted` must follow */
+  refusal(request: IncomingMessage): Refusal | undefined {
+    const { checks, refused, random } = this.#options;
+    for (const check of checks) {
+      const fault = check.fault(request);
+      if (fault === undefined) continue;
+      refused(fault.reason);
+      const retryAfter = 1 + Math.floor(random() * RETRY_WITHIN_SECONDS);
+      return { status: 503, message: fault.message, retryAfter };
+    }
+    return undefined;
+  }
+
+  admitted(request: IncomingMessage, socket: Duplex): void {
+    for (const check of this.#options.checks) check.admitted?.(request, socket);
+  }
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** The addresses and networks of the setting `TRUSTED_PROXIES`. */
+export class TrustedProxies {
+  readonly #list = new BlockList();
+
+  constructor(networks: readonly string[]) {
+    for (const network of networks) {
+      const [address = '', bits] = network.split('/');
+      const family = familyOf(address);
+      if (bits === undefined) this.#list.addAddress(address, family);
+      else this.#list.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  /** @param address a valid one */
+  has(address: string): boolean {
+    return this.#list.check(address, familyOf(address));
+  }
+}
+
+/**
+ * Finds out whose connection a request comes on. Proxies append to `X-Forwarded-For` the address that they were reached
+ * from, so what is left of the last untrusted address may be made up by the client:
+ *
+ *     X-Forwarded-For: <made up>, <client>, <trusted proxy> ──► gateway, reached from a trusted proxy
+ */
+export class ClientAddresses {
+  readonly #proxies: TrustedProxies | undefined;
+
+  /** @param proxies undefined: it is not known whose addresses connect */
+  constructor(proxies: TrustedProxies | undefined) {
+    this.#proxies = proxies;
+  }
+
+  /**
+   * @returns the client's address, of IPv6 its /64 network, which one client has to itself; undefined if it is not known.
+   *   An address of a trusted proxy is not known to be a client's: some balancer hides those behind its own.
+   */
+  of({ socket, headers }: IncomingMessage): string | undefined {
+    const proxies = this.#proxies;
+    if (proxies === undefined) return undefined;
+    const forwarded = headers['x-forwarded-for'];
+    const hops = typeof forwarded === 'string' ? forwarded.split(',') : [];
+    for (let hop: string | undefined = socket.remoteAddress; hop !== undefined; hop = hops.pop()) {
+      const address = plainAddress(hop.trim());
+      if (address === undefined) return undefined;
+      if (!proxies.has(address)) return networkOf(address);
+    }
+    return undefined;
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** Without a port, brackets, a zone, and the prefix of IPv4 in IPv6; undefined if it is no address. */
+function plainAddress(text: string): string | undefined {
+  const [, bracketed, v4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  const [address = ''] = (bracketed ?? v4 ?? text).split('%');
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+  return isIP(mapped) === 0 ? undefined : mapped;
+}
+
+/** In a text of its own: a part of a header would keep all of it in memory. */
+function networkOf(address: string): string {
+  if (isIP(address) === 4) return address.split('.').map(Number).join('.');
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  // A tail of IPv4 form is in the last two of eight groups: not in the network.
+  const last = tail === undefined || tail === '' ? [] : tail.replace(/[\d.]+\.\d+$/, '0:0').split(':');
+  const zeros = tail === undefined ? 0 : 8 - groups.length - last.length;
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...last];
+  return `${all
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

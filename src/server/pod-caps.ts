@@ -1,0 +1,46 @@
+import type { AdmissionCheck, AdmissionFault } from './admission.ts';
+import { ConnectionRate, type Paced } from './connection-rate.ts';
+
+interface PodCapsOptions {
+  /** What is open now. */
+  readonly sockets: { readonly connections: number; readonly handshakes: number };
+  readonly maxConnections: number;
+  readonly maxHandshakes: number;
+  /** 0: no limit. */
+  readonly connectionsPerSecond: number;
+  /** ms, of a monotonic clock. */
+  readonly now: () => number;
+}
+
+/** The caps of this process on connections, whoever's they are. */
+export class PodCaps implements AdmissionCheck {
+  readonly #options: PodCapsOptions;
+  readonly #rate: ConnectionRate;
+  readonly #paced: Paced = { fullAt: 0 };
+
+  constructor(options: PodCapsOptions) {
+    this.#options = options;
+    this.#rate = new ConnectionRate(options.connectionsPerSecond);
+  }
+
+  fault(): AdmissionFault | undefined {
+    const { sockets, maxConnections, maxHandshakes, connectionsPerSecond, now } = this.#options;
+    if (sockets.connections >= maxConnections) {
+      const message = `expected at most ${maxConnections} connections to this pod, got one more`;
+      return { reason: 'connections', message };
+    }
+    if (sockets.handshakes >= maxHandshakes) {
+      const message = `expected at most ${maxHandshakes} connections to this pod that are not yet acknowledged, got one more`;
+      return { reason: 'handshakes', message };
+    }
+    if (!this.#rate.admits(this.#paced, now())) {
+      const message = `expected at most ${connectionsPerSecond} new connections a second to this pod, got more`;
+      return { reason: 'connection_rate', message };
+    }
+    return undefined;
+  }
+
+  admitted(): void {
+    this.#rate.spend(this.#paced, this.#options.now());
+  }
+}

@@ -1,0 +1,79 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Deadlines } from '../support/deadlines.ts';
+import { MAX_HEADER, parseProxyHeader } from './proxy-header.ts';
+
+export interface ProxyProtocolOptions {
+  /** Whether headers of this peer are believed. */
+  readonly isTrusted: (address: string) => boolean;
+  /** A connection was closed for its header, or without one. */
+  readonly refused: () => void;
+  /** How long the header may take. Proxies send it at once. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5_000;
+
+type Listener = (socket: Socket) => void;
+
+/**
+ * Reads the header of the PROXY protocol that every connection must begin with, before HTTP gets to see the connection.
+ * From then on the socket's `remoteAddress` is the client's.
+ */
+export class ProxyProtocol {
+  readonly #options: ProxyProtocolOptions;
+  readonly #http: readonly Listener[];
+  readonly #server: Server;
+  readonly #deadlines: Deadlines<Socket>;
+
+  /** Takes over the server's connections. */
+  constructor(server: Server, options: ProxyProtocolOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.timeoutMs ?? TIMEOUT_MS, (socket) => this.#refuse(socket));
+    this.#http = server.listeners('connection') as Listener[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => this.#onConnection(socket));
+  }
+
+  #onConnection(socket: Socket): void {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) return; // It has disconnected.
+    if (!this.#options.isTrusted(remoteAddress)) {
+      this.#refuse(socket);
+      return;
+    }
+    const forget = (): void => this.#deadlines.end(socket);
+    let bytes = Buffer.alloc(0);
+    const onReadable = (): void => {
+      const more = socket.read() as Buffer | null;
+      if (more === null) return;
+      bytes = Buffer.concat([bytes, more]);
+      const header = parseProxyHeader(bytes);
+      if (header === 'incomplete' && bytes.length < MAX_HEADER) return;
+      socket.off('readable', onReadable).off('close', forget).off('error', ignore).off('end', onEnd);
+      forget();
+      if (typeof header === 'string') {
+        this.#refuse(socket);
+        return;
+      }
+      if (header.address !== undefined) {
+        Object.defineProperty(socket, 'remoteAddress', { value: header.address });
+      }
+      const rest = bytes.subarray(header.length);
+      if (rest.length > 0) socket.unshift(rest);
+      for (const listener of this.#http) listener.call(this.#server, socket);
+    };
+    const onEnd = (): void => this.#refuse(socket);
+    this.#deadlines.begin(socket);
+    socket.on('readable', onReadable).on('close', forget).on('error', ignore).on('end', onEnd);
+  }
+
+  #refuse(socket: Socket): void {
+    this.#options.refused();
+    socket.destroy();
+  }
+}
+
+/** `close` follows. */
+function ignore(): void {}

@@ -1,0 +1,19 @@
+/** The caps for which the gateway refuses a connection, or one operation of it: values of a metric's label. */
+export const REFUSALS = [
+  'connections',
+  'connections_of_address',
+  'connections_of_viewer',
+  'connection_rate',
+  'connection_rate_of_address',
+  'handshakes',
+  'proxy_header',
+  'operations',
+  'operations_of_connection',
+  'operations_of_viewer',
+  'channels',
+  'channels_of_connection',
+  'variables',
+  'variables_of_connection',
+] as const;
+
+export type Refusal = (typeof REFUSALS)[number];

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import test, { type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+
+const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
+
+/** The viewer is what the client says. */
+const AUTHENTICATE = `
+  import { defineGraph } from 'sluice';
+  export default defineGraph({ authenticate: ({ id = null }) => ({ id }) });
+`;
+
+async function start(
+  t: TestContext,
+  settings: Record<string, string>,
+  files: Record<string, string> = {},
+): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items'), ...files });
+  return startGateway(t, { GRAPH: folder, ...settings });
+}
+
+interface Refused {
+  readonly status: number | undefined;
+  readonly retryAfter: number;
+  readonly error: string;
+}
+
+/** The response to an upgrade that is refused. */
+async function refusal(url: string, headers: Record<string, string> = {}): Promise<Refused> {
+  const webSocket = new WebSocket(url, 'graphql-transport-ws', { headers });
+  webSocket.on('error', () => undefined);
+  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, IncomingMessage];
+  let body = '';
+  for await (const chunk of response) body += String(chunk);
+  const { error } = JSON.parse(body) as { error: string };
+  return { status: response.statusCode, retryAfter: Number(response.headers['retry-after']), error };
+}
+
+function assertRefused({ status, retryAfter, error }: Refused, expected: RegExp): void {
+  assert.equal(status, 503);
+  assert.ok(retryAfter >= 1 && retryAfter <= 10, `Retry-After: ${retryAfter}`);
+  assert.match(error, expected);
+}
+
+/** Subscribes, and waits until that is refused. @returns the code */
+async function refusedCode(
+  socket: RawSocket,
+  id: string,
+  variables: Record<string, unknown>,
+): Promise<unknown> {
+  socket.subscribe(id, ITEM, variables);
+  const answer = await socket.until((message) => message.id === id);
+  assert.equal(answer.type, 'error');
+  return (answer.payload as { extensions?: { code?: string } }[])[0]?.extensions?.code;
+}
+
+const refusals = (gateway: GatewayProcess, reason: string): Promise<number> =>
+  gateway.metric(`sluice_refusals_total{reason="${reason}"}`);
+
+test('a pod takes as many connections as it may, and one more when one has closed', async (t) => {
+  const gateway = await start(t, { MAX_CONNECTIONS: '2' });
+  const first = await connectAndInit(t, gateway.graphqlUrl);
+  await connectAndInit(t, gateway.graphqlUrl);
+  assertRefused(
+    await refusal(gateway.graphqlUrl),
+    /^expected at most 2 connections to this pod, got one more$/,
+  );
+  assert.equal(await refusals(gateway, 'connections'), 1);
+  first.webSocket.close();
+  await gateway.untilMetric('sluice_connections', 1);
+  await connectAndInit(t, gateway.graphqlUrl);
+});
+
+test('of connections that say nothing a pod takes as many as it may, and lets in more when they are acknowledged', async (t) => {
+  const gateway = await start(t, { MAX_HANDSHAKES: '2', INIT_TIMEOUT_MS: '600000' });
+  const silent = await connect(t, gateway.graphqlUrl);
+  const closing = await connect(t, gateway.graphqlUrl);
+  assertRefused(await refusal(gateway.graphqlUrl), /not yet acknowledged/);
+  silent.send({ type: 'connection_init' });
+  await silent.until(({ type }) => type === 'connection_ack');
+  await connect(t, gateway.graphqlUrl);
+  assertRefused(await refusal(gateway.graphqlUrl), /not yet acknowledged/);
+  closing.webSocket.close();
+  await gateway.untilMetric('sluice_connections', 2);
+  await connect(t, gateway.graphqlUrl);
+  assert.equal(await refusals(gateway, 'handshakes'), 2);
+});
+
+test('a pod takes so many new connections in a second', async (t) => {
+  const gateway = await start(t, { CONNECTIONS_PER_SECOND: '1' });
+  await connect(t, gateway.graphqlUrl);
+  assertRefused(await refusal(gateway.graphqlUrl), /at most 1 new connections a second/);
+  assert.equal(await refusals(gateway, 'connection_rate'), 1);
+});
+
+test('connections of one address are counted behind a trusted proxy, whatever clients put into X-Forwarded-For', async (t) => {
+  const gateway = await start(t, { TRUSTED_PROXIES: '127.0.0.1', MAX_CONNECTIONS_PER_ADDRESS: '1' });
+  const from = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } });
+  await connect(t, gateway.graphqlUrl, from('198.51.100.1'));
+  await connect(t, gateway.graphqlUrl, from('198.51.100.1, 198.51.100.2'));
+  assertRefused(
+    await refusal(gateway.graphqlUrl, from('203.0.113.9, 198.51.100.1').headers),
+    /connections of an address/,
+  );
+  await connect(t, gateway.graphqlUrl);
+  await connect(t, gateway.graphqlUrl);
+  const debug = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as {
+    addresses: { count: number };
+  };
+  assert.equal(debug.addresses.count, 2);
+});
+
+test('without TRUSTED_PROXIES an address may be everyone’s, and has no cap', async (t) => {
+  const gateway = await start(t, {
+    MAX_CONNECTIONS_PER_ADDRESS: '1',
+    CONNECTIONS_PER_SECOND_PER_ADDRESS: '1',
+  });
+  for (let opened = 0; opened < 5; opened += 1) await connect(t, gateway.graphqlUrl);
+});
+
+/** Connects as this viewer. */
+async function connectAs(t: TestContext, gateway: GatewayProcess, id: unknown): Promise<RawSocket> {
+  const socket = await connect(t, gateway.graphqlUrl);
+  socket.send({ type: 'connection_init', payload: { id } });
+  return socket;
+}
+
+test('a viewer has as many connections and operations as it may, on all connections together', async (t) => {
+  const settings = { VIEWER_ID: 'id', MAX_CONNECTIONS_PER_VIEWER: '2', MAX_OPERATIONS_PER_VIEWER: '3' };
+  const gateway = await start(t, settings, { 'graph.js': AUTHENTICATE });
+  const isAcknowledged = ({ type }: { type: string }): boolean => type === 'connection_ack';
+  const [first, second] = [await connectAs(t, gateway, 'ann'), await connectAs(t, gateway, 'ann')];
+  await Promise.all([first.until(isAcknowledged), second.until(isAcknowledged)]);
+  const third = await connectAs(t, gateway, 'ann');
+  assert.deepEqual(await third.closed, {
+    code: 1013,
+    reason: 'Too many connections of this viewer: close one of them',
+  });
+  await (await connectAs(t, gateway, 'bob')).until(isAcknowledged);
+  for (let anonymous = 0; anonymous < 3; anonymous += 1) {
+    await (await connectAs(t, gateway, undefined)).until(isAcknowledged);
+  }
+  first.subscribe('1', ITEM);
+  first.subscribe('2', ITEM);
+  await first.roundTrip();
+  second.subscribe('3', ITEM);
+  assert.equal(await refusedCode(second, '4', {}), 'TOO_MANY_OPERATIONS');
+  first.webSocket.close();
+  await gateway.untilMetric('sluice_connections', 5);
+  second.subscribe('5', ITEM);
+  second.subscribe('6', ITEM);
+  await second.roundTrip();
+  assert.equal(await refusedCode(second, '7', {}), 'TOO_MANY_OPERATIONS');
+  await (await connectAs(t, gateway, 'ann')).until(isAcknowledged);
+});
+
+test('all connections of a pod have as many operations as they may', async (t) => {
+  const gateway = await start(t, { MAX_OPERATIONS_PER_POD: '2' });
+  const [first, second] = [
+    await connectAndInit(t, gateway.graphqlUrl),
+    await connectAndInit(t, gateway.graphqlUrl),
+  ];
+  first.subscribe('1', ITEM);
+  first.subscribe('2', ITEM);
+  await first.roundTrip();
+  assert.equal(await refusedCode(second, '1', {}), 'POD_FULL');
+  first.send({ type: 'complete', id: '1' });
+  await first.roundTrip();
+  second.subscribe('2', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 2);
+  first.webSocket.close();
+  await gateway.untilMetric('sluice_connections', 1);
+  second.subscribe('3', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 2);
+  assert.equal(await refusedCode(second, '4', {}), 'POD_FULL');
+});
+
+test('channels that a connection has just left count towards its cap', async (t) => {
+  const gateway = await start(t, { MAX_CHANNELS_PER_CONNECTION: '100', CHANNEL_LINGER_MS: '600000' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (let n = 0; n < 1_000; n += 1) {
+    socket.subscribe(`${n}`, ITEM, { id: [`key-${n}`] });
+    socket.send({ type: 'complete', id: `${n}` });
+  }
+  await socket.roundTrip();
+  assert.equal(await gateway.metric('sluice_channels'), 100);
+  assert.equal(await refusals(gateway, 'channels_of_connection'), 900);
+  assert.equal(await refusedCode(socket, 'one-more', { id: ['one-more'] }), 'TOO_MANY_CHANNELS');
+});
+
+test('once the pod has left the channels of a connection, it may have as many again', async (t) => {
+  const gateway = await start(t, { MAX_CHANNELS_PER_CONNECTION: '2', CHANNEL_LINGER_MS: '200' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (let round = 0; round < 3; round += 1) {
+    const id = `${round}`;
+    socket.subscribe(id, ITEM, { id: [`${id}-a`, `${id}-b`] });
+    await gateway.untilMetric('sluice_channels', 2);
+    assert.equal(await refusedCode(socket, `refused-${id}`, {}), 'TOO_MANY_CHANNELS');
+    socket.send({ type: 'complete', id });
+    await gateway.untilMetric('sluice_channels', 0);
+  }
+});
+
+test('a pod gives up channels that linger for new ones, and refuses what needs more than it may have', async (t) => {
+  const gateway = await start(t, { MAX_CHANNELS_PER_POD: '10', CHANNEL_LINGER_MS: '600000' });
+  const keys = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `${from + index}`);
+  const before = await connectAndInit(t, gateway.graphqlUrl);
+  before.subscribe('1', ITEM, { id: keys(0, 10) });
+  await gateway.untilMetric('sluice_channels', 10);
+  const other = await connectAndInit(t, gateway.graphqlUrl);
+  assert.equal(await refusedCode(other, '1', { id: keys(9, 2) }), 'POD_FULL');
+  other.subscribe('2', ITEM, { id: keys(0, 10).reverse() });
+  await gateway.untilMetric('sluice_subscribers', 2);
+  before.webSocket.close();
+  await gateway.untilMetric('sluice_subscribers', 1);
+  other.send({ type: 'complete', id: '2' });
+  other.subscribe('3', ITEM, { id: keys(100, 10) });
+  await gateway.untilMetric('sluice_subscribers', 1);
+  assert.equal(await gateway.metric('sluice_channels'), 10);
+  assert.equal(await refusals(gateway, 'channels'), 1);
+  await gateway.postEvent('items', { id: '109', n: 7 });
+  const next = await other.until(({ type }) => type === 'next');
+  assert.deepEqual(next, { id: '3', type: 'next', payload: { data: { item: { n: 7 } } } });
+});
+
+test('variables of subscriptions take as much memory as they may, of a connection and of the pod', async (t) => {
+  const gateway = await start(t, {
+    MAX_VARIABLES_BYTES_PER_CONNECTION: '50000',
+    MAX_VARIABLES_BYTES_PER_POD: '70000',
+  });
+  const long = (letter: string) => ({ id: [letter.repeat(40_000)] });
+  const sockets = [];
+  for (let opened = 0; opened < 3; opened += 1) {
+    sockets.push(await connectAndInit(t, gateway.graphqlUrl));
+  }
+  const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
+  first.subscribe('1', ITEM, long('a'));
+  await gateway.untilMetric('sluice_groups', 1);
+  assert.equal(await refusedCode(first, '2', long('b')), 'TOO_MANY_VARIABLES');
+  second.subscribe('1', ITEM, long('a'));
+  assert.equal(await refusedCode(third, '1', long('b')), 'POD_FULL');
+  first.webSocket.close();
+  second.webSocket.close();
+  await gateway.untilMetric('sluice_groups', 0);
+  third.subscribe('2', ITEM, long('b'));
+  await gateway.untilMetric('sluice_groups', 1);
+});
+
+test('an id of an operation is no place to store text', async (t) => {
+  const gateway = await start(t, {});
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  assert.equal(await refusedCode(socket, 'x'.repeat(129), {}), 'ID_TOO_LONG');
+  socket.subscribe('x'.repeat(128), ITEM);
+  await gateway.untilMetric('sluice_groups', 1);
+});

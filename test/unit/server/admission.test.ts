@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough, type Duplex } from 'node:stream';
+import { describe, it } from 'node:test';
+import { AddressCaps } from '../../../src/server/address-caps.ts';
+import { Admission } from '../../../src/server/admission.ts';
+import { PodCaps } from '../../../src/server/pod-caps.ts';
+
+/** An admission over all caps, and time that a test moves on. */
+function setUp(caps: { connections?: number; perAddress?: number; rate?: number; addressRate?: number }) {
+  const sockets = { connections: 0, handshakes: 0 };
+  const clock = { ms: 1_000_000 };
+  const now = (): number => clock.ms;
+  const refused: string[] = [];
+  const addresses = new AddressCaps({
+    addresses: { of: ({ url }: IncomingMessage) => url },
+    maxConnections: caps.perAddress ?? Infinity,
+    connectionsPerSecond: caps.addressRate ?? 0,
+    now,
+  });
+  const pod = new PodCaps({
+    sockets,
+    maxConnections: caps.connections ?? Infinity,
+    maxHandshakes: 10,
+    connectionsPerSecond: caps.rate ?? 0,
+    now,
+  });
+  const admission = new Admission({
+    checks: [addresses, pod],
+    refused: (reason) => refused.push(reason),
+    random: () => 0.99,
+  });
+  /** @returns the socket; undefined if it was refused */
+  const connect = (address?: string): Duplex | undefined => {
+    const request = { url: address } as IncomingMessage;
+    const refusal = admission.refusal(request);
+    if (refusal !== undefined) {
+      assert.deepEqual({ ...refusal, message: '' }, { status: 503, message: '', retryAfter: 10 });
+      return undefined;
+    }
+    const socket = new PassThrough();
+    admission.admitted(request, socket);
+    return socket;
+  };
+  const admittedOf = (count: number, address?: string): number =>
+    Array.from({ length: count }, () => connect(address)).filter((socket) => socket !== undefined).length;
+  return { sockets, clock, refused, addresses, connect, admittedOf };
+}
+
+describe('admission', () => {
+  it('refuses a connection past those of the pod, and one more handshake', () => {
+    const { sockets, refused, connect } = setUp({ connections: 2 });
+    sockets.connections = 2;
+    assert.equal(connect(), undefined);
+    sockets.connections = 1;
+    assert.ok(connect());
+    sockets.handshakes = 10;
+    assert.equal(connect(), undefined);
+    assert.deepEqual(refused, ['connections', 'handshakes']);
+  });
+
+  it('counts connections of an address until their sockets have closed', async () => {
+    const { refused, addresses, connect, admittedOf } = setUp({ perAddress: 3 });
+    const first = connect('a');
+    assert.equal(admittedOf(5, 'a'), 2);
+    assert.equal(admittedOf(1, 'b'), 1);
+    assert.equal(admittedOf(10), 10, 'an address that is not known has no cap');
+    assert.deepEqual(addresses.inspect(1), { count: 2, largest: [{ address: 'a', connections: 3 }] });
+    assert.ok(first);
+    first.destroy();
+    await once(first, 'close');
+    assert.equal(admittedOf(2, 'a'), 1);
+    assert.deepEqual(new Set(refused), new Set(['connections_of_address']));
+  });
+
+  it('takes as many at once as in a second, then one after the other', () => {
+    const { clock, refused, admittedOf } = setUp({ rate: 4 });
+    assert.equal(admittedOf(10), 4);
+    clock.ms += 249;
+    assert.equal(admittedOf(10), 0);
+    clock.ms += 1;
+    assert.equal(admittedOf(10), 1);
+    clock.ms += 60_000;
+    assert.equal(admittedOf(10), 4);
+    assert.deepEqual(new Set(refused), new Set(['connection_rate']));
+  });
+
+  it('takes one connection of a process whose share of a second is less than one', () => {
+    const { clock, admittedOf } = setUp({ rate: 0.25 });
+    assert.equal(admittedOf(10), 1);
+    clock.ms += 3_999;
+    assert.equal(admittedOf(10), 0);
+    clock.ms += 1;
+    assert.equal(admittedOf(10), 1);
+  });
+
+  it('remembers the rate of an address whose connections have closed, and forgets it afterwards', async () => {
+    const { clock, refused, addresses, connect, admittedOf } = setUp({ addressRate: 2 });
+    for (const socket of [connect('a'), connect('a')]) {
+      assert.ok(socket);
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    assert.equal(addresses.inspect(10).count, 0);
+    assert.equal(admittedOf(3, 'a'), 0);
+    assert.equal(admittedOf(3, 'b'), 2);
+    clock.ms += 1_000;
+    assert.equal(admittedOf(3, 'a'), 2);
+    assert.deepEqual(new Set(refused), new Set(['connection_rate_of_address']));
+  });
+
+  it('spends nothing of the rate of the pod on what an address may not have', () => {
+    const { admittedOf } = setUp({ rate: 4, perAddress: 1 });
+    assert.equal(admittedOf(100, 'a'), 1);
+    assert.equal(admittedOf(100, 'b'), 1);
+    assert.equal(admittedOf(100), 2);
+  });
+});
