@@ -3,7 +3,7 @@ import { addresses, flag, integer, optionalPath, type Setting } from '../types.t
 /** How much clients may take of a pod. docs/operations/limits.md says what a client sees at each. */
 export const CAPS_SETTINGS = {
   MAX_CONNECTIONS: integer(1, 1_000_000, {
-    default: 12_000,
+    default: 15_000,
     help: 'Most WebSockets of a pod; one more is refused with 503.',
   }),
   MAX_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, {
