@@ -8,13 +8,15 @@ import { shareOf } from './pod-share.ts';
 
 type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'metrics'>;
 
+/** Of a monotonic clock, ms. */
+const now = (): number => performance.now();
+
 /** What decides on new WebSockets. A further reason to refuse them is one more check. */
 export function createAdmission(
   basics: AdmissionBasics,
   sockets: { readonly connections: number; readonly handshakes: number },
 ) {
   const { config, processes, metrics } = basics;
-  const now = (): number => performance.now();
   const pod = new PodCaps({
     sockets,
     maxConnections: shareOf(config.MAX_CONNECTIONS, processes),

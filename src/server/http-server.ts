@@ -86,7 +86,7 @@ export class HttpServer {
     const { maxSockets, dropped, proxyProtocol } = options;
     if (maxSockets !== undefined) this.#server.maxConnections = maxSockets;
     if (dropped !== undefined) this.#server.on('drop', dropped);
-    if (proxyProtocol !== undefined) new ProxyProtocol(this.#server, proxyProtocol);
+    if (proxyProtocol !== undefined) new ProxyProtocol(proxyProtocol).guard(this.#server);
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 

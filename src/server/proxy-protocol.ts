@@ -22,21 +22,25 @@ type Listener = (socket: Socket) => void;
  */
 export class ProxyProtocol {
   readonly #options: ProxyProtocolOptions;
-  readonly #http: readonly Listener[];
-  readonly #server: Server;
   readonly #deadlines: Deadlines<Socket>;
 
-  /** Takes over the server's connections. */
-  constructor(server: Server, options: ProxyProtocolOptions) {
-    this.#server = server;
+  constructor(options: ProxyProtocolOptions) {
     this.#options = options;
     this.#deadlines = new Deadlines(options.timeoutMs ?? TIMEOUT_MS, (socket) => this.#refuse(socket));
-    this.#http = server.listeners('connection') as Listener[];
-    server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => this.#onConnection(socket));
   }
 
-  #onConnection(socket: Socket): void {
+  /** Takes over the server's connections, and hands each on to it behind its header. */
+  guard(server: Server): void {
+    const listeners = server.listeners('connection') as Listener[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) =>
+      this.#onConnection(socket, () => {
+        for (const listener of listeners) listener.call(server, socket);
+      }),
+    );
+  }
+
+  #onConnection(socket: Socket, accept: () => void): void {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) return; // It has disconnected.
     if (!this.#options.isTrusted(remoteAddress)) {
@@ -62,7 +66,7 @@ export class ProxyProtocol {
       }
       const rest = bytes.subarray(header.length);
       if (rest.length > 0) socket.unshift(rest);
-      for (const listener of this.#http) listener.call(this.#server, socket);
+      accept();
     };
     const onEnd = (): void => this.#refuse(socket);
     this.#deadlines.begin(socket);

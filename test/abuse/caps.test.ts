@@ -98,9 +98,10 @@ test('a pod takes so many new connections in a second', async (t) => {
   assert.equal(await refusals(gateway, 'connection_rate'), 1);
 });
 
+const from = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } });
+
 test('connections of one address are counted behind a trusted proxy, whatever clients put into X-Forwarded-For', async (t) => {
   const gateway = await start(t, { TRUSTED_PROXIES: '127.0.0.1', MAX_CONNECTIONS_PER_ADDRESS: '1' });
-  const from = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } });
   await connect(t, gateway.graphqlUrl, from('198.51.100.1'));
   await connect(t, gateway.graphqlUrl, from('198.51.100.1, 198.51.100.2'));
   assertRefused(
@@ -130,10 +131,11 @@ async function connectAs(t: TestContext, gateway: GatewayProcess, id: unknown): 
   return socket;
 }
 
+const isAcknowledged = ({ type }: { type: string }): boolean => type === 'connection_ack';
+
 test('a viewer has as many connections and operations as it may, on all connections together', async (t) => {
   const settings = { VIEWER_ID: 'id', MAX_CONNECTIONS_PER_VIEWER: '2', MAX_OPERATIONS_PER_VIEWER: '3' };
   const gateway = await start(t, settings, { 'graph.js': AUTHENTICATE });
-  const isAcknowledged = ({ type }: { type: string }): boolean => type === 'connection_ack';
   const [first, second] = [await connectAs(t, gateway, 'ann'), await connectAs(t, gateway, 'ann')];
   await Promise.all([first.until(isAcknowledged), second.until(isAcknowledged)]);
   const third = await connectAs(t, gateway, 'ann');
@@ -207,22 +209,23 @@ test('once the pod has left the channels of a connection, it may have as many ag
   }
 });
 
+const keys = (first: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${first + index}`);
+
 test('a pod gives up channels that linger for new ones, and refuses what needs more than it may have', async (t) => {
   const gateway = await start(t, { MAX_CHANNELS_PER_POD: '10', CHANNEL_LINGER_MS: '600000' });
-  const keys = (from: number, count: number) =>
-    Array.from({ length: count }, (_, index) => `${from + index}`);
   const before = await connectAndInit(t, gateway.graphqlUrl);
   before.subscribe('1', ITEM, { id: keys(0, 10) });
   await gateway.untilMetric('sluice_channels', 10);
   const other = await connectAndInit(t, gateway.graphqlUrl);
   assert.equal(await refusedCode(other, '1', { id: keys(9, 2) }), 'POD_FULL');
-  other.subscribe('2', ITEM, { id: keys(0, 10).reverse() });
+  other.subscribe('2', ITEM, { id: keys(0, 10).toReversed() });
   await gateway.untilMetric('sluice_subscribers', 2);
   before.webSocket.close();
   await gateway.untilMetric('sluice_subscribers', 1);
   other.send({ type: 'complete', id: '2' });
   other.subscribe('3', ITEM, { id: keys(100, 10) });
-  await gateway.untilMetric('sluice_subscribers', 1);
+  await other.roundTrip();
   assert.equal(await gateway.metric('sluice_channels'), 10);
   assert.equal(await refusals(gateway, 'channels'), 1);
   await gateway.postEvent('items', { id: '109', n: 7 });
@@ -230,12 +233,13 @@ test('a pod gives up channels that linger for new ones, and refuses what needs m
   assert.deepEqual(next, { id: '3', type: 'next', payload: { data: { item: { n: 7 } } } });
 });
 
+const long = (letter: string) => ({ id: [letter.repeat(40_000)] });
+
 test('variables of subscriptions take as much memory as they may, of a connection and of the pod', async (t) => {
   const gateway = await start(t, {
     MAX_VARIABLES_BYTES_PER_CONNECTION: '50000',
     MAX_VARIABLES_BYTES_PER_POD: '70000',
   });
-  const long = (letter: string) => ({ id: [letter.repeat(40_000)] });
   const sockets = [];
   for (let opened = 0; opened < 3; opened += 1) {
     sockets.push(await connectAndInit(t, gateway.graphqlUrl));
