@@ -7,11 +7,13 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  */
 type Aspect = 'value' | 'presence' | 'whole';
 
-/** One read of a viewer by an execution. */
-export interface Read {
-  readonly aspect: Aspect;
-  readonly path: readonly string[];
-}
+/** A question about the value at a path of a viewer; its answer depends on nothing else. */
+export type ViewerTest = (value: Json | undefined) => boolean;
+
+/** One read of a viewer by an execution: an aspect of the value at a path, or only the answer of a test of it. */
+export type Read =
+  | { readonly aspect: Aspect; readonly path: readonly string[] }
+  | { readonly aspect: 'test'; readonly path: readonly string[]; readonly test: ViewerTest };
 
 /** Stands for an absent value. No JSON text is equal to it, so absent differs from null. */
 const ABSENT = '-';
@@ -33,10 +35,16 @@ export class ReadSet {
   }
 
   add(aspect: Aspect, path: readonly string[]): void {
-    const key = keyOf(aspect, path);
-    if (this.#reads.has(key)) return;
-    if (this.#reads === NONE) this.#reads = new Map();
-    (this.#reads as Map<string, Read>).set(key, { aspect, path });
+    this.#add(keyOf(aspect, path), { aspect, path });
+  }
+
+  /**
+   * Adds the answer of a test instead of the value: viewers of different values with the same answer agree.
+   *
+   * @param name equal only for tests that give equal answers for all values
+   */
+  addTest(name: string, path: readonly string[], test: ViewerTest): void {
+    this.#add(`${keyOf('test', path)}${name}`, { aspect: 'test', path, test });
   }
 
   /** A copy that does not grow with this one. */
@@ -46,23 +54,31 @@ export class ReadSet {
     return copy;
   }
 
+  /** A set of the reads of both. */
+  union(other: ReadSet): ReadSet {
+    const both = this.snapshot();
+    for (const [key, read] of other.#reads) both.#add(key, read);
+    return both;
+  }
+
   /** Whether viewers that agree on this set also agree on the other one. */
   covers(other: ReadSet): boolean {
-    for (const read of other.#reads.values()) if (!this.#coversRead(read)) return false;
+    for (const [key, read] of other.#reads)
+      if (!this.#reads.has(key) && !this.#coversRead(read)) return false;
     return true;
   }
 
   /** A text that is equal for two viewers exactly if they agree on this set. */
   valuesIn(viewer: Json): string {
     let values = '';
-    for (const { aspect, path } of this.#reads.values()) values += `${valueOf(viewer, aspect, path)}\n`;
+    for (const read of this.#reads.values()) values += `${valueOf(viewer, read)}\n`;
     return values;
   }
 
   /** The first path (`org.id`) at which two viewers differ, for metrics; undefined if they agree on this set. */
   difference(one: Json, other: Json): string | undefined {
-    for (const { aspect, path } of this.#reads.values()) {
-      if (valueOf(one, aspect, path) !== valueOf(other, aspect, path)) return path.join('.') || '*';
+    for (const read of this.#reads.values()) {
+      if (valueOf(one, read) !== valueOf(other, read)) return read.path.join('.') || '*';
     }
     return undefined;
   }
@@ -72,8 +88,14 @@ export class ReadSet {
     return [...this.#reads.keys()].toSorted().join('\n');
   }
 
+  #add(key: string, read: Read): void {
+    if (this.#reads.has(key)) return;
+    if (this.#reads === NONE) this.#reads = new Map();
+    (this.#reads as Map<string, Read>).set(key, read);
+  }
+
+  /** Whether other reads than this very one settle it. */
   #coversRead({ aspect, path }: Read): boolean {
-    if (this.#reads.has(keyOf(aspect, path))) return true;
     if (aspect === 'presence' && this.#reads.has(keyOf('value', path))) return true;
     for (let length = path.length; length >= 0; length -= 1) {
       if (this.#reads.has(keyOf('whole', path.slice(0, length)))) return true;
@@ -82,12 +104,14 @@ export class ReadSet {
   }
 }
 
-function keyOf(aspect: Aspect, path: readonly string[]): string {
+function keyOf(aspect: Read['aspect'], path: readonly string[]): string {
   return `${aspect}${JSON.stringify(path)}`;
 }
 
-function valueOf(viewer: Json, aspect: Aspect, path: readonly string[]): string {
+function valueOf(viewer: Json, read: Read): string {
+  const { aspect, path } = read;
   const value = jsonAt(viewer, path);
+  if (aspect === 'test') return String(read.test(value));
   if (value === undefined) return ABSENT;
   if (aspect === 'presence') return 'present';
   if (Object.is(value, -0)) return '-0'; // which JSON takes for 0
