@@ -10,12 +10,17 @@ export class Contexts implements ContextSources {
   readonly code: ContextSources['code'];
   readonly backends: BackendBinder;
   readonly now: () => number;
+  readonly hasAuth: boolean;
 
-  /** @param now ms since 1970 */
-  constructor(code: ContextSources['code'], backends: BackendBinder, now: () => number) {
+  /**
+   * @param now ms since 1970
+   * @param hasAuth whether fields of the graph are guarded by `@auth`
+   */
+  constructor(code: ContextSources['code'], backends: BackendBinder, now: () => number, hasAuth = false) {
     this.code = code;
     this.backends = backends;
     this.now = now;
+    this.hasAuth = hasAuth;
   }
 
   scopeOf(event: unknown): EventScope {

@@ -1,6 +1,7 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders } from '../graph/api/context.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
+import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
 import type { GraphDefinition } from '../graph/api/define-graph.ts';
 
@@ -16,6 +17,8 @@ export interface BackendBinder {
 export interface ContextSources {
   readonly code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers' | 'context'>;
   readonly backends: BackendBinder;
+  /** Whether fields of the graph are guarded by `@auth`, whose checks ask for the viewer. */
+  readonly hasAuth: boolean;
 }
 
 /** What an execution's context has of its event. */
@@ -41,7 +44,12 @@ export class Execution {
    * @param reads records all that is read of the viewer
    * @throws the error of the graph's own `context`, if that throws
    */
-  constructor({ code, backends }: ContextSources, scope: EventContext, viewer: Json, reads: ReadSet) {
+  constructor(
+    { code, backends, hasAuth }: ContextSources,
+    scope: EventContext,
+    viewer: Json,
+    reads: ReadSet,
+  ) {
     const viewerLoaders = (): Loaders => (code.viewerLoaders?.(base) ?? {}) as Loaders;
     const base: GraphContext = Proxy.lazy({
       viewer: recording(viewer as Recordable, reads) as GraphContext['viewer'],
@@ -52,6 +60,7 @@ export class Execution {
       now: scope.now,
       signal: this.#signal(),
     });
+    if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));
   }
 

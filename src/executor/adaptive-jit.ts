@@ -86,15 +86,17 @@ export class AdaptiveJit {
     }
 
     state.countCompiledRun();
-    const run: CompiledRun = { context, variables };
+    const run: CompiledRun = { context, variables, refusals: undefined };
     try {
       const result = compiled.execute(rootValue, run);
       if (!(result instanceof Promise)) {
-        return result.errors ? this.#fallBack(operation, state, rootValue, context, raw) : result;
+        return result.errors
+          ? this.#fallBack(operation, state, rootValue, context, raw)
+          : withRefusals(result, run);
       }
       const fallBack = (): MaybePromise<ExecutionResult> =>
         this.#fallBack(operation, state, rootValue, context, raw);
-      return result.then((settled) => (settled.errors ? fallBack() : settled), fallBack);
+      return result.then((settled) => (settled.errors ? fallBack() : withRefusals(settled, run)), fallBack);
     } catch {
       return this.#fallBack(operation, state, rootValue, context, raw);
     }
@@ -158,6 +160,11 @@ export class AdaptiveJit {
       return undefined;
     }
   }
+}
+
+/** A result of compiled code with the errors that graphql-js gives, in another order, for fields that the viewer may not use. */
+function withRefusals(result: ExecutionResult, { refusals }: CompiledRun): ExecutionResult {
+  return refusals === undefined ? result : { errors: refusals, ...result };
 }
 
 /**

@@ -13,16 +13,22 @@ import {
   isLeafType,
   isListType,
   isNonNullType,
+  isNullableType,
   isObjectType,
   isSpecifiedScalarType,
   isUnionType,
+  locatedError,
+  responsePathAsArray,
   type GraphQLAbstractType,
+  type GraphQLError,
   type GraphQLField,
   type GraphQLFieldConfigMap,
   type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
 } from 'graphql';
+import { isGuarded } from '../graph/auth/attach-auth.ts';
+import { Refusal } from '../graph/auth/refusal.ts';
 import { eventItself } from '../graph/directives/event-field.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
@@ -31,6 +37,8 @@ import type { Variables } from './variables.ts';
 export interface CompiledRun {
   readonly context: unknown;
   readonly variables: Variables;
+  /** Errors of fields that are null because the viewer may not use them, as graphql-js reports them. */
+  refusals: GraphQLError[] | undefined;
 }
 
 type Resolve = NonNullable<GraphQLField<unknown, CompiledRun>['resolve']>;
@@ -132,10 +140,24 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
   const resolve = field.resolve ?? (root || lists > 0 ? defaultFieldResolver : undefined);
   if (resolve === undefined) return undefined;
   const hasArguments = field.args.length > 0 && resolve !== eventItself;
-  return (source, _, run, info) => {
+  const resolved: Resolve = (source, _, run, info) => {
     const [node] = info.fieldNodes;
     const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};
     return guard(resolve(source, args, run.context, complete(info, run)), lists);
+  };
+  return isGuarded(resolve) && isNullableType(field.type) ? nullIfRefused(resolved) : resolved;
+}
+
+/** Compiled code goes on after a refusal, as graphql-js does: it is no fault, and may come with each event. */
+function nullIfRefused(resolve: Resolve): Resolve {
+  return (source, args, run, info) => {
+    try {
+      return resolve(source, args, run, info);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      (run.refusals ??= []).push(locatedError(error, info.fieldNodes, responsePathAsArray(info.path)));
+      return null;
+    }
   };
 }
 

@@ -34,8 +34,8 @@ import { shareOf } from './pod-share.ts';
 /** What browsers reach: sockets, requests and pages, and what executes for them. */
 export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest, backends: Backends) {
   const { config, processes, graph, metrics, log } = basics;
-  const { schema, topics, definition } = graph;
-  const contexts = new Contexts(definition, backends, Date.now);
+  const { schema, topics, definition, hasAuth } = graph;
+  const contexts = new Contexts(definition, backends, Date.now, hasAuth);
   const authenticator = new Authenticator(
     definition,
     config.EXECUTE_TIMEOUT_MS,

@@ -5,6 +5,9 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { GraphDefinition } from './api/define-graph.ts';
+import type { Guards } from './auth/guards.ts';
+import type { Rule } from './auth/rule.ts';
+import { subscriptionAccess } from './auth/subscription.ts';
 import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
@@ -15,11 +18,13 @@ import type { Binding, Topic } from './graph.ts';
  *
  * @param fields checked
  * @param schema with the graph's resolvers attached
+ * @param guards checked
  */
 export function bindingsOf(
   fields: readonly EventField[],
   schema: GraphQLSchema,
   definition: GraphDefinition,
+  guards: Guards,
 ): Map<string, Binding> {
   return new Map(
     fields.map(({ field, topic, key, condition, shares }) => {
@@ -31,9 +36,25 @@ export function bindingsOf(
       const argument = key === undefined ? undefined : types.argument(key);
       const held = key === undefined ? undefined : types.field([key]);
       const keyForm = (value: unknown): unknown => written(value, argument && getNamedType(argument), held);
-      return [field.name, { field: field.name, topic, key, keyForm, filter, shares }];
+      const rules = subscriptionRules(guards, field, schema, definition);
+      const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
+      return [field.name, { field: field.name, topic, key, keyForm, filter, access, shares }];
     }),
   );
+}
+
+/** Without a resolver the event is the object that the field returns, so all rules of its type can be judged by it. */
+function subscriptionRules(
+  guards: Guards,
+  field: EventField['field'],
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+): readonly Rule[] {
+  const type = schema.getSubscriptionType();
+  if (type == null) return [];
+  const rules = guards.rulesOf(type, field);
+  if (eventTypeOf(schema, field, definition) === undefined) return rules;
+  return [...new Set([...rules, ...guards.rulesOfReturned(field)])];
 }
 
 /** What ingest needs to know of each topic, combined from all fields that are bound to it. */

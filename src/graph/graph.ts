@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 
@@ -26,6 +26,14 @@ export interface EventFilter {
   passes(event: Event, viewer: Json): boolean;
 }
 
+/** What `@auth` says of one subscription, with its arguments inserted. */
+export interface SubscriptionAccess {
+  /** Why this viewer may not hold the subscription; undefined if it may. */
+  readonly refusal: (viewer: Json) => GraphQLError | undefined;
+  /** Lets through the events that a viewer may see; undefined if it may see all. */
+  readonly filter: EventFilter | undefined;
+}
+
 /** One subscription field and the topic that it is bound to. */
 export interface Binding {
   readonly field: string;
@@ -36,6 +44,8 @@ export interface Binding {
   readonly keyForm: (value: unknown) => unknown;
   /** Undefined if the field has no `@filter`; it returns undefined if no condition remains with these arguments. */
   readonly filter: ((args: Arguments) => EventFilter | undefined) | undefined;
+  /** Absent if no `@auth` guards the field. */
+  readonly access?: ((args: Arguments) => SubscriptionAccess) | undefined;
   /** False with `sharing: NEVER`: each event is executed for each subscriber separately. */
   readonly shares: boolean;
 }
@@ -49,6 +59,8 @@ export interface Graph {
   readonly bindings: ReadonlyMap<string, Binding>;
   /** By topic name. */
   readonly topics: ReadonlyMap<string, Topic>;
+  /** Whether any field is guarded by `@auth`: then contexts hold the viewer for its checks. */
+  readonly hasAuth: boolean;
   /** True if resolvers might write to events; the gateway then freezes events, as executions share them. */
   readonly hasResolvers: boolean;
 }

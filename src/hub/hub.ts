@@ -72,7 +72,8 @@ export class Hub {
    * Adds a subscriber. It gets the events that are dispatched from now on.
    *
    * @param admits asked when it is known what the subscriber asks for
-   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used, or a cap is reached
+   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used, its viewer may not
+   *   hold the subscription, or a cap is reached
    */
   join(
     operation: Operation,
@@ -82,16 +83,16 @@ export class Hub {
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
+    const plan = known?.plan ?? planSubscription(operation, key, variables, this.#options);
+    if (!('operation' in plan)) return plan;
+    const refusal = plan.refusal?.(subscriber.viewer) ?? admits?.(plan);
+    if (refusal !== undefined) return [refusal];
     if (known !== undefined) {
-      const refused = admits?.(known.plan);
-      if (refused !== undefined) return [refused];
       known.add(subscriber);
       return known;
     }
-    const plan = planSubscription(operation, key, variables, this.#options);
-    if (!('operation' in plan)) return plan;
-    const refusal = admits?.(plan) ?? this.#refusal(plan);
-    if (refusal !== undefined) return [refusal];
+    const noRoom = this.#noRoomFor(plan);
+    if (noRoom !== undefined) return [noRoom];
     const group = new Group(plan, this.#options);
     group.add(subscriber);
     this.#open(group);
@@ -112,7 +113,7 @@ export class Hub {
     return [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
   }
 
-  #refusal(plan: SubscriptionPlan): GraphQLError | undefined {
+  #noRoomFor(plan: SubscriptionPlan): GraphQLError | undefined {
     const { bus, metrics, maxVariables = Infinity } = this.#options;
     const held = {
       room: bus.room ?? Infinity,

@@ -2,7 +2,9 @@ import { GraphQLError } from 'graphql';
 import { messageOf } from '../errors.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
+import { bothFilters } from '../graph/auth/subscription.ts';
 import type { EventFilter, Graph } from '../graph/graph.ts';
+import type { Json } from '../lazy/reads.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { declaredVariables } from './group-key.ts';
 import { channelsOf } from './subscription-channels.ts';
@@ -20,6 +22,8 @@ export interface SubscriptionPlan {
   /** The subscription field. */
   readonly field: string;
   readonly filter: EventFilter | undefined;
+  /** Why a viewer may not hold the subscription; undefined if it may. Absent if all may. */
+  readonly refusal?: ((viewer: Json) => GraphQLError | undefined) | undefined;
   /** Subscribers whose viewers agree on all that was read share a result; else each is executed for alone. */
   readonly shares: boolean;
 }
@@ -47,9 +51,10 @@ export function planSubscription(
   if (binding === undefined) return [new GraphQLError(`The field ${root.field} is not bound to a topic.`)];
   try {
     const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
-    const filter = binding.filter?.(root.args);
+    const access = binding.access?.(root.args);
+    const filter = bothFilters(binding.filter?.(root.args), access?.filter);
     const { topic, field, shares } = binding;
-    return { operation, key, variables, topic, channels, field, filter, shares };
+    return { operation, key, variables, topic, channels, field, filter, refusal: access?.refusal, shares };
   } catch (error) {
     return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
   }

@@ -25,6 +25,41 @@ const GATEWAY_SDL = /* GraphQL */ `
   """
   directive @filter(where: EventFilter!) on FIELD_DEFINITION
 
+  """
+  Lets only those viewers use a field, or the fields of a type, that fulfil all that is asked for; without arguments, all
+  that have authenticated. Several @auth must all be fulfilled.
+  """
+  directive @auth(
+    "The viewer's claim is, or contains, one of these values."
+    requires: [String!]
+    "Path of that claim; role if it is left out."
+    claim: String
+    "The viewer is the owner."
+    owner: AuthOwner
+    "The viewer fulfils one of these."
+    any: [AuthRule!]
+  ) repeatable on FIELD_DEFINITION | OBJECT
+
+  "All that is asked for must be fulfilled."
+  input AuthRule {
+    "The viewer's claim is, or contains, one of these values."
+    requires: [String!]
+    "Path of that claim; role if it is left out."
+    claim: String
+    "The viewer is the owner."
+    owner: AuthOwner
+  }
+
+  "Either an argument or a field names the viewer who is let in."
+  input AuthOwner {
+    "An argument of the field; each element of a list must name the viewer."
+    argument: String
+    "A field of the event, or of the object that the guarded field belongs to."
+    field: String
+    "Path of the viewer's value that it is compared with."
+    claim: String! = "id"
+  }
+
   enum EventKeys {
     "Keys of events become snake_case."
     SNAKE

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
+import { attachAuth } from '../auth/attach-auth.ts';
 import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
@@ -31,16 +32,18 @@ export async function loadGraph(folder: string): Promise<LoadedGraph> {
     const faults = findings.all.filter(({ severity }) => severity === 'error').map(formatDiagnostic);
     throw new SluiceError('BAD_GRAPH', `the graph in ${absolute} can't be used:\n${faults.join('\n')}`);
   }
-  const { schema, fields, definition } = parts;
+  const { schema, fields, definition, guards } = parts;
   attachResolvers(schema, definition.resolvers ?? {});
   await resolveRoots(parts);
+  attachAuth(schema, guards);
   freezeSchema(schema);
   return {
     folder: absolute,
     schema,
-    bindings: bindingsOf(fields, schema, definition),
+    bindings: bindingsOf(fields, schema, definition, guards),
     topics: topicsOf(fields, definition),
     definition,
+    hasAuth: guards.all.length > 0,
     hasResolvers: Object.keys(definition.resolvers ?? {}).length > 0,
     warnings: findings.warnings,
   };

@@ -1,5 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import path from 'node:path';
+import { Guards } from '../auth/guards.ts';
+import { AuthCheck } from '../check/auth.ts';
 import { checkCode } from '../check/code.ts';
 import { checkEventFields } from '../check/event-fields.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
@@ -13,6 +15,7 @@ export interface GraphParts {
   readonly schema: GraphQLSchema;
   readonly fields: readonly EventField[];
   readonly definition: GraphDefinition;
+  readonly guards: Guards;
 }
 
 /**
@@ -26,8 +29,10 @@ export async function readGraph(folder: string, findings: Findings): Promise<Gra
   const code = await loadCode(folder, findings);
   if (schema === undefined) return undefined;
   const fields = readEventFields(schema, file, findings);
+  const guards = new Guards(schema, file, findings);
   if (code === undefined) return undefined;
   checkCode(code, schema, fields, findings);
   checkEventFields(fields, schema, code.definition, file, findings);
-  return { schema, fields, definition: code.definition };
+  new AuthCheck(schema, code.definition, file, findings).check(guards);
+  return { schema, fields, definition: code.definition, guards };
 }

@@ -52,10 +52,13 @@ function report(fault: GraphQLError, file: string, findings: Findings): void {
 
 function hintFor(message: string): string {
   if (message.startsWith('Unknown directive')) {
-    return 'Directives of the gateway: @event, @filter, @cost and @listSize. Others must be declared in the schema.';
+    return 'Directives of the gateway: @event, @filter, @auth, @cost and @listSize. Others must be declared in the schema.';
   }
   if (message.includes('on directive "@event"')) {
     return 'Arguments of @event: topic, key, keyFrom, keys, format and sharing.';
+  }
+  if (message.includes('irective "@auth"')) {
+    return '@auth belongs on object types and fields; its arguments: requires, claim, owner and any.';
   }
   if (message.includes('irective "@filter"')) return 'The argument of @filter: where.';
   return 'The schema must be valid in the GraphQL schema definition language.';

@@ -18,7 +18,7 @@ import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
-class FakeBus {
+export class FakeBus {
   readonly listeners = new Map<string, Listener>();
   readonly left: string[] = [];
   /** Reports a gap. */

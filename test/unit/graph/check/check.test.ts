@@ -21,9 +21,9 @@ const CASES: readonly Case[] = [
   ],
   [
     'a directive that the gateway does not know',
-    'type Subscription {\n  bid: String @event(topic: "bids") @auth(requires: "x")\n}',
-    ['schema.graphql:2:37 error: Unknown directive "@auth".'],
-    '@event, @filter, @cost and @listSize',
+    'type Subscription {\n  bid: String @event(topic: "bids") @entity(key: "x")\n}',
+    ['schema.graphql:2:37 error: Unknown directive "@entity".'],
+    '@event, @filter, @auth, @cost and @listSize',
   ],
   [
     'an argument of @event that is not there yet',

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { Contexts } from '../../../src/context/event-scope.ts';
+import { Executor } from '../../../src/executor/executor.ts';
+import { Operation } from '../../../src/executor/operation.ts';
+import { loadGraph } from '../../../src/graph/loader/load-graph.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { Hub } from '../../../src/hub/hub.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
+import { createLog } from '../../../src/log.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { FairLimiter } from '../../../src/support/fair-limiter.ts';
+import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { graphFolder } from '../graph/graph-folder.ts';
+import { FakeBus, FakeSubscriber } from './parts.ts';
+
+/** A graph with `@auth`, loaded from its schema, with the parts that execute it. */
+export async function authWorld(t: TestContext, schemaText: string, code?: string) {
+  const folder = await graphFolder(t, { 'schema.graphql': schemaText, ...(code && { 'graph.js': code }) });
+  const graph = await loadGraph(folder);
+  const log = createLog('silent');
+  const executor = new Executor({ schema: graph.schema, cacheSize: 1_000, log });
+  const contexts = new Contexts(graph.definition, { bind: () => ({}) }, Date.now, graph.hasAuth);
+  const bus = new FakeBus();
+  const metrics = new Metrics();
+  const hub = new Hub({
+    graph,
+    bus,
+    executor,
+    contexts,
+    budget: new Flusher(Date.now, () => undefined),
+    metrics,
+    log,
+    limiter: new FairLimiter(1_000),
+    paths: new BoundedLabels(),
+    timeoutMs: 60_000,
+    maxWaiting: 1_000,
+    channelPrefix: '',
+    maxChannels: 100,
+    gapPolicy: 'close',
+  });
+  let offset = 0;
+
+  const prepare = (query: string): Operation => {
+    const operation = executor.prepare(query);
+    assert.ok(operation instanceof Operation, `${JSON.stringify(operation)}\n${query}`);
+    return operation;
+  };
+  const subscribe = (query: string, viewer: Json, variables: Record<string, unknown> = {}) => {
+    const subscriber = new FakeSubscriber(viewer);
+    const group = hub.join(prepare(query), variables, subscriber);
+    return group instanceof Group
+      ? { subscriber, group, errors: undefined }
+      : { subscriber, group: undefined, errors: group };
+  };
+  return {
+    bus,
+    hub,
+    executor,
+    subscribe,
+    /** Subscribes a viewer who may. */
+    join: (query: string, viewer: Json, variables?: Record<string, unknown>) => {
+      const { subscriber, group, errors } = subscribe(query, viewer, variables);
+      assert.ok(group, JSON.stringify(errors));
+      return { subscriber, group };
+    },
+    /** Subscribes a viewer who may not. */
+    refused: (query: string, viewer: Json, variables?: Record<string, unknown>): readonly GraphQLError[] => {
+      const { errors } = subscribe(query, viewer, variables);
+      assert.ok(errors, 'expected a refusal');
+      return errors;
+    },
+    send: (event: object, channel = 'events') => bus.carry(channel, (offset += 1), event),
+    query: (text: string, viewer: Json, variables = {}): ExecutionResult | Promise<ExecutionResult> =>
+      executor.execute(prepare(text), undefined, contexts.queryExecution(viewer).context, variables),
+    executions: async (): Promise<number> => (await metrics.executions.get()).values[0]?.value ?? 0,
+  };
+}
+
+/** What a client gets of it. */
+export const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
