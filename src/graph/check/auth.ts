@@ -1,13 +1,16 @@
 import {
   getNamedType,
   getNullableType,
+  isAbstractType,
   isCompositeType,
   isInterfaceType,
   isListType,
   isNonNullType,
+  isObjectType,
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLNamedOutputType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   type GraphQLType,
 } from 'graphql';
@@ -43,6 +46,25 @@ export class AuthCheck {
         if (proof.kind === 'field') this.#checkField(proof, guarded);
       }
       this.#warnOfNonNull(guarded);
+    }
+    this.#checkReturnsOfSubscription(guards);
+  }
+
+  /** A field may return the Subscription type, but what guards that is judged only when a client subscribes. */
+  #checkReturnsOfSubscription(guards: Guards): void {
+    const subscription = this.#schema.getSubscriptionType();
+    if (subscription == null || !guards.all.some(({ type }) => holds(this.#schema, type, subscription)))
+      return;
+    for (const type of Object.values(this.#schema.getTypeMap())) {
+      if (!isObjectType(type) && !isInterfaceType(type)) continue;
+      for (const field of Object.values(type.getFields())) {
+        if (!holds(this.#schema, getNamedType(field.type), subscription)) continue;
+        this.#error(
+          field.astNode,
+          `${type.name}.${field.name} returns ${field.type.toString()}, past what guards ${subscription.name}`,
+          'Only clients that subscribe can be checked: give it another type.',
+        );
+      }
     }
   }
 
@@ -130,6 +152,11 @@ export class AuthCheck {
   #error(node: Parameters<typeof placeOf>[0], message: string, hint: string): void {
     this.#findings.error(placeOf(node, this.#file), `@auth: ${message}`, hint);
   }
+}
+
+/** Whether values of one type may be of the other. */
+function holds(schema: GraphQLSchema, type: GraphQLNamedOutputType, object: GraphQLObjectType): boolean {
+  return type === object || (isAbstractType(type) && schema.isSubType(type, object));
 }
 
 function namesViewers(type: GraphQLType): boolean {

@@ -197,6 +197,15 @@ const CASES: readonly Case[] = [
     graphJs('{ resolvers: { Bid: { owner_id: () => 1 } } }'),
   ],
   [
+    'fields that lead around what guards subscriptions',
+    `${bids('@auth')}extend type Query { live: Subscription, any: [Any!] }\nunion Any = Subscription | Seller`,
+    [
+      'schema.graphql:14:21 error: @auth: Query.live returns Subscription, past what guards Subscription',
+      'schema.graphql:14:41 error: @auth: Query.any returns [Any!], past what guards Subscription',
+    ],
+    'another type',
+  ],
+  [
     'a guarded field that is never null',
     `${bids('')}extend type Bid { secret: String! @auth }`,
     [
