@@ -91,14 +91,14 @@ export class AdaptiveJit {
       const result = compiled.execute(rootValue, run);
       if (!(result instanceof Promise)) {
         return result.errors
-          ? this.#fallBack(operation, state, rootValue, context, raw)
+          ? this.#fallBack(operation, state, rootValue, run, raw)
           : withRefusals(result, run);
       }
       const fallBack = (): MaybePromise<ExecutionResult> =>
-        this.#fallBack(operation, state, rootValue, context, raw);
+        this.#fallBack(operation, state, rootValue, run, raw);
       return result.then((settled) => (settled.errors ? fallBack() : withRefusals(settled, run)), fallBack);
     } catch {
-      return this.#fallBack(operation, state, rootValue, context, raw);
+      return this.#fallBack(operation, state, rootValue, run, raw);
     }
   }
 
@@ -106,11 +106,12 @@ export class AdaptiveJit {
     operation: Operation,
     state: JitState,
     rootValue: unknown,
-    context: unknown,
+    { context, refusals }: CompiledRun,
     raw: Variables,
   ): MaybePromise<ExecutionResult> {
     this.counts.fallback++;
-    state.countFallback();
+    // A viewer who may not use a field must not make the operation slower for those who may.
+    if (refusals === undefined) state.countFallback();
     return interpret(this.#schema, operation, rootValue, context, raw);
   }
 

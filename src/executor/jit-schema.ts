@@ -37,7 +37,7 @@ import type { Variables } from './variables.ts';
 export interface CompiledRun {
   readonly context: unknown;
   readonly variables: Variables;
-  /** Errors of fields that are null because the viewer may not use them, as graphql-js reports them. */
+  /** Errors of fields that the viewer may not use, as graphql-js reports them. */
   refusals: GraphQLError[] | undefined;
 }
 
@@ -145,18 +145,22 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
     const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};
     return guard(resolve(source, args, run.context, complete(info, run)), lists);
   };
-  return isGuarded(resolve) && isNullableType(field.type) ? nullIfRefused(resolved) : resolved;
+  return isGuarded(resolve) ? notingRefusals(resolved, isNullableType(field.type)) : resolved;
 }
 
-/** Compiled code goes on after a refusal, as graphql-js does: it is no fault, and may come with each event. */
-function nullIfRefused(resolve: Resolve): Resolve {
+/**
+ * A refusal is no fault, and may come with each event. Compiled code goes on with null, as graphql-js does; where a field
+ * is never null, graphql-js works out what becomes null instead.
+ */
+function notingRefusals(resolve: Resolve, nullable: boolean): Resolve {
   return (source, args, run, info) => {
     try {
       return resolve(source, args, run, info);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       (run.refusals ??= []).push(locatedError(error, info.fieldNodes, responsePathAsArray(info.path)));
-      return null;
+      if (nullable) return null;
+      throw error;
     }
   };
 }
