@@ -12,6 +12,7 @@ const LAYERS = [
   'bus',
   'executor',
   'backends',
+  'auth',
   'context',
   'hub',
   'transports',

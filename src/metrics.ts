@@ -146,6 +146,14 @@ export class Metrics {
     'Connections and operations refused, by the cap that was reached',
     ['reason'],
   );
+  readonly revocations = this.#counter(
+    'revocations_total',
+    'Revocations that this process has heard of, each once',
+  );
+  readonly jwksFailures = this.#counter(
+    'jwks_failures_total',
+    'Times that the keys of AUTH_JWKS_URL could not be fetched',
+  );
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
     'Kafka consumers restarted after a crash',

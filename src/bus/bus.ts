@@ -26,6 +26,18 @@ export interface Bus extends Publisher {
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**
+   * Sends what every pod must hear, this one included. A pod that is not listening hears it once it listens again, within
+   * the time that it is kept.
+   *
+   * @throws if it may not have been taken
+   */
+  announce(text: string, keepMs: number): Promise<void>;
+  /**
+   * Sets who hears announcements, before `start`. Each may be heard several times, and old ones at any time. Must not
+   * throw.
+   */
+  onAnnouncement(listener: (text: string) => void): void;
+  /**
    * Reads no more messages until `resume`. Messages that have been read already, and messages on a new connection,
    * still reach their listeners. No message is lost, unless Redis closes the connection because its output buffer is
    * full.

@@ -21,6 +21,7 @@ export class MemoryBus implements Bus {
   readonly #listeners = new Map<string, Listener>();
   readonly #channels: Channels;
   readonly #metrics: Metrics;
+  #hear: ((text: string) => void) | undefined;
   #pause: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
   constructor({ lingerMs, maxChannels, metrics, log }: MemoryBusOptions) {
@@ -56,6 +57,14 @@ export class MemoryBus implements Bus {
 
   onGap(): void {
     // Within a process nothing is missed.
+  }
+
+  async announce(text: string): Promise<void> {
+    this.#hear?.(text);
+  }
+
+  onAnnouncement(listener: (text: string) => void): void {
+    this.#hear = listener;
   }
 
   pause(): void {

@@ -1,8 +1,9 @@
+import { authContradictions } from './auth-contradictions.ts';
 import { SETTINGS, type Config } from './settings.ts';
 
 /** Faults of settings that are valid alone, but not together. */
 export function contradictions(config: Config): string[] {
-  const faults: string[] = [];
+  const faults = authContradictions(config);
   const mechanism = config.KAFKA_SASL_MECHANISM;
   for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
     if (mechanism !== undefined && config[name] === undefined) {

@@ -1,4 +1,5 @@
 import { SERVER_SETTINGS } from './settings/server.ts';
+import { AUTH_SETTINGS } from './settings/auth.ts';
 import { COST_SETTINGS } from './settings/cost.ts';
 import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
 import { KAFKA_SETTINGS } from './settings/kafka.ts';
@@ -14,6 +15,7 @@ import type { Setting } from './types.ts';
 export const SETTINGS = {
   ...SERVER_SETTINGS,
   ...DOCUMENTS_SETTINGS,
+  ...AUTH_SETTINGS,
   ...KAFKA_SETTINGS,
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,

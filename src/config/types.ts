@@ -68,6 +68,36 @@ export const optionalChoice = <const T extends string>(
 ): Setting<T | undefined> =>
   setting(choices.join(' or '), (value) => choices.find((known) => known === value), common);
 
+/** Several of a closed list, separated by commas. */
+export const choices = <const T extends string>(
+  known: readonly T[],
+  common: Common<readonly NoInfer<T>[]>,
+): Setting<readonly T[]> =>
+  setting(
+    `one or several, separated by commas, of ${known.join(', ')}`,
+    (value) => {
+      const items = listOf(value);
+      const chosen = known.filter((name) => items.includes(name));
+      return items.length > 0 && items.every((item) => chosen.includes(item as T)) ? chosen : undefined;
+    },
+    common,
+  );
+
+/** Texts, separated by commas. */
+export const texts = (
+  expected: string,
+  isOne: (item: string) => boolean,
+  common: Common<readonly string[]>,
+): Setting<readonly string[]> =>
+  setting(
+    expected,
+    (value) => {
+      const items = listOf(value);
+      return items.length > 0 && items.every(isOne) ? items : undefined;
+    },
+    common,
+  );
+
 const listOf = (value: string): string[] =>
   value
     .split(',')

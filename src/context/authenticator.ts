@@ -1,3 +1,4 @@
+import type { Claims } from '../auth/token.ts';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHead } from '../graph/api/context.ts';
 import type { GraphDefinition } from '../graph/api/define-graph.ts';
@@ -30,21 +31,36 @@ export class Authenticator {
    *
    * @param connectionParams payload of `connection_init`; empty for a POST
    * @param request head of the HTTP request
+   * @param claims of the client's token, if it has been verified; null if it has sent none
    * @returns the viewer, deep-frozen; null if the connection is to be refused
    */
   viewerOf(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
+    claims: Claims | null = null,
   ): Json | Promise<Json | null> {
-    return this.#authenticate === undefined ? EMPTY_VIEWER : this.#callGraph(connectionParams, request);
+    return this.#authenticate === undefined
+      ? EMPTY_VIEWER
+      : this.#callGraph(connectionParams, request, claims);
+  }
+
+  /** Whether the graph itself says who the viewer is. */
+  get asksGraph(): boolean {
+    return this.#authenticate !== undefined;
+  }
+
+  /** @param viewer deep-frozen */
+  interned(viewer: Json & object): Json {
+    return this.#viewers.of(viewer);
   }
 
   async #callGraph(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
+    claims: Claims | null,
   ): Promise<Json | null> {
     try {
-      const called = Promise.resolve(this.#authenticate?.(connectionParams, request));
+      const called = Promise.resolve(this.#authenticate?.(connectionParams, request, claims));
       const viewer = await withTimeout(called, this.#timeoutMs, () => {
         throw new Error(`authenticate took longer than ${this.#timeoutMs} ms`);
       });

@@ -2,20 +2,23 @@ import { adminRoutes } from '../server/admin-routes.ts';
 import { memoryOfProcess } from '../server/debug/heap-snapshot.ts';
 import { debugRoutes, type DebugOptions } from '../server/debug/routes.ts';
 import type { ReadinessChecks } from '../server/health.ts';
+import { revokeRoute } from '../server/revoke-route.ts';
 import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
 import type { Basics } from './basics.ts';
+import type { Revoking } from './revoking.ts';
 
 /** What Kubernetes, Prometheus and engineers reach. */
 export async function createAdminServer(
   { config, metrics, log }: Basics,
   checks: ReadinessChecks,
   inspectable: DebugOptions['inspectable'],
+  revoke: Revoking['revoke'],
   worker: boolean,
 ): Promise<HttpServer> {
   const httpLog = log.child({ part: 'http' });
   const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
-  const routes = [...adminRoutes({ checks, registry: metrics.registry }), ...debug];
+  const routes = [...adminRoutes({ checks, registry: metrics.registry }), revokeRoute(revoke), ...debug];
   return new HttpServer({
     port: worker ? 0 : config.ADMIN_PORT,
     local: worker,

@@ -15,6 +15,8 @@ import type { Basics } from './basics.ts';
 import { createAdminServer } from './admin-server.ts';
 import { createBus } from './create-bus.ts';
 import { createPublicSide } from './public-side.ts';
+import { Revoking } from './revoking.ts';
+import { createKeys } from './tokens.ts';
 
 /** The default of `GRAPH`. This graph is compiled with the gateway. */
 const BUNDLED_GRAPH = 'examples/auction';
@@ -66,6 +68,8 @@ export class Gateway {
     metrics.collectProcess();
     const basics: Basics = { config, processes, graph, metrics, log };
     const bus = createBus(basics);
+    const keys = createKeys(basics);
+    const revoking = new Revoking(basics, bus);
     const backends = new Backends(graph.definition.backends ?? {}, {
       metrics,
       log: log.child({ part: 'backends' }),
@@ -80,12 +84,22 @@ export class Gateway {
       metrics,
       log: log.child({ part: 'ingest' }),
     });
-    const { sockets, publicServer, inspectable } = await createPublicSide(basics, bus, ingest, backends);
+    const { sockets, publicServer, inspectable } = await createPublicSide(
+      basics,
+      bus,
+      ingest,
+      backends,
+      keys,
+      revoking.revocations,
+    );
+    revoking.of(sockets);
     const { leaveGroup } = ingest;
     const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
     const notReady = (): string[] =>
-      [drain.notReady(), bus.notReady(), ingest.notReady()].filter((reason) => reason !== undefined);
-    const adminServer = await createAdminServer(basics, notReady, inspectable, worker);
+      [drain.notReady(), bus.notReady(), ingest.notReady(), keys?.notReady()].filter(
+        (reason) => reason !== undefined,
+      );
+    const adminServer = await createAdminServer(basics, notReady, inspectable, revoking.revoke, worker);
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [
@@ -95,6 +109,7 @@ export class Gateway {
       },
       bus,
       { start: () => undefined, stop: () => backends.close() },
+      ...(keys === undefined ? [] : [keys]),
       { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),

@@ -1,3 +1,5 @@
+import type { Keys } from '../auth/keys.ts';
+import type { Revocations } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { OperationAdmission } from '../executor/operation-admission.ts';
 import { Authenticator } from '../context/authenticator.ts';
@@ -30,9 +32,17 @@ import { loadPersistedDocuments } from './load-persisted-documents.ts';
 import { clientLimits } from './client-limits.ts';
 import { createAdmission } from './create-admission.ts';
 import { shareOf } from './pod-share.ts';
+import { createTokenAuthenticator, sessionsOptions } from './tokens.ts';
 
 /** What browsers reach: sockets, requests and pages, and what executes for them. */
-export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest, backends: Backends) {
+export async function createPublicSide(
+  basics: Basics,
+  bus: Bus,
+  ingest: Ingest,
+  backends: Backends,
+  keys: Keys | undefined,
+  revocations: Revocations,
+) {
   const { config, processes, graph, metrics, log } = basics;
   const { schema, topics, definition, hasAuth } = graph;
   const contexts = new Contexts(definition, backends, Date.now, hasAuth);
@@ -41,6 +51,7 @@ export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest,
     config.EXECUTE_TIMEOUT_MS,
     log.child({ part: 'authenticate' }),
   );
+  const tokens = keys && createTokenAuthenticator(basics, keys, revocations, authenticator);
   for (const code of Object.values(COST_CODES)) metrics.refusedOperations.inc({ code }, 0);
   const isOpen = config.INTROSPECTION === 'true';
   const executor = new Executor({
@@ -88,6 +99,7 @@ export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest,
     hub,
     authenticator,
     queries,
+    tokens: tokens && sessionsOptions(basics, tokens),
     flusher,
     metrics,
     log: log.child({ part: 'websocket' }),
@@ -108,7 +120,7 @@ export async function createPublicSide(basics: Basics, bus: Bus, ingest: Ingest,
   const routes = publicRoutes({
     post: new PostTransport({
       admission: operationAdmission,
-      authenticator,
+      authenticator: tokens ?? authenticator,
       queries,
       turns,
       maxOperations: config.MAX_OPERATIONS,

@@ -15,6 +15,7 @@ import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
 import { AggregatedMetrics, snapshotOf } from './aggregated-metrics.ts';
 import { debugForward } from './debug-forward.ts';
+import { revokeForward } from './revoke-forward.ts';
 import { sharedHeap } from './heap-share.ts';
 import type { MetricSnapshot, PrimaryMessage } from './messages.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -75,6 +76,7 @@ export class Primary {
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
+      revokeForward(() => [...this.#processes]),
       debugForward({ workers: count, adminPort: (slot) => this.#slots.get(slot)?.adminPort }),
     ];
     this.#admin = new HttpServer({

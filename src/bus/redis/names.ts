@@ -7,12 +7,18 @@ export class BusNames {
   readonly gapsChannel: string;
   /** Carries the names of topics that were published to without a new version, and have one now, as a JSON list. */
   readonly renewalsChannel: string;
+  /** Carries what no pod may miss. */
+  readonly announcementsChannel: string;
+  /** The key that holds it for pods that do not listen at present. */
+  readonly announcementsKey: string;
   readonly #prefix: string;
 
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.gapsChannel = `${prefix}@gaps`;
     this.renewalsChannel = `${prefix}@renewals`;
+    this.announcementsChannel = `${prefix}@revocations`;
+    this.announcementsKey = `${prefix}@revocations`;
   }
 
   /** The key that holds the version of a topic. */

@@ -9,7 +9,6 @@ interface OwnChannelsOptions {
   readonly listening: ListeningConnection;
   /** Whether there is a connection, and its messages are read. */
   readonly isReading: () => boolean;
-  readonly onRefused: () => void;
   readonly clock: Clock;
   readonly timing: BusTiming;
   readonly log: Log;
@@ -35,8 +34,8 @@ export class OwnChannels {
   }
 
   /** Resolves when the channel is joined, or the bus stops. Tries again if Redis refuses it. */
-  async join(channel: string, listener: Listener): Promise<void> {
-    const { onRefused, clock, log, signal } = this.#options;
+  async join(channel: string, listener: Listener, onRefused = () => undefined as void): Promise<void> {
+    const { clock, log, signal } = this.#options;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         await this.#attempt(channel, listener);

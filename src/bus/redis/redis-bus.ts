@@ -4,6 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import { PublishError, type Publication } from '../../events/publisher.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
+import { Announcements } from './announcements.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
@@ -50,19 +51,22 @@ export class RedisBus implements Bus {
   readonly #publishing: Publishing;
   readonly #gaps: GapDetector;
   readonly #heartbeat: Heartbeat;
+  readonly #announcements: Announcements;
+  readonly #own: OwnChannels;
+  /** Undefined: this pod does not listen to announcements. */
+  #hear: ((text: string) => void) | undefined;
+  #hearsAnnouncements = false;
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
   /** Called once this pod listens. */
   #untilListening: (() => void)[] = [];
-  readonly #clock: Clock;
   readonly #stopping = new AbortController();
 
   constructor(options: RedisBusOptions) {
     this.#options = options;
     const { commands, listening, prefix, lingerMs, maxChannels, countsSubscribers, metrics, log } = options;
     const { clock = systemClock, timing = BUS_TIMING } = options;
-    this.#clock = clock;
     const pod = randomUUID();
     this.#gaps = new GapDetector(clock.now);
     this.#names = new BusNames(prefix);
@@ -86,6 +90,21 @@ export class RedisBus implements Bus {
       timing,
       log,
     });
+    this.#announcements = new Announcements({
+      commands,
+      names: this.#names,
+      clock,
+      log,
+      hear: (text) => this.#hear?.(text),
+    });
+    this.#own = new OwnChannels({
+      listening,
+      isReading: () => this.#isListening && !this.#isPaused,
+      clock,
+      timing,
+      log,
+      signal: this.#stopping.signal,
+    });
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
     this.#becomeListening(false);
   }
@@ -95,12 +114,14 @@ export class RedisBus implements Bus {
     this.#publishing.start(() => this.#heartbeat.beat());
     listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
     void this.#listenToPods();
+    if (this.#hear !== undefined) void this.#listenToAnnouncements(this.#hear);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#becomeListening(false);
     this.#heartbeat.stop();
+    this.#announcements.stop();
     this.#channels.clear();
     this.#publishing.stop();
     this.#options.listening.stop();
@@ -121,6 +142,14 @@ export class RedisBus implements Bus {
 
   onGap(listener: GapListener): void {
     this.#gaps.onGap(listener);
+  }
+
+  announce(text: string, keepMs: number): Promise<void> {
+    return this.#announcements.send(text, keepMs);
+  }
+
+  onAnnouncement(listener: (text: string) => void): void {
+    this.#hear = listener;
   }
 
   pause(): void {
@@ -172,22 +201,21 @@ export class RedisBus implements Bus {
   }
 
   async #listenToPods(): Promise<void> {
-    const { listening, timing = BUS_TIMING, log } = this.#options;
-    const own = new OwnChannels({
-      listening,
-      isReading: () => this.#isListening && !this.#isPaused,
-      onRefused: () => this.#heartbeat.refused(),
-      clock: this.#clock,
-      timing,
-      log,
-      signal: this.#stopping.signal,
-    });
+    const onRefused = (): void => this.#heartbeat.refused();
     await Promise.all([
-      own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload)),
-      own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload)),
+      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), onRefused),
+      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), onRefused),
     ]);
-    await own.join(this.#ownChannel, (payload) => this.#heartbeat.heard(payload.toString()));
+    const heard = (payload: Buffer | string): void => this.#heartbeat.heard(payload.toString());
+    await this.#own.join(this.#ownChannel, heard, onRefused);
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
+  }
+
+  async #listenToAnnouncements(hear: (text: string) => void): Promise<void> {
+    await this.#own.join(this.#names.announcementsChannel, (payload) => hear(payload.toString()));
+    if (this.#stopping.signal.aborted) return;
+    this.#hearsAnnouncements = true;
+    this.#announcements.listening();
   }
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
@@ -204,6 +232,7 @@ export class RedisBus implements Bus {
     this.#hasListened = true;
     for (const resolve of this.#untilListening.splice(0)) resolve();
     this.#heartbeat.connected();
+    if (this.#hearsAnnouncements) this.#announcements.listening();
   }
 
   #becomeListening(isListening: boolean): void {

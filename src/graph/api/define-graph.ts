@@ -41,17 +41,20 @@ export type Resolvers = Readonly<Record<string, FieldResolvers | EnumValues | Sc
 export interface GraphDefinition {
   readonly resolvers?: Resolvers;
   /**
-   * Identifies the client of a connection. Called for each `connection_init`, and for each query by POST. The
+   * Identifies the client of a connection. Called for each `connection_init`, each fresh token, and each query by POST. The
    * connection is refused (close code 4403, HTTP status 403) if this returns null, throws, rejects or takes longer
    * than EXECUTE_TIMEOUT_MS.
    *
-   * @param connectionParams payload of `connection_init`; empty for a POST
+   * @param connectionParams payload of `connection_init`; what came with a fresh token; empty for a POST
    * @param request head of the HTTP request
+   * @param claims of the client's token, if the gateway verifies tokens (`AUTH_SECRET`, …); else, or if the client has
+   *   sent none, null
    * @returns the viewer: an object of plain JSON, which is copied and frozen; or null
    */
   authenticate?(
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
+    claims?: Readonly<Record<string, unknown>> | null,
   ): object | null | Promise<object | null>;
   /** Back ends by name, which resolvers use as `ctx.backends.<name>`. */
   readonly backends?: Readonly<Record<string, BackendDefinition>>;

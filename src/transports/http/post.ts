@@ -1,9 +1,11 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler, type RequestParams, type Response } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { Refusal } from '../../auth/refusal.ts';
 import type { Authenticator } from '../../context/authenticator.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
+import type { TokenAuthenticator } from '../../context/token-authenticator.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
@@ -27,7 +29,7 @@ export interface PostClient {
 
 export interface PostOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
-  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
+  readonly authenticator: Pick<Authenticator | TokenAuthenticator, 'viewerOf'>;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
   readonly turns: Pick<Turns, 'run' | 'waiting'>;
   /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
@@ -76,6 +78,7 @@ export class PostTransport {
       onSubscribe: async ({ raw, context: client }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await authenticator.viewerOf({}, raw);
+        if (viewer instanceof Refusal) return refused(viewer);
         if (viewer === null) return FORBIDDEN;
         if (turns.waiting >= MAX_WAITING) return BUSY;
         return new Promise((resolve) => {
@@ -121,6 +124,12 @@ export class PostTransport {
 function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionResult | undefined> {
   signal.addEventListener('abort', () => query.cancel(), { once: true });
   return query.result();
+}
+
+/** The client may try again with another token, or later. */
+function refused({ reason, isTemporary }: Refusal): Response {
+  if (isTemporary) return refusal(503, 'Service Unavailable', reason);
+  return refusal(401, 'Unauthorized', reason, { 'www-authenticate': 'Bearer' });
 }
 
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {

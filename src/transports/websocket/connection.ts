@@ -9,6 +9,7 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { SessionOwner, Sessions } from './sessions.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
 import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
@@ -29,6 +30,8 @@ export interface ConnectionServices {
   readonly log: Log;
   readonly bufferBytes: number;
   readonly rate: MessageRate;
+  /** Undefined if clients do not connect with tokens. */
+  readonly sessions: Sessions<Connection> | undefined;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Connection>;
   /** The connections that are not yet acknowledged. */
@@ -42,6 +45,8 @@ export interface ConnectionServices {
 }
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
+
+type Payload = Readonly<Record<string, unknown>> | undefined;
 
 /** What a client may send. graphql-ws throws on the types that only a server sends. */
 const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
@@ -61,7 +66,9 @@ const TERMINATE_AFTER_MS = 1_000;
  * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
  * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
  */
-export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, TurnTaker {
+export class Connection
+  implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, TurnTaker, SessionOwner
+{
   readonly sendQueue: SendQueue;
   /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
@@ -128,10 +135,13 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     const request = this.#request;
     if (request === undefined) return false;
     this.#request = undefined;
-    this.#services.initDeadlines.end(this);
-    this.#viewer = await this.#services.authenticator.viewerOf(connectionParams, request);
-    this.#services.handshakes.delete(this);
-    return this.#viewer !== null && this.#enter();
+    const { initDeadlines, authenticator, sessions, handshakes } = this.#services;
+    initDeadlines.end(this);
+    if (sessions === undefined) this.#viewer = await authenticator.viewerOf(connectionParams, request);
+    const isAdmitted =
+      sessions === undefined ? this.#viewer !== null : await sessions.admit(this, connectionParams, request);
+    handshakes.delete(this);
+    return isAdmitted && this.#enter();
   }
 
   /** @returns false if the viewer has as many connections as it may */
@@ -146,6 +156,21 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     }
     this.#viewerTally = tally;
     return true;
+  }
+
+  become(viewer: Json): void {
+    this.#viewer = viewer;
+  }
+
+  /** A `ping` of the protocol. graphql-ws would answer with the same payload, and a token may be in it. */
+  onPing(payload: Payload): void {
+    const { sessions } = this.#services;
+    const answer = sessions === undefined ? payload : sessions.receive(this, payload);
+    this.send(JSON.stringify({ type: 'pong', payload: answer }));
+  }
+
+  onPong(payload: Payload): void {
+    this.#services.sessions?.receive(this, payload);
   }
 
   onMessage(handler: MessageHandler): void {
@@ -176,9 +201,15 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     this.#socket.webSocket.terminate();
   }
 
+  /** A subscription has joined a group of the hub. */
+  joined(subscription: WebSocketSubscription): void {
+    this.#services.sessions?.joined(this, subscription);
+  }
+
   /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
   left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription, this);
+    this.#services.sessions?.left(this, subscription);
     this.sendQueue.flush();
   }
 
@@ -262,6 +293,7 @@ export class Connection implements ProtocolSocket, SendQueueOwner, SubscriptionO
     const { pod, viewers, handshakes } = this.#services;
     this.#services.forget(this);
     this.#services.rate.forget(this);
+    this.#services.sessions?.forget(this);
     this.#services.initDeadlines.end(this);
     handshakes.delete(this);
     this.#count(pod, -this.#ids.size);

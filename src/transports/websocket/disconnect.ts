@@ -53,6 +53,20 @@ export const DISCONNECTS = {
     reason: 'Connection initialisation timeout',
     retry: true,
   },
+  tokenRefused: { code: CloseCode.Forbidden, label: 'token_refused', reason: 'Forbidden', retry: true },
+  tokenExpired: {
+    code: CloseCode.Forbidden,
+    label: 'token_expired',
+    reason: 'The token expired, and no fresh one came',
+    retry: true,
+  },
+  otherIdentity: {
+    code: CloseCode.Forbidden,
+    label: 'other_identity',
+    reason: 'The fresh token is of another identity: connect again with it',
+    retry: true,
+  },
+  revoked: { code: CloseCode.Forbidden, label: 'revoked', reason: 'Access was revoked', retry: true },
   failed: {
     code: CloseCode.InternalServerError,
     label: 'failed',

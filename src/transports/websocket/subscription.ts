@@ -14,6 +14,7 @@ export interface SubscriptionOwner {
   readonly sendQueue: SendQueue;
   readonly schema: GraphQLSchema;
   readonly viewer: Json;
+  joined(subscription: WebSocketSubscription): void;
   left(subscription: WebSocketSubscription): void;
   /** The client is to connect again. */
   reconnect(): void;
@@ -48,6 +49,7 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   /** Called once, right after the hub has added it to the group. */
   joined(group: Group): void {
     this.#group = group;
+    this.#owner.joined(this);
   }
 
   get group(): Group | undefined {

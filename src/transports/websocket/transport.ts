@@ -4,6 +4,7 @@ import { handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
+import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
@@ -14,6 +15,7 @@ import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import type { MessageRate } from './message-rate.ts';
 import { OperationCaps, type OperationLimits } from './operation-caps.ts';
+import { Sessions, type SessionsOptions } from './sessions.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { PacedClose } from './paced-close.ts';
 import { closeStaggered } from './staggered-close.ts';
@@ -23,6 +25,8 @@ import { Tally, Viewers } from './viewers.ts';
 interface WebSocketOptions extends OperationOptions {
   readonly rate: MessageRate;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
+  /** How the tokens of connections are looked after; undefined if clients do not connect with tokens. */
+  readonly tokens?: SessionsOptions | undefined;
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly maxPayloadBytes: number;
@@ -70,6 +74,7 @@ export interface SocketsInspection {
 }
 
 const AGE_CHECK_MS = 1_000;
+const SESSION_CHECK_MS = 500;
 
 /** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
 const CONNECTION = Symbol('connection');
@@ -139,6 +144,7 @@ export class WebSocketTransport {
       log,
       bufferBytes,
       rate,
+      sessions: options.tokens && new Sessions(options.tokens),
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       handshakes: new Set(),
       viewers: new Viewers(limits.viewerId, limits.connectionsOfViewer),
@@ -156,6 +162,8 @@ export class WebSocketTransport {
         for (const connection of this.#connections) connection.checkHeartbeat();
       });
     }
+    const { sessions } = this.#services;
+    if (sessions !== undefined) this.#every(SESSION_CHECK_MS, () => sessions.check());
     if (maxAge.limited) {
       this.#every(AGE_CHECK_MS, () => {
         for (const connection of maxAge.expired(this.#connections)) restart(connection);
@@ -211,6 +219,20 @@ export class WebSocketTransport {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
       this.#opened(webSocket, stream, headOf(request)),
     );
+  }
+
+  /**
+   * Closes the connections of a viewer whose access was revoked.
+   *
+   * @param isRevoked is given the viewer and, in seconds, when its token was issued, if that is known
+   */
+  revoke(isRevoked: (viewer: Json, issuedAt: number | undefined) => boolean): void {
+    const { sessions } = this.#services;
+    for (const connection of this.#connections) {
+      const { viewer } = connection;
+      if (viewer !== null && isRevoked(viewer, sessions?.issuedAt(connection)))
+        connection.end(DISCONNECTS.revoked);
+    }
   }
 
   /** Bytes that wait for clients to read them, and the connections with most of them. Nothing identifies the client. */

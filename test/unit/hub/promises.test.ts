@@ -115,6 +115,7 @@ function subscribed(count: number, resolve: Resolve) {
       sendQueue,
       schema,
       viewer,
+      joined: () => undefined,
       left: () => undefined,
       reconnect: () => undefined,
     });

@@ -1,0 +1,101 @@
+import { jsonAt, type Json } from '../lazy/reads.ts';
+
+/** Viewers that are to be let out, and not to be let in with a token that was issued before. */
+export interface Revocation {
+  /** Of a property of the viewer: names separated by dots. */
+  readonly path: string;
+  /** As text, whatever its type: 42 and "42" are the same. */
+  readonly value: string;
+  /** ms since 1970 */
+  readonly at: number;
+}
+
+/** A message of the bus, or a body: anything may be in it. */
+export function isRevocation(value: unknown): value is Revocation {
+  const { path, value: revoked, at } = (value ?? {}) as Partial<Record<keyof Revocation, unknown>>;
+  return typeof path === 'string' && typeof revoked === 'string' && Number.isSafeInteger(at);
+}
+
+export function isOfViewer({ path, value }: Revocation, viewer: Json): boolean {
+  return textAt(viewer, path) === value;
+}
+
+/** @returns undefined unless there is text, a number or a boolean */
+function textAt(viewer: Json, path: string): string | undefined {
+  const value = jsonAt(viewer, path.split('.'));
+  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+}
+
+export const MAX_REVOCATIONS = 10_000;
+
+interface RevocationsOptions {
+  readonly keepMs: number;
+  /** By how much the clocks of issuers may be ahead. */
+  readonly toleranceMs: number;
+  readonly now: () => number;
+}
+
+/** The revocations that are remembered. */
+export class Revocations {
+  readonly #options: RevocationsOptions;
+  /** By path and by value, the time of the last one. In the order of these times, as far as they came in it. */
+  readonly #byPath = new Map<string, Map<string, number>>();
+  #size = 0;
+
+  constructor(options: RevocationsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether no more fit: each takes memory, in Redis too, for as long as it is remembered. */
+  get isFull(): boolean {
+    this.#forgetOld();
+    return this.#size >= MAX_REVOCATIONS;
+  }
+
+  /** @returns false if it was known, or is older than revocations are remembered */
+  add({ path, value, at }: Revocation): boolean {
+    this.#forgetOld();
+    if (at <= this.#options.now() - this.#options.keepMs) return false;
+    const values = this.#byPath.get(path) ?? new Map<string, number>();
+    const known = values.get(value);
+    if (known !== undefined && known >= at) return false;
+    values.delete(value);
+    values.set(value, at);
+    this.#byPath.set(path, values);
+    if (known === undefined) this.#size += 1;
+    return true;
+  }
+
+  /**
+   * Whether a viewer is not to be let in.
+   *
+   * @param issuedAt of its token, in seconds; undefined: the token does not tell
+   */
+  covers(viewer: Json, issuedAt: number | undefined): boolean {
+    for (const [path, values] of this.#byPath) {
+      const text = textAt(viewer, path);
+      const at = text === undefined ? undefined : values.get(text);
+      if (at !== undefined && this.precedes(issuedAt, at)) return true;
+    }
+    return false;
+  }
+
+  /** Whether a token may have been issued before a revocation, as far as clocks tell. */
+  precedes(issuedAt: number | undefined, revokedAt: number): boolean {
+    const { keepMs, toleranceMs, now } = this.#options;
+    if (revokedAt <= now() - keepMs) return false;
+    return issuedAt === undefined || issuedAt * 1000 <= revokedAt + toleranceMs;
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#options.now() - this.#options.keepMs;
+    for (const [path, values] of this.#byPath) {
+      for (const [value, at] of values) {
+        if (at > oldest) break;
+        values.delete(value);
+        this.#size -= 1;
+      }
+      if (values.size === 0) this.#byPath.delete(path);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { RequestHead } from '../graph/api/context.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * Finds the token that a client has sent: in the payload of `connection_init`, as `token` or as `authorization`; in the
+ * header `Authorization`; or in a cookie. The first one counts.
+ *
+ * @param cookie name of the cookie; undefined: cookies do not count
+ * @returns undefined if there is none
+ */
+export function findToken(
+  params: Readonly<Record<string, unknown>>,
+  { headers }: Pick<RequestHead, 'headers'>,
+  cookie: string | undefined,
+): string | Refusal | undefined {
+  const { token, authorization = params['Authorization'] } = params;
+  if (token !== undefined && token !== null) {
+    return typeof token === 'string' ? token : new Refusal('Expected token to be text');
+  }
+  const header = authorization ?? headers.authorization;
+  if (header !== undefined) return bearerToken(header);
+  // A browser sends cookies with the requests of any page: what tells the pages apart is the origin, which the server has
+  // compared with ORIGINS before. A request without one has not been compared.
+  if (cookie === undefined || headers.origin === undefined) return undefined;
+  return cookieOf(headers.cookie, cookie);
+}
+
+function bearerToken(header: unknown): string | Refusal {
+  const [, token] = (typeof header === 'string' && /^Bearer +([^\s]+) *$/i.exec(header)) || [];
+  return token ?? new Refusal('Expected authorization to be "Bearer " and a token');
+}
+
+/** @returns undefined if there is none, or an empty one */
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at).trim() !== name) continue;
+    const value = pair.slice(at + 1).trim();
+    return value === '' ? undefined : value;
+  }
+  return undefined;
+}

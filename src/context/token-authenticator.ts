@@ -1,0 +1,105 @@
+import type { ClaimPicker } from '../auth/claims.ts';
+import { Refusal } from '../auth/refusal.ts';
+import type { Revocations } from '../auth/revocations.ts';
+import { findToken } from '../auth/token-source.ts';
+import type { Token } from '../auth/token.ts';
+import type { TokenVerifier } from '../auth/verifier.ts';
+import type { RequestHead } from '../graph/api/context.ts';
+import type { Json } from '../lazy/reads.ts';
+import type { Authenticator } from './authenticator.ts';
+
+/** Who a client is. */
+export interface Identity {
+  /** Deep-frozen. */
+  readonly viewer: Json;
+  /** Undefined if the client has connected without one. */
+  readonly token: Token | undefined;
+}
+
+interface TokenAuthenticatorOptions {
+  readonly verifier: Pick<TokenVerifier, 'verify'>;
+  readonly revocations: Pick<Revocations, 'covers'>;
+  readonly claims: ClaimPicker;
+  /** Name of the cookie that may hold the token. */
+  readonly cookie: string | undefined;
+  /** Whether clients may connect without a token. */
+  readonly anonymous: boolean;
+  /** The graph's own. */
+  readonly authenticator: Authenticator;
+}
+
+const NONE_SENT = new Refusal('Expected a token, got none');
+const REFUSED = new Refusal('The graph refuses this identity');
+const REVOKED = new Refusal('Access was revoked: a token that was issued since is needed');
+
+/**
+ * Identifies clients by their tokens.
+ *
+ *     find the token ──► verify it ──► the graph's `authenticate`, or the picked claims ──► not revoked? ──► viewer
+ *
+ * Revocations are looked at last, in the turn in which the client is let in: none can come in between.
+ */
+export class TokenAuthenticator {
+  readonly #options: TokenAuthenticatorOptions;
+
+  constructor(options: TokenAuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the graph is asked who the viewer is, for which it gets the request. */
+  get asksGraph(): boolean {
+    return this.#options.authenticator.asksGraph;
+  }
+
+  /**
+   * Identifies the client of a connection, or of a POST. Never rejects.
+   *
+   * @param params payload of `connection_init`; empty for a POST
+   */
+  async identify(
+    params: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Promise<Identity | Refusal> {
+    const { verifier, cookie, anonymous } = this.#options;
+    const text = findToken(params, request, cookie);
+    if (text instanceof Refusal) return text;
+    if (text === undefined && !anonymous) return NONE_SENT;
+    const token = text === undefined ? undefined : await verifier.verify(text);
+    return token instanceof Refusal ? token : this.#withViewer(params, request, token);
+  }
+
+  /**
+   * Identifies a client that has sent a fresh token. Never rejects.
+   *
+   * @param params what the client has sent, `token` included
+   * @param request with which the client connected
+   */
+  async refresh(
+    params: Readonly<Record<string, unknown>> & { readonly token: string },
+    request: RequestHead,
+  ): Promise<Identity | Refusal> {
+    const token = await this.#options.verifier.verify(params.token);
+    return token instanceof Refusal ? token : this.#withViewer(params, request, token);
+  }
+
+  /** The viewer of one request. Never rejects. */
+  async viewerOf(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Json | Refusal> {
+    const identity = await this.identify(params, request);
+    return identity instanceof Refusal ? identity : identity.viewer;
+  }
+
+  async #withViewer(
+    params: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+    token: Token | undefined,
+  ): Promise<Identity | Refusal> {
+    const { authenticator, claims, revocations } = this.#options;
+    const viewer =
+      authenticator.asksGraph || token === undefined
+        ? await authenticator.viewerOf(params, request, token?.claims)
+        : authenticator.interned(claims.viewerOf(token.claims));
+    if (viewer === null) return REFUSED;
+    if (token !== undefined && revocations.covers(viewer, token.issuedAt)) return REVOKED;
+    return { viewer, token };
+  }
+}

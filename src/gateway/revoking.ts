@@ -1,0 +1,78 @@
+import {
+  isOfViewer,
+  isRevocation,
+  MAX_REVOCATIONS,
+  Revocations,
+  type Revocation,
+} from '../auth/revocations.ts';
+import type { Bus } from '../bus/bus.ts';
+import { HttpError } from '../server/http-error.ts';
+import type { WebSocketTransport } from '../transports/websocket/transport.ts';
+import type { Basics } from './basics.ts';
+
+/** Revocations of viewers, from the admin port of any pod to the sockets of all. */
+export class Revoking {
+  readonly revocations: Revocations;
+  readonly #bus: Pick<Bus, 'announce' | 'onAnnouncement'>;
+  readonly #basics: Basics;
+  #sockets: Pick<WebSocketTransport, 'revoke'> | undefined;
+
+  constructor(basics: Basics, bus: Pick<Bus, 'announce' | 'onAnnouncement'>) {
+    const { AUTH_CLOCK_TOLERANCE_SECONDS, AUTH_REVOKED_SECONDS } = basics.config;
+    this.#basics = basics;
+    this.#bus = bus;
+    this.revocations = new Revocations({
+      keepMs: AUTH_REVOKED_SECONDS * 1000,
+      toleranceMs: AUTH_CLOCK_TOLERANCE_SECONDS * 1000,
+      now: Date.now,
+    });
+    bus.onAnnouncement((text) => this.#hear(text));
+  }
+
+  /** Sets whose connections are closed. */
+  of(sockets: Pick<WebSocketTransport, 'revoke'>): void {
+    this.#sockets = sockets;
+  }
+
+  /** @throws if other pods may not hear of it */
+  readonly revoke = async (revocation: Revocation): Promise<void> => {
+    if (this.revocations.isFull) {
+      throw new HttpError(
+        503,
+        `expected at most ${MAX_REVOCATIONS} revocations in AUTH_REVOKED_SECONDS, got more`,
+      );
+    }
+    await this.#bus.announce(JSON.stringify(revocation), this.#basics.config.AUTH_REVOKED_SECONDS * 1000);
+    // Over a bus it may take its time, if this pod's connection is lost just now.
+    this.#take(revocation);
+  };
+
+  #hear(text: string): void {
+    const revocation = revocationIn(text);
+    if (revocation !== undefined) this.#take(revocation);
+    else this.#basics.log.warn('expected a revocation on the bus, got something else');
+  }
+
+  #take(revocation: Revocation): void {
+    if (!this.revocations.add(revocation)) return;
+    const { metrics, log } = this.#basics;
+    metrics.revocations.inc();
+    log.info({ path: revocation.path }, 'a viewer is revoked');
+    // Behind all clients that are let in within this turn.
+    setImmediate(() => {
+      this.#sockets?.revoke(
+        (viewer, issuedAt) =>
+          isOfViewer(revocation, viewer) && this.revocations.precedes(issuedAt, revocation.at),
+      );
+    });
+  }
+}
+
+function revocationIn(text: string): Revocation | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRevocation(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import { ClaimPicker } from '../auth/claims.ts';
+import { Jwks } from '../auth/jwks.ts';
+import { fixedKey, publicKey, type Keys } from '../auth/keys.ts';
+import type { Revocations } from '../auth/revocations.ts';
+import { TokenVerifier } from '../auth/verifier.ts';
+import { readSettingFile } from '../config/config.ts';
+import type { Authenticator } from '../context/authenticator.ts';
+import { TokenAuthenticator } from '../context/token-authenticator.ts';
+import { systemClock } from '../support/clock.ts';
+import type { SessionsOptions } from '../transports/websocket/sessions.ts';
+import type { Basics } from './basics.ts';
+
+/** @returns undefined if clients connect without tokens */
+export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
+  const { AUTH_SECRET, AUTH_PUBLIC_KEY, AUTH_JWKS_URL } = config;
+  if (AUTH_SECRET !== undefined) return fixedKey(Buffer.from(AUTH_SECRET));
+  if (AUTH_PUBLIC_KEY !== undefined) {
+    return fixedKey(publicKey(readSettingFile('AUTH_PUBLIC_KEY', AUTH_PUBLIC_KEY)));
+  }
+  if (AUTH_JWKS_URL === undefined) return undefined;
+  return new Jwks({
+    url: AUTH_JWKS_URL,
+    clock: systemClock,
+    log: log.child({ part: 'authenticate' }),
+    onFailure: () => metrics.jwksFailures.inc(),
+  });
+}
+
+export function createTokenAuthenticator(
+  { config, log }: Basics,
+  keys: Keys,
+  revocations: Revocations,
+  authenticator: Authenticator,
+): TokenAuthenticator {
+  const { AUTH_ALGORITHMS, AUTH_SECRET } = config;
+  const standard = AUTH_SECRET === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'];
+  return new TokenAuthenticator({
+    verifier: new TokenVerifier({
+      keys,
+      algorithms: AUTH_ALGORITHMS.length > 0 ? AUTH_ALGORITHMS : standard,
+      issuers: config.AUTH_ISSUER,
+      audiences: config.AUTH_AUDIENCE,
+      toleranceSeconds: config.AUTH_CLOCK_TOLERANCE_SECONDS,
+      now: Date.now,
+      log: log.child({ part: 'authenticate' }),
+    }),
+    revocations,
+    claims: new ClaimPicker(config.AUTH_CLAIMS),
+    cookie: config.AUTH_COOKIE,
+    anonymous: config.AUTH_ANONYMOUS,
+    authenticator,
+  });
+}
+
+export function sessionsOptions({ config, log }: Basics, authenticator: TokenAuthenticator): SessionsOptions {
+  return {
+    authenticator,
+    warnMs: config.AUTH_WARN_SECONDS * 1000,
+    graceMs: config.AUTH_GRACE_SECONDS * 1000,
+    toleranceMs: config.AUTH_CLOCK_TOLERANCE_SECONDS * 1000,
+    now: Date.now,
+    log: log.child({ part: 'websocket' }),
+  };
+}

@@ -1,0 +1,201 @@
+import { Refusal } from '../../auth/refusal.ts';
+import { haveSameSubject, heldOf, type HeldToken } from '../../auth/token.ts';
+import type { Identity, TokenAuthenticator } from '../../context/token-authenticator.ts';
+import type { RequestHead } from '../../graph/api/context.ts';
+import type { Json } from '../../lazy/reads.ts';
+import type { Log } from '../../log.ts';
+import { DISCONNECTS, type Disconnect } from './disconnect.ts';
+import type { WebSocketSubscription } from './subscription.ts';
+
+/** The part of a connection that its session uses. */
+export interface SessionOwner {
+  readonly open: boolean;
+  readonly viewer: Json;
+  /** Who the client is, from now on. */
+  become(viewer: Json): void;
+  send(text: string): void;
+  end(disconnect: Disconnect): void;
+}
+
+/** What a client sends as `auth` in the payload of a `ping` or `pong`. */
+type FreshToken = Readonly<Record<string, unknown>> & { readonly token: string };
+
+/** The token of one connection, for as long as it is open. */
+interface Session {
+  token: HeldToken;
+  /** ms since 1970: the client is to be warned then, or to be closed if it has been. */
+  dueAt: number;
+  isWarned: boolean;
+  /** Kept only if the graph is asked again at a fresh token. */
+  readonly request: RequestHead | undefined;
+  readonly subscriptions: Set<WebSocketSubscription>;
+  /** A fresh token is being verified. */
+  isRefreshing: boolean;
+  /** The last one that has come meanwhile. */
+  next: FreshToken | undefined;
+}
+
+export interface SessionsOptions {
+  readonly authenticator: Pick<TokenAuthenticator, 'identify' | 'refresh' | 'asksGraph'>;
+  readonly warnMs: number;
+  readonly graceMs: number;
+  readonly toleranceMs: number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** What `authenticate` gets as the request if the request is not kept, as no graph looks at it. */
+const NO_REQUEST: RequestHead = { headers: {}, url: '', remoteAddress: undefined };
+
+/**
+ * The tokens of all connections, which hold for as long as these are open:
+ *
+ *     admitted ──► warned ──► token expires ──► grace ──► closed with 4403
+ *        ▲           │              │             │
+ *        └───────────┴─ fresh token ┴─────────────┘
+ *
+ * One check looks at all of them. A connection without a token has no session, and is not looked at.
+ */
+export class Sessions<Owner extends SessionOwner> {
+  readonly #options: SessionsOptions;
+  readonly #sessions = new Map<Owner, Session>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Identifies a client that connects.
+   *
+   * @returns false if it is refused: the connection is then closed, and the client told why
+   */
+  async admit(
+    owner: Owner,
+    params: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Promise<boolean> {
+    const { authenticator } = this.#options;
+    const identity = await authenticator.identify(params, request);
+    if (identity instanceof Refusal) {
+      owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });
+      return false;
+    }
+    if (!owner.open) return false;
+    owner.become(identity.viewer);
+    const { token } = identity;
+    if (token === undefined) return true;
+    this.#sessions.set(owner, {
+      token: heldOf(token),
+      dueAt: this.#warnsAt(token),
+      isWarned: false,
+      request: authenticator.asksGraph ? request : undefined,
+      subscriptions: new Set(),
+      isRefreshing: false,
+      next: undefined,
+    });
+    return true;
+  }
+
+  forget(owner: Owner): void {
+    this.#sessions.delete(owner);
+  }
+
+  joined(owner: Owner, subscription: WebSocketSubscription): void {
+    this.#sessions.get(owner)?.subscriptions.add(subscription);
+  }
+
+  left(owner: Owner, subscription: WebSocketSubscription): void {
+    this.#sessions.get(owner)?.subscriptions.delete(subscription);
+  }
+
+  /** When the token was issued with which a connection is open, in seconds; undefined if it is not known. */
+  issuedAt(owner: Owner): number | undefined {
+    return this.#sessions.get(owner)?.token.issuedAt;
+  }
+
+  /**
+   * Takes the payload of a `ping` or `pong`.
+   *
+   * @returns the payload of the answer to a ping: never a token
+   */
+  receive(owner: Owner, payload: Readonly<Record<string, unknown>> | undefined): object | undefined {
+    const auth = payload?.['auth'];
+    const session = this.#sessions.get(owner);
+    if (session === undefined || typeof auth !== 'object' || auth === null) {
+      return auth === undefined ? payload : undefined;
+    }
+    if (isFreshToken(auth)) {
+      session.next = auth;
+      if (!session.isRefreshing) void this.#refresh(owner, session);
+    }
+    return undefined;
+  }
+
+  /** Warns clients whose tokens expire soon, and closes those whose have. */
+  check(): void {
+    const now = this.#options.now();
+    for (const [owner, session] of this.#sessions) {
+      if (session.dueAt > now || !owner.open) continue;
+      if (session.isWarned) this.#expire(owner, session);
+      else this.#warn(owner, session);
+    }
+  }
+
+  #warn(owner: Owner, session: Session): void {
+    const { graceMs, toleranceMs } = this.#options;
+    const { expiresAt } = session.token;
+    session.isWarned = true;
+    session.dueAt = expiresAt * 1000 + toleranceMs + graceMs;
+    owner.send(JSON.stringify({ type: 'ping', payload: { auth: { expiresAt } } }));
+  }
+
+  #expire(owner: Owner, { token }: Session): void {
+    const at = new Date(token.expiresAt * 1000).toISOString();
+    owner.end({ ...DISCONNECTS.tokenExpired, reason: `The token expired at ${at}, and no fresh one came` });
+  }
+
+  /** Not before half of the token's time: a client that gets a short-lived one would be warned for ever. */
+  #warnsAt({ expiresAt }: HeldToken): number {
+    const { warnMs, now } = this.#options;
+    const left = Math.max(expiresAt * 1000 - now(), 0);
+    return now() + left - Math.min(warnMs, left / 2);
+  }
+
+  /** One token at a time; of several that have come meanwhile, the last one. Never rejects. */
+  async #refresh(owner: Owner, session: Session): Promise<void> {
+    const { authenticator, log } = this.#options;
+    session.isRefreshing = true;
+    for (let fresh = session.next; fresh !== undefined; fresh = session.next) {
+      session.next = undefined;
+      const identity = await authenticator.refresh(fresh, session.request ?? NO_REQUEST);
+      if (!owner.open) return;
+      if (!(identity instanceof Refusal)) this.#replace(owner, session, identity);
+      else if (identity.isTemporary)
+        log.warn({ reason: identity.reason }, 'a fresh token can not be verified');
+      else owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });
+    }
+    session.isRefreshing = false;
+  }
+
+  /** The viewer and all subscriptions change within this turn: no event comes in between. */
+  #replace(owner: Owner, session: Session, { viewer, token }: Identity): void {
+    if (token === undefined) return;
+    const previous = owner.viewer;
+    const isChanged = viewer !== previous && JSON.stringify(viewer) !== JSON.stringify(previous);
+    if (!(haveSameSubject(session.token, token) ?? !isChanged)) {
+      owner.end(DISCONNECTS.otherIdentity);
+      return;
+    }
+    session.token = heldOf(token);
+    session.isWarned = false;
+    session.dueAt = this.#warnsAt(token);
+    if (!isChanged) return;
+    owner.become(viewer);
+    for (const subscription of session.subscriptions)
+      subscription.group?.viewerChanged(subscription, previous);
+  }
+}
+
+function isFreshToken(auth: object): auth is FreshToken {
+  return typeof (auth as { token?: unknown }).token === 'string';
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { ClientOptions } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { SECRET, signToken } from '../helpers/tokens.ts';
+
+const SCHEMA = `
+  type Query { me: String }
+  type Subscription {
+    bid: Bid @event(topic: "bids")
+  }
+  type Bid { n: Int, role: String, slow_role: String }
+`;
+
+const GRAPH = `
+  import { setTimeout } from 'node:timers/promises';
+  import { defineGraph } from 'sluice';
+  export default defineGraph({
+    resolvers: {
+      Query: { me: (_root, _args, ctx) => JSON.stringify(ctx.viewer) },
+      Bid: {
+        role: (_bid, _args, ctx) => ctx.viewer.role,
+        slow_role: async (_bid, _args, ctx) => (await setTimeout(20), ctx.viewer.role),
+      },
+    },
+  });
+`;
+
+const SETTINGS = {
+  AUTH_SECRET: SECRET,
+  AUTH_CLAIMS: 'id=sub,role',
+  AUTH_COOKIE: 'session',
+  AUTH_CLOCK_TOLERANCE_SECONDS: '0',
+  AUTH_GRACE_SECONDS: '1',
+  ORIGINS: 'https://pages.example',
+};
+
+const gatewayOf = sharedGateway(async (scope) => {
+  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
+  return startGateway(scope, { GRAPH: folder, ...SETTINGS });
+});
+
+const QUERY = { query: '{ me }' };
+
+/** A client that sends these headers with its handshake. */
+function withHeaders(headers: Record<string, string>): Partial<ClientOptions> {
+  class WithHeaders extends WebSocket {
+    constructor(url: string, protocols: string) {
+      super(url, protocols, { headers });
+    }
+  }
+  return { webSocketImpl: WithHeaders };
+}
+
+/** What the gateway says to a client that connects so: its viewer, or why it is closed. */
+async function answer(
+  t: TestContext,
+  gateway: GatewayProcess,
+  options: Partial<ClientOptions>,
+): Promise<unknown> {
+  const received = new Received<{ me: string }>(graphqlClient(t, gateway.graphqlUrl, options), QUERY.query);
+  const end = await received.untilEnd();
+  if (end === 'complete') return JSON.parse(received.data[0]?.me ?? '') as unknown;
+  const { code, reason } = end as { code: number; reason: string };
+  return `${code} ${reason}`;
+}
+
+function post(gateway: GatewayProcess, headers: Record<string, string>): Promise<Response> {
+  return fetch(`${gateway.httpUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(QUERY),
+  });
+}
+
+test('a token is taken from the payload of connection_init, the header or a cookie of an allowed page', async (t) => {
+  const gateway = await gatewayOf();
+  const token = await signToken({ sub: 'ann', role: 'seller' });
+  const viewer = { id: 'ann', role: 'seller' };
+  const authorization = `Bearer ${token}`;
+  const cookie = `other=1; session=${token}; session2=x`;
+  const origin = 'https://pages.example';
+  assert.deepEqual(await answer(t, gateway, { connectionParams: { token } }), viewer);
+  assert.deepEqual(await answer(t, gateway, { connectionParams: { authorization } }), viewer);
+  assert.deepEqual(await answer(t, gateway, withHeaders({ authorization })), viewer);
+  assert.deepEqual(await answer(t, gateway, withHeaders({ cookie, origin })), viewer);
+  assert.equal(await answer(t, gateway, withHeaders({ cookie })), '4403 Expected a token, got none');
+  for (const headers of [{ authorization }, { cookie, origin }] as Record<string, string>[]) {
+    const response = await post(gateway, headers);
+    assert.deepEqual(JSON.parse(((await response.json()) as { data: { me: string } }).data.me), viewer);
+  }
+  const foreign = await post(gateway, { cookie, origin: 'https://elsewhere.example' });
+  assert.equal(foreign.status, 403);
+});
+
+test('a client without a valid token is closed with 4403 and told why, and a POST gets 401', async (t) => {
+  const gateway = await gatewayOf();
+  const [header = '', payload = ''] = (await signToken({ sub: 'ann' })).split('.');
+  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
+  const cases: [unknown, string][] = [
+    [undefined, 'Expected a token, got none'],
+    [7, 'Expected token to be text'],
+    [await signToken({ sub: 'ann' }, -10), 'The token has expired'],
+    [
+      await signToken({ sub: 'ann' }, 60, 'another secret of at least 32 bytes'),
+      "The token's signature is wrong",
+    ],
+    [unsigned, 'The token is signed by an algorithm that is not allowed'],
+    [`${header}.${payload}`, 'The token is malformed'],
+  ];
+  for (const [token, reason] of cases) {
+    assert.equal(await answer(t, gateway, { connectionParams: { token } }), `4403 ${reason}`);
+    if (typeof token !== 'string') continue;
+    const response = await post(gateway, { authorization: `Bearer ${token}` });
+    assert.equal(response.status, 401);
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+    assert.deepEqual(await response.json(), { errors: [{ message: reason }] });
+  }
+  assert.equal(await gateway.metric('sluice_closes_total{code="4403",reason="token_refused"}'), cases.length);
+  const said = JSON.stringify(gateway.lines);
+  assert.ok(!said.includes(SECRET) && !said.includes(payload), 'neither secret nor token is logged');
+});
+
+/** A client that answers warnings with what `fresh` gives, in the payload of a pong or of a ping. */
+function refreshing(token: string, fresh: () => Promise<string | undefined>, type: 'ping' | 'pong' = 'pong') {
+  const warnings: unknown[] = [];
+  const answers: unknown[] = [];
+  let socket: WebSocket | undefined;
+  const send = async (): Promise<void> => {
+    const next = await fresh();
+    if (next !== undefined) socket?.send(JSON.stringify({ type, payload: { auth: { token: next } } }));
+  };
+  const options: Partial<ClientOptions> = {
+    connectionParams: { token },
+    on: {
+      opened: (opened) => (socket = opened as WebSocket),
+      ping: (isReceived, payload) => {
+        if (!isReceived) return;
+        warnings.push(payload);
+        void send();
+      },
+      pong: (isReceived, payload) => isReceived && answers.push(payload),
+    },
+  };
+  return { options, warnings, answers, send };
+}
+
+for (const type of ['pong', 'ping'] as const) {
+  test(`a client that sends a fresh token in a ${type} loses no event, and gets what the new token lets it see`, async (t) => {
+    const gateway = await gatewayOf();
+    let role = 'guest';
+    const fresh = (): Promise<string> => signToken({ sub: 'ann', role }, 3);
+    const { options, warnings, answers } = refreshing(await fresh(), fresh, type);
+    const received = new Received<{ bid: { n: number; slow_role: string } }>(
+      graphqlClient(t, gateway.graphqlUrl, options),
+      'subscription { bid { n slow_role } }',
+    );
+    await gateway.untilMetric('sluice_subscribers', 1);
+    role = 'admin';
+    let n = 0;
+    // Events go on until the client has lived through several tokens.
+    while (warnings.length < 4) {
+      n += 1;
+      await gateway.postEvent('bids', { n });
+      await received.until(Math.max(1, n - 3));
+    }
+    await received.until(n);
+    assert.deepEqual(
+      received.data.map((data) => data?.bid.n),
+      Array.from({ length: n }, (_, index) => index + 1),
+    );
+    const roles = received.data.map((data) => data?.bid.slow_role);
+    assert.deepEqual(roles, roles.toSorted().toReversed());
+    assert.deepEqual(new Set(roles), new Set(['guest', 'admin']));
+    assert.equal(typeof (warnings[0] as { auth: { expiresAt: unknown } }).auth.expiresAt, 'number');
+    if (type === 'ping') assert.deepEqual(answers[0], undefined, 'the token does not come back');
+  });
+}
+
+test('a client that sends no fresh token is warned, and closed with 4403 when the grace period is over', async (t) => {
+  const gateway = await gatewayOf();
+  const token = await signToken({ sub: 'ann' }, 2);
+  const { options, warnings } = refreshing(token, async () => undefined);
+  const received = new Received(graphqlClient(t, gateway.graphqlUrl, options), 'subscription { bid { n } }');
+  const { code, reason } = (await received.untilEnd()) as { code: number; reason: string };
+  assert.equal(code, 4403);
+  assert.match(reason, /^The token expired at \d{4}-\d\d-\d\dT\S+Z, and no fresh one came$/);
+  assert.ok(Buffer.byteLength(reason) <= 123);
+  assert.equal(warnings.length, 1);
+});
+
+test('a fresh token of another identity, or one that is not valid, closes the socket with 4403', async (t) => {
+  const gateway = await gatewayOf();
+  const cases = [
+    [await signToken({ sub: 'bob' }), 'The fresh token is of another identity: connect again with it'],
+    [
+      await signToken({ sub: 'ann', iss: 'another' }),
+      'The fresh token is of another identity: connect again with it',
+    ],
+    [await signToken({ sub: 'ann' }, -5), 'The token has expired'],
+  ] as const;
+  for (const [fresh, reason] of cases) {
+    const { options, send } = refreshing(await signToken({ sub: 'ann' }), async () => fresh);
+    const received = new Received(
+      graphqlClient(t, gateway.graphqlUrl, options),
+      'subscription { bid { n } }',
+    );
+    await gateway.untilMetric('sluice_subscribers', 1);
+    await send();
+    const { code, reason: told } = (await received.untilEnd()) as { code: number; reason: string };
+    assert.deepEqual([code, told], [4403, reason]);
+    await gateway.untilMetric('sluice_connections', 0);
+  }
+});
+
+test('a viewer that is revoked is closed and refused until it has a token that was issued since; others notice nothing', async (t) => {
+  const gateway = await gatewayOf();
+  const revoke = (body: string, type = 'application/json'): Promise<Response> =>
+    fetch(`${gateway.adminUrl}/revoke`, { method: 'POST', headers: { 'content-type': type }, body });
+  const token = await signToken({ sub: '42', role: 'guest' });
+  const other = await signToken({ sub: '43', role: 'guest' });
+  const subscribe = (own: string): Received<{ bid: { n: number } }> =>
+    new Received(
+      graphqlClient(t, gateway.graphqlUrl, { connectionParams: { token: own } }),
+      'subscription { bid { n } }',
+    );
+  const [one, another, bystander] = [subscribe(token), subscribe(token), subscribe(other)];
+  await gateway.untilMetric('sluice_subscribers', 3);
+
+  const response = await revoke('{"path": "id", "value": 42}');
+  assert.equal(response.status, 202, await response.text());
+  for (const received of [one, another]) {
+    const { code, reason } = (await received.untilEnd()) as { code: number; reason: string };
+    assert.deepEqual([code, reason], [4403, 'Access was revoked']);
+  }
+  await gateway.postEvent('bids', { n: 1 });
+  await bystander.until(1);
+  assert.equal(bystander.end, undefined);
+  assert.equal(await gateway.metric('sluice_closes_total{code="4403",reason="revoked"}'), 2);
+  assert.equal(await gateway.metric('sluice_revocations_total'), 1);
+  const refused = '4403 Access was revoked: a token that was issued since is needed';
+  assert.equal(await answer(t, gateway, { connectionParams: { token } }), refused);
+  // Tokens tell seconds: one of the second of the revocation may be from before it.
+  await eventually(async () => {
+    const since = await signToken({ sub: '42' });
+    assert.deepEqual(await answer(t, gateway, { connectionParams: { token: since } }), { id: '42' });
+  });
+
+  for (const [body, type, status] of [
+    ['{"path": "id"}', 'application/json', 400],
+    ['{"path": "", "value": "42"}', 'application/json', 400],
+    ['{"path": "id", "value": {"x": 1}}', 'application/json', 400],
+    ['{"path": "id", "value": "42", "all": true}', 'application/json', 400],
+    ['{"path": "id", "value": "42", "at": 99999999999999}', 'application/json', 400],
+    ['[]', 'application/json', 400],
+    ['{"path": "id", "value": "42"}', 'text/plain', 415],
+  ] as const) {
+    assert.equal((await revoke(body, type)).status, status, body);
+  }
+});

@@ -1,0 +1,12 @@
+import { SignJWT, type JWTPayload } from 'jose';
+
+/** Of the gateways under test. */
+export const SECRET = 'a secret of at least thirty-two bytes';
+
+/** A token that expires so many seconds from now. */
+export function signToken(claims: JWTPayload, expiresInSeconds = 3_600, secret = SECRET): Promise<string> {
+  const now = Date.now() / 1000;
+  return new SignJWT({ iat: Math.floor(now), exp: Math.floor(now + expiresInSeconds), ...claims })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.from(secret));
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { Redis } from 'ioredis';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { SECRET, signToken } from '../helpers/tokens.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+/** What is promised of pods that listen. */
+const CLOSED_WITHIN_MS = 1_000;
+
+const REFUSED = '4403 Access was revoked: a token that was issued since is needed';
+
+interface BidData {
+  readonly bid: { readonly n: number };
+}
+
+async function startPod(
+  t: TestContext,
+  topic: string,
+  settings: Record<string, string>,
+): Promise<GatewayProcess> {
+  const schema = `type Subscription { bid: Bid @event(topic: "${topic}") } type Bid { n: Int }`;
+  const folder = await graphFolder(t, { 'schema.graphql': schema });
+  const pod = await startGateway(t, { GRAPH: folder, AUTH_SECRET: SECRET, ...settings });
+  await pod.untilReady();
+  return pod;
+}
+
+function subscribe(t: TestContext, pod: GatewayProcess, token: string): Received<BidData> {
+  const client = graphqlClient(t, pod.graphqlUrl, { connectionParams: { token } });
+  return new Received(client, 'subscription { bid { n } }');
+}
+
+async function revoke(pod: GatewayProcess, value: string): Promise<void> {
+  const response = await fetch(`${pod.adminUrl}/revoke`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ path: 'id', value }),
+  });
+  assert.equal(response.status, 202, await response.text());
+}
+
+async function closeOf(received: Received<BidData>): Promise<string> {
+  const { code, reason } = (await received.untilEnd()) as { code: number; reason: string };
+  return `${code} ${reason}`;
+}
+
+/** Prefixes keep pods of one test from those of others. */
+const prefixOf = (t: TestContext): string => `revoke-${process.pid}-${t.name.length}:`;
+
+test(
+  'a viewer that is revoked at one of two pods is closed on both within a second, and refused on both; others notice nothing',
+  needs('redis'),
+  async (t) => {
+    const prefix = prefixOf(t);
+    const settings = { REDIS_URL: redisUrl(), REDIS_PREFIX: prefix };
+    const pods = await Promise.all([1, 2].map(() => startPod(t, 'bids', settings)));
+    const [first] = pods;
+    assert.ok(first);
+    const bob = await signToken({ sub: 'bob' });
+    const others = pods.map((pod) => subscribe(t, pod, bob));
+    // A busy machine may hold up one, but not all of them.
+    const names = ['ann', 'cid', 'dan'];
+    const took: number[] = [];
+    for (const sub of names) {
+      const token = await signToken({ sub });
+      const revoked = pods.flatMap((pod) => [subscribe(t, pod, token), subscribe(t, pod, token)]);
+      await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 3)));
+      const began = performance.now();
+      await revoke(first, sub);
+      const closes = await Promise.all(revoked.map(closeOf));
+      took.push(performance.now() - began);
+      assert.deepEqual(new Set(closes), new Set(['4403 Access was revoked']));
+      for (const pod of pods) assert.equal(await closeOf(subscribe(t, pod, token)), REFUSED);
+    }
+    t.diagnostic(`all are closed after ${took.map(Math.round).join(', ')} ms`);
+    assert.ok(Math.min(...took) < CLOSED_WITHIN_MS, `all are closed after ${took.join(', ')} ms`);
+
+    const redis = new Redis(redisUrl());
+    t.after(() => redis.disconnect());
+    const message = { v: 1, t: 'bids', p: 0, o: 1, ts: 1, in: 1, key: null, event: { n: 7 } };
+    await redis.publish(`${prefix}bids`, JSON.stringify(message));
+    for (const received of others) assert.deepEqual((await received.until(1)).data, [{ bid: { n: 7 } }]);
+    for (const pod of pods) assert.equal(await pod.metric('sluice_revocations_total'), names.length);
+  },
+);
+
+test(
+  'a pod that does not listen when a viewer is revoked closes its sockets once it listens again, as does one that starts later',
+  needs('redis'),
+  async (t) => {
+    const { hostname, port } = new URL(redisUrl());
+    assert.ok(['127.0.0.1', 'localhost'].includes(hostname));
+    const relay = await TcpRelay.start(t, Number(port || 6379));
+    const settings = { REDIS_PREFIX: prefixOf(t) };
+    const pod = await startPod(t, 'bids', { ...settings, REDIS_URL: redisUrl() });
+    const away = await startPod(t, 'bids', { ...settings, REDIS_URL: `redis://127.0.0.1:${relay.port}` });
+    const token = await signToken({ sub: 'ann' });
+    const received = subscribe(t, away, token);
+    await away.untilMetric('sluice_subscribers', 1);
+    relay.refuse();
+    await away.untilMetric('sluice_bus_connected', 0);
+    await revoke(pod, 'ann');
+    assert.equal(received.end, undefined);
+    relay.admit();
+    const close = await closeOf(received);
+    // Or it may have been closed for the gap a moment before.
+    assert.match(close, /^(4403 Access was revoked|1012 .*)$/);
+    await away.untilMetric('sluice_revocations_total', 1);
+    assert.equal(await closeOf(subscribe(t, away, token)), REFUSED);
+    const late = await startPod(t, 'bids', { ...settings, REDIS_URL: redisUrl() });
+    await late.untilMetric('sluice_revocations_total', 1);
+    assert.equal(await closeOf(subscribe(t, late, token)), REFUSED);
+  },
+);
+
+test(
+  'while Redis is out of reach, a revocation is answered with 503: it may not reach other pods',
+  needs('redis'),
+  async (t) => {
+    const relay = await TcpRelay.start(t, Number(new URL(redisUrl()).port || 6379));
+    const pod = await startPod(t, 'bids', {
+      REDIS_URL: `redis://127.0.0.1:${relay.port}`,
+      REDIS_PREFIX: prefixOf(t),
+    });
+    relay.refuse();
+    await pod.untilMetric('sluice_bus_connected', 0);
+    const response = await fetch(`${pod.adminUrl}/revoke`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"path": "id", "value": "ann"}',
+    });
+    assert.equal(response.status, 503);
+    assert.match(await response.text(), /the revocation may not have been taken, send it again: /);
+  },
+);
+
+test('a revocation reaches all workers of a pod, without Redis too', needs('kafka'), async (t) => {
+  const topic = await createTopic(t);
+  const pod = await startPod(t, topic, {
+    WORKERS: '2',
+    KAFKA_BROKERS: kafkaBrokers(),
+    KAFKA_GROUP_ID: topic,
+  });
+  const token = await signToken({ sub: 'ann' });
+  // The primary hands connections out in turn.
+  const all = Array.from({ length: 4 }, () => subscribe(t, pod, token));
+  const other = subscribe(t, pod, await signToken({ sub: 'bob' }));
+  await pod.untilMetric('sluice_subscribers', 5);
+  await revoke(pod, 'ann');
+  for (const received of all) assert.equal(await closeOf(received), '4403 Access was revoked');
+  assert.equal(other.end, undefined);
+  for (let turn = 0; turn < 4; turn += 1) assert.equal(await closeOf(subscribe(t, pod, token)), REFUSED);
+  await pod.untilMetric('sluice_revocations_total', 2);
+});

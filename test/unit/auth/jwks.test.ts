@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { Jwks } from '../../../src/auth/jwks.ts';
+import { Refusal } from '../../../src/auth/refusal.ts';
+import { TokenVerifier } from '../../../src/auth/verifier.ts';
+import { createLog } from '../../../src/log.ts';
+import type { Clock } from '../../../src/support/clock.ts';
+import { eventually } from '../../helpers/eventually.ts';
+
+const UNKNOWN = 'The token is signed by a key that is not known';
+const OUT_OF_REACH = 'The keys that tokens are verified with are out of reach';
+
+/** A key of an issuer, and tokens that are signed with it. */
+async function issuerKey(kid: string) {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwk: JWK = { ...(await exportJWK(publicKey)), kid };
+  const token = await new SignJWT({ sub: kid })
+    .setExpirationTime('1h')
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .sign(privateKey);
+  return { jwk, token };
+}
+
+/** A server of keys, and a gateway's view of it. Time stands still until the test moves it. */
+async function setUp(t: TestContext) {
+  const server = { keys: [] as JWK[], requests: 0, respond: true, status: 200 };
+  const http = createServer((_request, response) => {
+    server.requests += 1;
+    if (!server.respond) response.destroy();
+    else response.writeHead(server.status).end(JSON.stringify({ keys: server.keys }));
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  let now = 1_000_000;
+  const sleeping: { readonly until: number; readonly wake: () => void }[] = [];
+  const clock: Clock = {
+    now: () => now,
+    random: () => 0,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        sleeping.push({ until: now + ms, wake: resolve });
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+  };
+  const pass = (ms: number): void => {
+    now += ms;
+    for (const { until, wake } of sleeping) if (until <= now) wake();
+  };
+  let failures = 0;
+  const jwks = new Jwks({
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/keys`,
+    clock,
+    log: createLog('silent'),
+    onFailure: () => (failures += 1),
+  });
+  t.after(() => {
+    jwks.stop();
+    http.closeAllConnections();
+    http.close();
+  });
+  const verifier = new TokenVerifier({
+    keys: jwks,
+    algorithms: ['ES256'],
+    issuers: [],
+    audiences: [],
+    toleranceSeconds: 0,
+    now: Date.now,
+    log: createLog('silent'),
+  });
+  const verify = async (token: string): Promise<unknown> => {
+    const result = await verifier.verify(token);
+    return result instanceof Refusal ? result.reason : result.claims['sub'];
+  };
+  const start = async (): Promise<void> => {
+    jwks.start();
+    await eventually(() => assert.equal(jwks.notReady(), undefined));
+  };
+  return { server, jwks, verify, pass, start, failures: () => failures };
+}
+
+test('keys are fetched once for any number of tokens, and the pod is not ready before', async (t) => {
+  const { server, jwks, verify, start } = await setUp(t);
+  const one = await issuerKey('one');
+  server.keys = [one.jwk];
+  assert.equal(jwks.notReady(), 'the keys of AUTH_JWKS_URL have not been fetched yet');
+  await start();
+  assert.deepEqual(await Promise.all([one, one, one].map(({ token }) => verify(token))), [
+    'one',
+    'one',
+    'one',
+  ]);
+  assert.equal(server.requests, 1);
+});
+
+test('a token that names a new key has the keys fetched at once, but unknown keys no more often than every 10 s', async (t) => {
+  const { server, verify, pass, start } = await setUp(t);
+  const [one, two, foreign] = await Promise.all(['one', 'two', 'foreign'].map(issuerKey));
+  assert.ok(one && two && foreign);
+  server.keys = [one.jwk];
+  await start();
+  server.keys = [one.jwk, two.jwk];
+  assert.equal(await verify(two.token), UNKNOWN);
+  pass(10_000);
+  assert.deepEqual(await Promise.all([verify(two.token), verify(two.token)]), ['two', 'two']);
+  assert.equal(server.requests, 2);
+  for (let attempt = 0; attempt < 20; attempt += 1) assert.equal(await verify(foreign.token), UNKNOWN);
+  assert.equal(server.requests, 2);
+});
+
+test('a key that the issuer takes away is refused once the keys are fetched again', async (t) => {
+  const { server, verify, pass, start } = await setUp(t);
+  const [one, two] = await Promise.all(['one', 'two'].map(issuerKey));
+  assert.ok(one && two);
+  server.keys = [one.jwk, two.jwk];
+  await start();
+  server.keys = [two.jwk];
+  assert.equal(await verify(one.token), 'one');
+  pass(300_000);
+  await eventually(async () => assert.equal(await verify(one.token), UNKNOWN));
+  assert.equal(await verify(two.token), 'two');
+});
+
+test('while the server of the keys is out of reach, those that were fetched stay in use', async (t) => {
+  const { server, jwks, verify, pass, start, failures } = await setUp(t);
+  const [one, two] = await Promise.all(['one', 'two'].map(issuerKey));
+  assert.ok(one && two);
+  server.keys = [one.jwk];
+  await start();
+  server.respond = false;
+  pass(300_000);
+  await eventually(() => assert.equal(failures(), 1));
+  assert.equal(await verify(one.token), 'one');
+  pass(10_000);
+  assert.equal(await verify(two.token), OUT_OF_REACH);
+  assert.equal(jwks.notReady(), undefined);
+  server.respond = true;
+  server.status = 500;
+  pass(10_000);
+  assert.equal(await verify(two.token), OUT_OF_REACH);
+  server.status = 200;
+  server.keys = [one.jwk, two.jwk];
+  pass(10_000);
+  await eventually(async () => assert.equal(await verify(two.token), 'two'));
+});
+
+test('before the keys have been fetched, a token is refused for the time being', async (t) => {
+  const { server, verify } = await setUp(t);
+  const one = await issuerKey('one');
+  server.respond = false;
+  // And none of them makes the keys be fetched that comes soon after another.
+  for (let attempt = 0; attempt < 5; attempt += 1) assert.equal(await verify(one.token), OUT_OF_REACH);
+  assert.equal(server.requests, 1);
+});

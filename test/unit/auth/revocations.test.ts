@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { isOfViewer, isRevocation, MAX_REVOCATIONS, Revocations } from '../../../src/auth/revocations.ts';
+
+const revocation = (value: string) => ({ path: 'id', value, at: 1 });
+
+function setUp() {
+  let now = 1_000_000;
+  const revocations = new Revocations({ keepMs: 60_000, toleranceMs: 2_000, now: () => now });
+  return { revocations, pass: (ms: number) => (now += ms), now: () => now };
+}
+
+test('a revocation covers tokens that were issued before it, by as much as clocks may differ, or that do not tell', () => {
+  const { revocations, now } = setUp();
+  assert.ok(revocations.add({ path: 'org.id', value: '7', at: now() }));
+  const viewer = { org: { id: 7 } };
+  assert.ok(revocations.covers(viewer, 900));
+  assert.ok(revocations.covers(viewer, 1_002));
+  assert.ok(!revocations.covers(viewer, 1_003));
+  assert.ok(revocations.covers(viewer, undefined));
+  assert.ok(!revocations.covers({ org: { id: 8 } }, undefined));
+  assert.ok(!revocations.covers({ org: 7 }, undefined));
+  assert.ok(!revocations.covers({}, undefined));
+});
+
+test('values are compared as text, and only text, numbers and booleans', () => {
+  assert.ok(isOfViewer(revocation('42'), { id: 42 }));
+  assert.ok(isOfViewer(revocation('42'), { id: '42' }));
+  assert.ok(isOfViewer(revocation('true'), { id: true }));
+  assert.ok(!isOfViewer(revocation('null'), { id: null }));
+  assert.ok(!isOfViewer(revocation('42'), { id: ['42'] }));
+  assert.ok(!isOfViewer({ path: 'constructor', value: 'x', at: 1 }, {}));
+});
+
+test('a revocation is taken once, a later one of the same viewer again, and all are forgotten in time', () => {
+  const { revocations, pass, now } = setUp();
+  const first = { path: 'id', value: '1', at: now() };
+  assert.ok(revocations.add(first));
+  assert.ok(!revocations.add(first));
+  pass(30_000);
+  assert.ok(revocations.add({ ...first, at: now() }));
+  assert.ok(!revocations.add(first));
+  pass(59_999);
+  assert.ok(revocations.covers({ id: 1 }, 1));
+  pass(1);
+  assert.ok(!revocations.covers({ id: 1 }, 1));
+  assert.ok(!revocations.add({ ...first, at: now() - 60_000 }));
+});
+
+test('no more are taken than fit, until some are forgotten', () => {
+  const { revocations, pass, now } = setUp();
+  for (let id = 0; id < MAX_REVOCATIONS; id += 1)
+    revocations.add({ path: 'id', value: String(id), at: now() });
+  assert.ok(revocations.isFull);
+  pass(60_000);
+  assert.ok(!revocations.isFull);
+});
+
+test('what a bus brings is a revocation only if all its parts are there', () => {
+  assert.ok(isRevocation({ path: 'id', value: '1', at: 1 }));
+  for (const other of [
+    null,
+    1,
+    'id',
+    [],
+    {},
+    { path: 'id', value: 1, at: 1 },
+    { path: 'id', value: '1', at: 'x' },
+  ]) {
+    assert.ok(!isRevocation(other));
+  }
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ClaimPicker } from '../../../src/auth/claims.ts';
+import { Refusal } from '../../../src/auth/refusal.ts';
+import { findToken } from '../../../src/auth/token-source.ts';
+
+const found = (params: object, headers: object = {}, cookie?: string): unknown => {
+  const token = findToken(params as Record<string, unknown>, { headers } as never, cookie);
+  return token instanceof Refusal ? token.reason : token;
+};
+
+test('the first of token, authorization, header and cookie counts', () => {
+  const origin = 'https://pages.example';
+  const headers = { authorization: 'Bearer c', cookie: 'session=d', origin };
+  assert.equal(found({ token: 'a', authorization: 'Bearer b' }, headers, 'session'), 'a');
+  assert.equal(found({ authorization: 'Bearer b' }, headers, 'session'), 'b');
+  assert.equal(found({ Authorization: 'bearer  b' }, headers, 'session'), 'b');
+  assert.equal(found({}, headers, 'session'), 'c');
+  assert.equal(found({}, { cookie: headers.cookie, origin }, 'session'), 'd');
+  assert.equal(found({}, {}, 'session'), undefined);
+});
+
+test('a cookie counts by its whole name, if the setting names it and the request has an origin', () => {
+  const headers = {
+    cookie: 'mysession=a; session=b=; session2=c; session=d',
+    origin: 'https://pages.example',
+  };
+  assert.equal(found({}, headers, 'session'), 'b=');
+  assert.equal(found({}, headers), undefined);
+  assert.equal(found({}, { cookie: headers.cookie }, 'session'), undefined);
+  assert.equal(found({}, { ...headers, cookie: 'session=; sessio' }, 'session'), undefined);
+});
+
+test('what is no token is refused, rather than the next place looked at', () => {
+  const headers = { authorization: 'Bearer c' };
+  assert.equal(found({ token: { a: 1 } }, headers), 'Expected token to be text');
+  for (const authorization of ['c', 'Basic c', 'Bearer', 'Bearer a b', 7]) {
+    assert.equal(found({ authorization }, headers), 'Expected authorization to be "Bearer " and a token');
+  }
+});
+
+test('claims become properties of the viewer by name, path or another name', () => {
+  const picker = new ClaimPicker([
+    'id=sub',
+    'role',
+    'org=organization.id',
+    'admin=https://a.example/admin',
+    'missing',
+  ]);
+  const claims = {
+    sub: 'ann',
+    role: ['a'],
+    organization: { id: 7, name: 'x' },
+    'https://a.example/admin': true,
+  };
+  const viewer = picker.viewerOf(claims);
+  assert.deepEqual(viewer, { id: 'ann', role: ['a'], org: 7, admin: true });
+  assert.ok(Object.isFrozen(viewer));
+});

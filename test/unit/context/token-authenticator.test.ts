@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ClaimPicker } from '../../../src/auth/claims.ts';
+import { Refusal } from '../../../src/auth/refusal.ts';
+import type { Token } from '../../../src/auth/token.ts';
+import { Authenticator } from '../../../src/context/authenticator.ts';
+import { TokenAuthenticator } from '../../../src/context/token-authenticator.ts';
+import type { GraphDefinition } from '../../../src/graph/api/define-graph.ts';
+import { createLog } from '../../../src/log.ts';
+
+const REQUEST = { headers: {}, url: '/graphql', remoteAddress: undefined };
+
+const TOKEN: Token = {
+  claims: { sub: 'ann', role: 'seller', exp: 2, iat: 1 },
+  issuer: undefined,
+  subject: 'ann',
+  issuedAt: 1,
+  expiresAt: 2,
+};
+
+/** Every text but `bad` is a token of Ann. */
+function setUp(
+  authenticate?: GraphDefinition['authenticate'],
+  options: { anonymous?: boolean; revoked?: boolean } = {},
+) {
+  const log = createLog('silent');
+  const authenticator = new TokenAuthenticator({
+    verifier: { verify: async (text) => (text === 'bad' ? new Refusal('bad token') : TOKEN) },
+    revocations: { covers: () => options.revoked ?? false },
+    claims: new ClaimPicker(['id=sub', 'role']),
+    cookie: undefined,
+    anonymous: options.anonymous ?? false,
+    authenticator: new Authenticator(authenticate === undefined ? {} : { authenticate }, 1_000, log),
+  });
+  const viewerOf = async (params: Record<string, unknown>): Promise<unknown> => {
+    const viewer = await authenticator.viewerOf(params, REQUEST);
+    return viewer instanceof Refusal ? viewer.reason : viewer;
+  };
+  return { authenticator, viewerOf };
+}
+
+test('without code the picked claims are the viewer, and equal viewers are one object', async () => {
+  const { authenticator, viewerOf } = setUp();
+  assert.deepEqual(await viewerOf({ token: 'good' }), { id: 'ann', role: 'seller' });
+  assert.equal(
+    await authenticator.viewerOf({ token: 'a' }, REQUEST),
+    await authenticator.viewerOf({ token: 'b' }, REQUEST),
+  );
+});
+
+test('the graph gets the claims and makes the viewer, at a fresh token too', async () => {
+  const calls: unknown[] = [];
+  const { authenticator, viewerOf } = setUp((params, request, claims) => {
+    calls.push([params, request, claims]);
+    return { name: `${String(claims?.['sub'])} of ${String(params['tenant'])}` };
+  });
+  assert.deepEqual(await viewerOf({ token: 'good', tenant: 1 }), { name: 'ann of 1' });
+  const fresh = await authenticator.refresh({ token: 'good', tenant: 2 }, REQUEST);
+  assert.deepEqual(fresh, { viewer: { name: 'ann of 2' }, token: TOKEN });
+  assert.deepEqual(calls, [
+    [{ token: 'good', tenant: 1 }, REQUEST, TOKEN.claims],
+    [{ token: 'good', tenant: 2 }, REQUEST, TOKEN.claims],
+  ]);
+});
+
+test('the graph is not asked about a token that is not valid, and may refuse one that is', async () => {
+  let calls = 0;
+  const { viewerOf } = setUp(() => ((calls += 1), null), { anonymous: true });
+  assert.equal(await viewerOf({ token: 'bad' }), 'bad token');
+  assert.equal(calls, 0);
+  assert.equal(await viewerOf({ token: 'good' }), 'The graph refuses this identity');
+});
+
+test('a client without a token is let in only if anonymous ones are, and the graph gets null for its claims', async () => {
+  assert.equal(await setUp().viewerOf({}), 'Expected a token, got none');
+  assert.deepEqual(await setUp(undefined, { anonymous: true }).viewerOf({}), {});
+  const asked = setUp((_params, _request, claims) => ({ claims }), { anonymous: true });
+  assert.deepEqual(await asked.viewerOf({}), { claims: null });
+});
+
+test('a viewer that is revoked is refused', async () => {
+  const { authenticator, viewerOf } = setUp(undefined, { revoked: true });
+  const reason = 'Access was revoked: a token that was issued since is needed';
+  assert.equal(await viewerOf({ token: 'good' }), reason);
+  assert.deepEqual(await authenticator.refresh({ token: 'good' }, REQUEST), new Refusal(reason));
+});
