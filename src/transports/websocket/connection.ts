@@ -1,61 +1,24 @@
 import type { Duplex } from 'node:stream';
-import type { Server, WebSocket as ProtocolSocket } from 'graphql-ws';
+import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
-import type { Authenticator } from '../../context/authenticator.ts';
-import type { Flusher } from './flusher.ts';
 import { SendQueue, type SendQueueOwner } from './send-queue.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
-import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
-import type { SessionOwner, Sessions } from './sessions.ts';
+import type { SessionOwner } from './sessions.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
-import type { Deadlines } from '../../support/deadlines.ts';
 import { RawSocket } from './raw-socket.ts';
 import { SmallSet } from '../../support/small-set.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
-import type { MessageRate } from './message-rate.ts';
+import { parseClientMessage } from './client-message.ts';
+import type { ConnectionServices } from './connection-services.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
-import type { Tally, Viewers, ViewerTally } from './viewers.ts';
-
-/** What all connections of a transport have in common. */
-export interface ConnectionServices {
-  readonly protocol: Server<Connection>;
-  readonly schema: GraphQLSchema;
-  readonly authenticator: Pick<Authenticator, 'viewerOf'>;
-  readonly flusher: Flusher;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly bufferBytes: number;
-  readonly rate: MessageRate;
-  /** Undefined if clients do not connect with tokens. */
-  readonly sessions: Sessions<Connection> | undefined;
-  /** By when a client must have sent `connection_init`. */
-  readonly initDeadlines: Deadlines<Connection>;
-  /** The connections that are not yet acknowledged. */
-  readonly handshakes: Set<Connection>;
-  readonly viewers: Viewers;
-  /** What all connections have open. */
-  readonly pod: Tally;
-  leave(subscription: WebSocketSubscription, connection: Connection): void;
-  reconnect(connection: Connection): void;
-  forget(connection: Connection): void;
-}
+import type { Tally, ViewerTally } from './viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
 type Payload = Readonly<Record<string, unknown>> | undefined;
-
-/** What a client may send. graphql-ws throws on the types that only a server sends. */
-const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
-  'connection_init',
-  'ping',
-  'pong',
-  'subscribe',
-  'complete',
-]);
 
 const INTERNAL_ERROR = { message: 'Internal server error' };
 
@@ -74,7 +37,7 @@ export class Connection
   readonly endsAt: number;
   spentUntil = 0;
   readonly #socket: RawSocket;
-  readonly #services: ConnectionServices;
+  readonly #services: ConnectionServices<Connection>;
   readonly #closed: (code: number, reason: string) => Promise<void>;
   /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
   readonly #ids = new SmallSet();
@@ -94,7 +57,7 @@ export class Connection
     stream: Duplex,
     request: RequestHead,
     endsAt: number,
-    services: ConnectionServices,
+    services: ConnectionServices<Connection>,
   ) {
     this.endsAt = endsAt;
     this.#request = request;
@@ -267,12 +230,12 @@ export class Connection
 
   /** @returns the message's type */
   #handleMessage(data: RawData, isBinary: boolean): string {
-    const message = isBinary ? undefined : parseMessage(data);
-    if (message === undefined || !CLIENT_MESSAGES.has(message['type'])) {
+    const message = parseClientMessage(data, isBinary);
+    if (message === undefined) {
       this.end(DISCONNECTS.badMessage);
       return '';
     }
-    const type = message['type'] as string;
+    const { type } = message;
     const id = type === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
     if (id !== undefined && this.#ids.has(id)) {
       this.end(DISCONNECTS.idInUse);
@@ -330,22 +293,9 @@ export class Connection
 
   /** @param id of the operation that has failed, so that the others go on: its result is no JSON, say */
   #failed(error: unknown, id?: string): void {
-    this.#services.log.error(
-      { err: error },
-      id === undefined ? 'a connection failed' : 'an operation failed',
-    );
+    const failed = id === undefined ? 'a connection failed' : 'an operation failed';
+    this.#services.log.error({ err: error }, failed);
     if (id === undefined) this.end(DISCONNECTS.failed);
     else if (this.open) this.send(JSON.stringify({ id, type: 'error', payload: [INTERNAL_ERROR] }));
-  }
-}
-
-/** @returns undefined unless it is a JSON object */
-function parseMessage(data: RawData): Record<string, unknown> | undefined {
-  try {
-    // `ws` hands over one Buffer unless told otherwise.
-    const message: unknown = JSON.parse((data as Buffer).toString());
-    return typeof message === 'object' && message !== null ? (message as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -9,7 +9,8 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import { largest } from '../../support/largest.ts';
-import { Connection, type ConnectionServices } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionServices } from './connection-services.ts';
 import { CLOSES, DISCONNECTS } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
@@ -87,7 +88,7 @@ interface OwnedWebSocket extends WebSocket {
 export class WebSocketTransport {
   readonly #options: WebSocketOptions;
   readonly #webSockets: WebSocketServer;
-  readonly #services: ConnectionServices;
+  readonly #services: ConnectionServices<Connection>;
   readonly #connections = new Set<Connection>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #gapCloses: PacedClose<Connection>;
