@@ -17,16 +17,16 @@ const schema = buildASTSchema(withGatewaySchema(parse(readFileSync(SCHEMA, 'utf8
 const counts = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
 
 let next = 0;
-let isStopping = false;
+const stopping = new AbortController();
 const telling = setInterval(() => process.send?.(counts), 1_000);
-process.once('message', () => (isStopping = true));
+process.once('message', () => stopping.abort());
 await Promise.all(Array.from({ length: clients }, client));
 clearInterval(telling);
 process.send?.(counts);
 process.disconnect();
 
 async function client(): Promise<void> {
-  while (!isStopping) {
+  while (!stopping.signal.aborted) {
     const session = new Session({ port, schema, seed, number: next });
     next += 1;
     await session.run();
