@@ -10,7 +10,11 @@ const MAX_MESSAGE = 1_000;
 export class LocatedError extends GraphQLError {
   override readonly locations: readonly SourceLocation[] | undefined;
 
-  constructor({ message, locations, extensions }: GraphQLError) {
+  constructor({
+    message,
+    locations,
+    extensions,
+  }: Pick<GraphQLError, 'message' | 'locations' | 'extensions'>) {
     super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message, { extensions });
     this.locations = locations;
     // The frames of a stack that has not been read hold what their functions do: 400 KB of validation.
