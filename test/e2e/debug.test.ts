@@ -152,7 +152,14 @@ test('the state of the hub shows what subscribers have asked for, and for which 
   await post(gateway, { n: 1, price: 4 });
 
   const { sockets, groups, channels } = await inspect();
-  assert.deepEqual(sockets, { count: 4, waitingBytes: 0, slowest: [] });
+  assert.deepEqual(sockets, {
+    count: 4,
+    handshakes: 0,
+    operations: 4,
+    viewers: 0,
+    waitingBytes: 0,
+    slowest: [],
+  });
   assert.deepEqual(groups, {
     count: 2,
     subscribers: 4,
