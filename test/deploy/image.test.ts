@@ -60,9 +60,11 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.match(status, new RegExp(`^Uid:\\s+${image.user?.split(':')[0]}\\s`, 'm'));
   });
 
-  it('serves the bundled graph and GraphiQL, writes nothing, and ends with 0 on SIGTERM', async (t) => {
+  it('serves the bundled graph, GraphiQL if it is to, writes nothing, and ends with 0 on SIGTERM', async (t) => {
     const content = await contentOf(image.folder);
-    const gateway = await start(t);
+    const plain = await start(t);
+    assert.equal((await fetch(plain.httpUrl, { headers: { accept: 'text/html' } })).status, 404);
+    const gateway = await start(t, { GRAPHIQL: 'true' });
     await gateway.untilReady();
     assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
     const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
