@@ -185,14 +185,15 @@ test('all connections of a pod have as many operations as they may', async (t) =
 test('channels that a connection has just left count towards its cap', async (t) => {
   const gateway = await start(t, { MAX_CHANNELS_PER_CONNECTION: '100', CHANNEL_LINGER_MS: '600000' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (let n = 0; n < 1_000; n += 1) {
+  // As many as may come at once.
+  for (let n = 0; n < 200; n += 1) {
     socket.subscribe(`${n}`, ITEM, { id: [`key-${n}`] });
     socket.send({ type: 'complete', id: `${n}` });
   }
   await socket.roundTrip();
   assert.equal(await gateway.metric('sluice_channels'), 100);
   // Those in one packet are begun before any of them is done, so some are refused as too many at once.
-  assert.equal(await gateway.metric('sluice_refusals_total'), 900);
+  assert.equal(await gateway.metric('sluice_refusals_total'), 100);
   assert.equal(await refusedCode(socket, 'one-more', { id: ['one-more'] }), 'TOO_MANY_CHANNELS');
 });
 
