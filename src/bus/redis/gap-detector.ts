@@ -20,7 +20,7 @@ export class GapDetector {
   readonly #channels = new Map<string, number>();
   /** By topic: all that was published before it had this version has been heard. */
   readonly #heard = new Map<string, string>();
-  /** Topics listened to when the connection was lost: they may have a gap. */
+  /** Topics that may have a gap, until their versions are compared. */
   readonly #suspects = new Set<string>();
   /** When versions were compared after the last lost connection, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
@@ -58,7 +58,8 @@ export class GapDetector {
     this.#comparedAt.delete(topic);
   }
 
-  connectionLost(): void {
+  /** The connection is lost, or its server was a replica for a while: this pod may have missed something of each topic. */
+  suspectAll(): void {
     for (const topic of this.#channels.keys()) this.#suspects.add(topic);
   }
 

@@ -78,7 +78,7 @@ export class Heartbeat {
 
   disconnected(): void {
     this.#connection = undefined;
-    this.#options.gaps.connectionLost();
+    this.#options.gaps.suspectAll();
   }
 
   /** While nothing is read, silence means nothing. */
@@ -141,7 +141,7 @@ export class Heartbeat {
     }
     const without = [...versions].filter(([, version]) => version === null).map(([topic]) => topic);
     // The server was a replica for a while: others may have published, or passed events over, on another master.
-    if (this.#replicationId !== undefined && replicationId !== this.#replicationId) gaps.connectionLost();
+    if (this.#replicationId !== undefined && replicationId !== this.#replicationId) gaps.suspectAll();
     this.#replicationId = replicationId;
     gaps.compare(versions);
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
