@@ -4,8 +4,9 @@ export type Command = readonly [name: string, ...args: string[]];
 /** What Redis replied to one command: a value (text, a number, null, or a list of such), or why it refused the command. */
 export type Reply = { readonly value: unknown } | { readonly error: Error };
 
-/** @throws the error of the reply */
-export function valueOf(reply: Reply): unknown {
+/** @throws the error of the reply, or one that says that there is none */
+export function valueOf(reply: Reply | undefined): unknown {
+  if (reply === undefined) throw new Error('Redis has not replied to each command');
   if ('error' in reply) throw reply.error;
   return reply.value;
 }

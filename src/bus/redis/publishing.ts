@@ -72,7 +72,7 @@ export class Publishing {
   #isMaster = false;
   /** Whether Redis permits to ask which server it is. */
   #inspects = true;
-  /** Of the server that what this pod has published is known to have survived on. */
+  /** Of the server that is known to hold what this pod has published. */
   #replicationId: string | undefined;
   #wasReached = false;
   /** Aborts when the connection is lost. */
@@ -107,12 +107,12 @@ export class Publishing {
     return this.#wasReached;
   }
 
-  /** Whether there is a connection to a master, be it that nothing may be published yet. */
+  /** Whether there is a connection to a master, even if nothing may be published over it yet. */
   get canProbe(): boolean {
     return this.#isMaster;
   }
 
-  /** Whether pods pass over what the publisher's server counts no subscriber of, be it that only others may ask. */
+  /** Whether pods pass over events of channels without a subscriber; true even if Redis does not let this pod ask. */
   get countsSubscribers(): boolean {
     return this.#options.countsSubscribers;
   }
@@ -166,15 +166,15 @@ export class Publishing {
   async probe(topics: readonly string[], channel: string, message: string): Promise<Probe> {
     const commands: Command[] = [['PUBLISH', channel, message], ...(this.#inspects ? [INSPECTION] : [])];
     const { replies, versions } = await this.#onMaster(this.#versions.readWith(commands, topics));
-    const [receivers, inspection] = replies.map(valueOf);
-    const server = this.#inspects ? inspectedServer(inspection) : undefined;
+    const [published, inspection] = replies;
+    const server = this.#inspects ? this.#serverOf(inspection) : undefined;
     if (server?.role === 'replica') {
       this.#leaveReplica();
       throw new Error(NOT_MASTER);
     }
     const replicationId = server?.replicationId;
     if (replicationId !== undefined) await this.#expectSurvived(replicationId);
-    return { versions, receivers: Number(receivers), replicationId };
+    return { versions, receivers: Number(valueOf(published)), replicationId };
   }
 
   /** Gives topics a version that have none. */
@@ -219,8 +219,8 @@ export class Publishing {
 
   /** @throws if Redis can't be asked just now */
   async #isReadyToPublish(): Promise<boolean> {
-    const server = await this.#inspect();
-    this.#inspects = server !== undefined;
+    const [inspection] = await this.#options.connection.send([INSPECTION]);
+    const server = this.#serverOf(inspection);
     if (server?.role === 'replica') {
       this.#leaveReplica();
       return false;
@@ -232,10 +232,14 @@ export class Publishing {
     return true;
   }
 
-  /** @returns undefined where Redis does not permit to ask */
-  async #inspect(): Promise<Server | undefined> {
-    const [reply] = await this.#options.connection.send([INSPECTION]);
-    return reply === undefined || 'error' in reply ? undefined : inspectedServer(reply.value);
+  /**
+   * @param reply to the inspection
+   * @returns undefined where Redis does not permit to ask; it is not asked again over this connection
+   * @throws if Redis does not tell just now
+   */
+  #serverOf(reply: Reply | undefined): Server | undefined {
+    this.#inspects = reply === undefined || !('error' in reply) || !isNotPermitted(reply.error.message);
+    return this.#inspects ? inspectedServer(valueOf(reply)) : undefined;
   }
 
   /** Another server may lack what this pod has published last, and so may the same one after a start or a promotion. */

@@ -1,9 +1,10 @@
-import type {
-  Command,
-  CommandConnection,
-  ConnectionListener,
-  ListeningConnection,
-  Reply,
+import {
+  TransactionRefused,
+  type Command,
+  type CommandConnection,
+  type ConnectionListener,
+  type ListeningConnection,
+  type Reply,
 } from '../../../../src/bus/redis/connection.ts';
 
 type OnMessage = (payload: Buffer | string) => void;
@@ -15,6 +16,8 @@ export class FakeRedis {
   readonly values = new Map<string, string>();
   role = 'master';
   replicationId = 'a';
+  /** Why it refuses a command; undefined for one that it runs. */
+  refusal: (command: Command) => string | undefined = () => undefined;
 
   run([name, ...args]: Command): unknown {
     const [key = '', value = '', option] = args;
@@ -75,11 +78,17 @@ class FakeCommands extends FakeConnection implements CommandConnection {
 
   send(commands: readonly Command[]): Promise<readonly Reply[]> {
     if (!this.isReady) return Promise.reject(new Error('the connection is lost'));
-    return Promise.resolve(commands.map((command) => ({ value: this.#redis.run(command) })));
+    return Promise.resolve(commands.map((command) => this.#replyTo(command)));
   }
 
   transact(commands: readonly Command[]): Promise<readonly Reply[]> {
-    return this.send(commands);
+    const refusal = commands.map((command) => this.#redis.refusal(command)).find(Boolean);
+    return refusal === undefined ? this.send(commands) : Promise.reject(new TransactionRefused(refusal));
+  }
+
+  #replyTo(command: Command): Reply {
+    const refusal = this.#redis.refusal(command);
+    return refusal === undefined ? { value: this.#redis.run(command) } : { error: new Error(refusal) };
   }
 }
 
@@ -93,6 +102,8 @@ class FakeListening extends FakeConnection implements ListeningConnection {
   isDeaf = false;
   /** Whether no reply comes to SUBSCRIBE: the connection is half open. */
   isSilent = false;
+  /** What comes meanwhile is not delivered. */
+  isPaused = false;
 
   join(channel: string, listener: OnMessage): Promise<void> {
     if (this.refuses(channel)) return Promise.reject(new Error('NOPERM this user may not'));
@@ -112,18 +123,18 @@ class FakeListening extends FakeConnection implements ListeningConnection {
   }
 
   pause(): void {
-    throw new Error('expected no pause');
+    this.isPaused = true;
   }
 
   resume(): void {
-    throw new Error('expected no resume');
+    this.isPaused = false;
   }
 
   /** @returns how many connections have got it */
   deliver(channel: string, payload: string): number {
     const listener = this.#channels.get(channel);
     if (!this.isReady || this.isDeaf || listener === undefined) return 0;
-    listener(payload);
+    if (!this.isPaused) listener(payload);
     return 1;
   }
 }

@@ -108,14 +108,20 @@ test('a channel is joined only once the connection counts, or a loss before that
   await joining;
 });
 
-test('where Redis refuses a pod its own channel each lost connection is a gap, until it does not', async (t) => {
-  const { redis, bus, gaps, join, wake, beat } = setUp(t);
-  redis.listening.refuses = (channel) => channel.startsWith('@pod');
-  bus.start();
-  redis.commands.connect();
-  redis.listening.connect();
-  await join('bids');
+/** Redis refuses the pod the channel of its heartbeat. The pod listens to `bids`. */
+async function startedWithoutOwnChannel(t: TestContext) {
+  const parts = setUp(t);
+  parts.redis.listening.refuses = (channel) => channel.startsWith('@pod');
+  parts.bus.start();
+  parts.redis.commands.connect();
+  parts.redis.listening.connect();
+  await parts.join('bids');
   await setImmediate();
+  return parts;
+}
+
+test('where Redis refuses a pod its own channel each lost connection is a gap, until it does not', async (t) => {
+  const { redis, gaps, wake, beat } = await startedWithoutOwnChannel(t);
   redis.listening.lose();
   assert.deepEqual(gaps, []);
   redis.listening.connect();
@@ -135,13 +141,7 @@ test('where Redis refuses a pod its own channel each lost connection is a gap, u
 });
 
 test('a connection that becomes half open while Redis refuses a pod its own channel is noticed', async (t) => {
-  const { redis, bus, gaps, join, wake, beat } = setUp(t);
-  redis.listening.refuses = (channel) => channel.startsWith('@pod');
-  bus.start();
-  redis.commands.connect();
-  redis.listening.connect();
-  await join('bids');
-  await setImmediate();
+  const { redis, gaps, wake, beat } = await startedWithoutOwnChannel(t);
   redis.listening.refuses = () => false;
   redis.listening.isSilent = true;
   await wake();
@@ -154,6 +154,51 @@ test('a connection that becomes half open while Redis refuses a pod its own chan
   await beat();
   await wake();
   assert.equal(redis.listening.reconnects, 1, 'the heartbeat has begun');
+});
+
+test('while the pod reads nothing, a missing reply to SUBSCRIBE shows nothing', async (t) => {
+  const { redis, bus, wake } = await startedWithoutOwnChannel(t);
+  redis.listening.refuses = () => false;
+  redis.listening.isSilent = true;
+  await wake();
+  bus.pause();
+  await wake();
+  bus.resume();
+  await wake();
+  assert.equal(redis.listening.reconnects, 0, 'the pod was paused for a part of that time');
+  await wake();
+  assert.equal(redis.listening.reconnects, 1);
+});
+
+test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
+  const { redis, gaps, join, beat } = await started(t);
+  await join('bids');
+  await beat();
+  redis.refusal = ([name]) =>
+    name === 'INFO' ? 'NOPERM this user has no permissions to run the INFO command' : undefined;
+  await beat();
+  assert.deepEqual(gaps, ['bids'], 'whether the server was a replica meanwhile is not known');
+  await beat();
+  await beat();
+  redis.listening.lose();
+  redis.listening.connect();
+  await beat();
+  assert.deepEqual(gaps, ['bids'], 'nothing was published, as the heartbeat has read');
+});
+
+test('a server that can’t tell its role when it is connected is asked again', async (t) => {
+  const { redis, bus, connected, wake } = setUp(t);
+  redis.role = 'slave';
+  redis.refusal = ([name]) => (name === 'INFO' ? 'BUSY Redis is busy running a script' : undefined);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await setImmediate();
+  assert.deepEqual(await connected(), { publishing: 0, listening: 1 }, 'it may be a replica, and is one');
+  redis.role = 'master';
+  redis.refusal = () => undefined;
+  await wake();
+  assert.deepEqual(await connected(), { publishing: 1, listening: 1 });
 });
 
 test('a version that is renewed shortly after it was compared is a gap: it had not told of what was published', async (t) => {
