@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Log } from '../log.ts';
-import { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics.ts';
 
 /** What most parts need. */
 export interface Basics {

@@ -3,7 +3,7 @@ import type { Revocations } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { OperationAdmission } from '../executor/operation-admission.ts';
 import { Authenticator } from '../context/authenticator.ts';
-import { Backends } from '../backends/backends.ts';
+import type { Backends } from '../backends/backends.ts';
 import { Contexts } from '../context/event-scope.ts';
 import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
 import { Executor } from '../executor/executor.ts';

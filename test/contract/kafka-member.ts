@@ -25,6 +25,8 @@ export class TestMember {
   readonly records: KafkaRecord[] = [];
   readonly assignments: Assignment[] = [];
   readonly resets: PositionReset[] = [];
+  /** How many records it has committed. */
+  committed = 0;
   answers = 0;
   /** What it crashed of; undefined while it runs. */
   crash: Error | undefined;
@@ -60,6 +62,7 @@ export class TestMember {
     if (last === undefined) return;
     this.records.push(...batch.records);
     await batch.commit(last.offset + 1);
+    this.committed += batch.records.length;
   }
 
   /** @returns of all partitions, or of one */

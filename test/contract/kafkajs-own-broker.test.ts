@@ -67,19 +67,17 @@ test(
     const { kafka, driver, broker } = await setUp(t);
     const member = await new TestMember(driver, options).start(t);
     await broker.produce(topic, 0, range(0, 3));
-    await member.until(() => member.records.length === 3);
+    await member.until(() => member.committed === 3);
     await kafka.restart();
     await broker.produce(topic, 0, range(3, 6));
     const next = new TestMember(driver, options);
-    // What was not committed before the restart is consumed again.
-    const seen = (): string[] => [...new Set([...member.values(), ...next.values()])];
     await member.until(() => member.records.length === 6 || member.crash !== undefined);
-    if (member.crash !== undefined) {
+    if (member.records.length < 6) {
       assert.equal(driver.isRetriable(member.crash), true);
       await next.start(t);
-      await next.until(() => seen().length === 6);
+      await next.until(() => next.records.length === 3);
     }
-    assert.deepEqual(seen(), range(0, 6));
+    assert.deepEqual([...member.values(), ...next.values()], range(0, 6));
     await member.member.stop();
     await next.member.stop();
   },
