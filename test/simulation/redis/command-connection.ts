@@ -61,22 +61,21 @@ export class SimulatedCommandConnection extends SimulatedConnection implements C
     });
   }
 
+  /** The handshake is a single exchange: until the connection is ready nothing has come. */
+  get bytesRead(): number {
+    return 0;
+  }
+
   protected opened(socket: Socket): void {
     const session: Session = {
       kind: 'normal',
       deliver: () => undefined,
       close: () => socket.closeByServer(),
     };
-    const tooLong = this.network.time.after(REPLY_TIMEOUT_MS, this.pod, () => {
-      if (this.socket === socket && !this.ready) this.reconnect();
-    });
     socket.toServer(() => {
       this.#sessions.set(socket, session);
       socket.server.sessions.add(session);
-      socket.toPod(() => {
-        this.network.time.cancel(tooLong);
-        this.becomeReady();
-      });
+      socket.toPod(() => this.becomeReady());
     });
   }
 

@@ -7,6 +7,9 @@ import { Socket } from './socket.ts';
 /** The wait before a connection is made again, longer each time: as src/bus/redis/ioredis.ts has it. */
 const RETRY_MS = { step: 50, most: 400 };
 
+/** A connection over which nothing comes while it is made is made again: as src/bus/redis/ioredis.ts has it. */
+const STALLED_MS = 2_000;
+
 /** What the two connections of a pod have in common: being made, being lost, and being made again. */
 export abstract class SimulatedConnection {
   protected readonly network: Network;
@@ -44,6 +47,9 @@ export abstract class SimulatedConnection {
     this.#connectLater();
   }
 
+  /** Bytes that have come over the present connection. */
+  abstract get bytesRead(): number;
+
   /** The server's side is there: handshakes begin. */
   protected abstract opened(socket: Socket): void;
 
@@ -62,7 +68,10 @@ export abstract class SimulatedConnection {
 
   #connect(): void {
     const socket: Socket = new Socket(this.network, this.pod, {
-      onOpen: () => this.opened(socket),
+      onOpen: () => {
+        this.opened(socket);
+        this.#expectProgress(socket, -1);
+      },
       onClose: () => {
         if (this.socket !== socket) return;
         this.#lose();
@@ -71,6 +80,15 @@ export abstract class SimulatedConnection {
       onServerClose: (server) => this.endedAtServer(server, socket),
     });
     this.socket = socket;
+  }
+
+  #expectProgress(socket: Socket, before: number): void {
+    this.network.time.after(STALLED_MS, this.pod, () => {
+      if (this.socket !== socket || this.ready) return;
+      const { bytesRead } = this;
+      if (bytesRead === before) this.reconnect();
+      else this.#expectProgress(socket, bytesRead);
+    });
   }
 
   #connectLater(): void {

@@ -9,9 +9,6 @@ const OUTPUT_BUFFER_BYTES = 256 * 1024;
 /** What a message takes beside its channel and payload. */
 const FRAME_BYTES = 32;
 
-/** A connection over which nothing comes while it is made is made again: as src/bus/redis/ioredis.ts has it. */
-const STALLED_MS = 2_000;
-
 type Listener = (payload: Buffer | string) => void;
 
 interface Joining {
@@ -70,7 +67,6 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
     this.#paused = false;
     this.#bytesRead = 0;
     this.#unread = [];
-    this.#expectProgress(socket, -1);
     const session: Session = {
       kind: 'pubsub',
       deliver: (channel, payload) => {
@@ -102,14 +98,6 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
     const session = this.#sessions.get(socket);
     if (session !== undefined) server.forget(session);
     this.#sessions.delete(socket);
-  }
-
-  #expectProgress(socket: Socket, before: number): void {
-    this.network.time.after(STALLED_MS, this.pod, () => {
-      if (this.socket !== socket || this.ready) return;
-      if (this.#bytesRead === before) this.reconnect();
-      else this.#expectProgress(socket, this.#bytesRead);
-    });
   }
 
   #subscribe(socket: Socket, channel: string): void {
