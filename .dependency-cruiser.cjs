@@ -5,6 +5,7 @@
 const LAYERS = [
   'support',
   'config|errors|log|metrics',
+  'pressure',
   'lazy',
   'events',
   'graph',

@@ -154,6 +154,18 @@ export class Metrics {
     'jwks_failures_total',
     'Times that the keys of AUTH_JWKS_URL could not be fetched',
   );
+  readonly pressureLevel = this.#gauge(
+    'pressure_level',
+    '0: none; from 1 on new connections are refused, from 2 on nothing is consumed, at 3 sockets are shed',
+    [],
+    'max',
+  );
+  readonly pressure = this.#gauge(
+    'pressure',
+    'Share of its limit that is in use: heap, memory, bytes that wait for sockets, delay of the event loop',
+    ['source'],
+    'max',
+  );
   readonly consumerRestarts = this.#counter(
     'consumer_restarts_total',
     'Kafka consumers restarted after a crash',

@@ -33,7 +33,20 @@ export function contradictions(config: Config): string[] {
   if (wantsOneSocketTwice(config)) {
     faults.push(`  ADMIN_PORT: expected another port than PORT, got ${config.PORT} for both`);
   }
+  faults.push(...pressureFaults(config));
   return faults;
+}
+
+function pressureFaults(config: Config): string[] {
+  const {
+    PRESSURE_REFUSE_PERCENT: refuse,
+    PRESSURE_PAUSE_PERCENT: pause,
+    PRESSURE_SHED_PERCENT: shed,
+  } = config;
+  if (refuse <= pause && pause <= shed) return [];
+  return [
+    `  PRESSURE_PAUSE_PERCENT: expected a number from PRESSURE_REFUSE_PERCENT (${refuse}) to PRESSURE_SHED_PERCENT (${shed}), got ${pause}`,
+  ];
 }
 
 /** Two servers may have the same port only on different addresses; 0 is a free port for each. */

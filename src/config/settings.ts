@@ -9,6 +9,7 @@ import { CAPS_SETTINGS } from './settings/caps.ts';
 import { PROCESS_SETTINGS } from './settings/process.ts';
 import { LOCAL_SETTINGS } from './settings/local.ts';
 import { RATE_SETTINGS } from './settings/rates.ts';
+import { PRESSURE_SETTINGS } from './settings/pressure.ts';
 import type { Setting } from './types.ts';
 
 /** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */
@@ -22,6 +23,7 @@ export const SETTINGS = {
   ...COST_SETTINGS,
   ...RATE_SETTINGS,
   ...CAPS_SETTINGS,
+  ...PRESSURE_SETTINGS,
   ...PROCESS_SETTINGS,
   ...LOCAL_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;

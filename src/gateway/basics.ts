@@ -2,12 +2,14 @@ import type { Config } from '../config/settings.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { PressureLevel } from '../pressure/pressure-level.ts';
 
 /** What most parts need. */
 export interface Basics {
   readonly config: Config;
   readonly processes: number;
   readonly graph: LoadedGraph;
+  readonly pressure: PressureLevel;
   readonly metrics: Metrics;
   readonly log: Log;
 }

@@ -1,12 +1,13 @@
 import { AddressCaps } from '../server/address-caps.ts';
-import { Admission } from '../server/admission.ts';
+import type { PressureLevel } from '../pressure/pressure-level.ts';
+import { Admission, type AdmissionFault } from '../server/admission.ts';
 import { ClientAddresses, TrustedProxies } from '../server/client-address.ts';
 import type { HttpServerOptions } from '../server/http-server.ts';
 import { PodCaps } from '../server/pod-caps.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 
-type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'metrics'>;
+type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'pressure' | 'metrics'>;
 
 /** Of a monotonic clock, ms. */
 const now = (): number => performance.now();
@@ -16,7 +17,7 @@ export function createAdmission(
   basics: AdmissionBasics,
   sockets: { readonly connections: number; readonly handshakes: number },
 ) {
-  const { config, processes, metrics } = basics;
+  const { config, processes, pressure, metrics } = basics;
   const pod = new PodCaps({
     sockets,
     maxConnections: shareOf(config.MAX_CONNECTIONS, processes),
@@ -33,11 +34,16 @@ export function createAdmission(
     now,
   });
   const admission = new Admission({
-    checks: [addresses, pod],
+    checks: [addresses, pod, { fault: () => pressureFault(pressure) }],
     refused: (reason) => metrics.refused(reason),
     random: Math.random,
   });
   return { admission, addresses, server: serverCaps(basics, proxies) };
+}
+
+function pressureFault(pressure: PressureLevel): AdmissionFault | undefined {
+  const message = pressure.notReady();
+  return message === undefined ? undefined : { reason: 'pressure', message };
 }
 
 /** Plain requests need connections too, and keep them for a while: so many more than WebSockets. */

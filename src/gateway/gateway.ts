@@ -9,11 +9,13 @@ import { systemClock } from '../support/clock.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import type { Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
+import { PressureLevel } from '../pressure/pressure-level.ts';
 import { Drain } from '../server/drain.ts';
 import type { ReadinessChecks } from '../server/health.ts';
 import type { Basics } from './basics.ts';
 import { createAdminServer } from './admin-server.ts';
 import { createBus } from './create-bus.ts';
+import { createPressure } from './pressure.ts';
 import { createPublicSide } from './public-side.ts';
 import { Revoking } from './revoking.ts';
 import { createKeys } from './tokens.ts';
@@ -66,7 +68,8 @@ export class Gateway {
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics();
     metrics.collectProcess();
-    const basics: Basics = { config, processes, graph, metrics, log };
+    const pressure = new PressureLevel();
+    const basics: Basics = { config, processes, graph, pressure, metrics, log };
     const bus = createBus(basics);
     const keys = createKeys(basics);
     const revoking = new Revoking(basics, bus);
@@ -81,6 +84,7 @@ export class Gateway {
       topics: graph.topics,
       publisher: bus,
       simulator: isBundled ? SIMULATOR : undefined,
+      hold: pressure.pause,
       metrics,
       log: log.child({ part: 'ingest' }),
     });
@@ -93,13 +97,20 @@ export class Gateway {
       revoking.revocations,
     );
     revoking.of(sockets);
+    const monitor = createPressure(basics, sockets);
     const { leaveGroup } = ingest;
     const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
     const notReady = (): string[] =>
-      [drain.notReady(), bus.notReady(), ingest.notReady(), keys?.notReady()].filter(
-        (reason) => reason !== undefined,
-      );
-    const adminServer = await createAdminServer(basics, notReady, inspectable, revoking.revoke, worker);
+      [drain, bus, ingest, keys, pressure]
+        .map((part) => part?.notReady())
+        .filter((reason) => reason !== undefined);
+    const adminServer = await createAdminServer(
+      basics,
+      notReady,
+      { ...inspectable, pressure: monitor },
+      revoking.revoke,
+      worker,
+    );
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [
@@ -111,6 +122,7 @@ export class Gateway {
       { start: () => undefined, stop: () => backends.close() },
       ...(keys === undefined ? [] : [keys]),
       { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
+      monitor,
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),
         stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),

@@ -43,7 +43,7 @@ export async function createPublicSide(
   keys: Keys | undefined,
   revocations: Revocations,
 ) {
-  const { config, processes, graph, metrics, log } = basics;
+  const { config, processes, graph, pressure, metrics, log } = basics;
   const { schema, topics, definition, hasAuth } = graph;
   const contexts = new Contexts(definition, backends, Date.now, hasAuth);
   const authenticator = new Authenticator(
@@ -128,7 +128,12 @@ export async function createPublicSide(
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     graphiql: config.GRAPHIQL ? await Graphiql.load(isOpen ? schema : undefined) : undefined,
-    events: accept && { topics, accept, fromAnywhere: config.EVENTS_FROM_ANYWHERE },
+    events: accept && {
+      topics,
+      accept,
+      fromAnywhere: config.EVENTS_FROM_ANYWHERE,
+      refusal: pressure.pause,
+    },
   });
   const publicServer = new HttpServer({
     ...server,

@@ -15,6 +15,8 @@ interface IngestOptions {
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
   readonly simulator: string | undefined;
+  /** Why nothing is to be consumed from Kafka at the moment; undefined if it may be. */
+  readonly hold: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -43,11 +45,11 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, simulator, metrics, log } = options;
+  const { settings, topics, publisher, simulator, hold, metrics, log } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = settings.REDIS_URL === undefined;
     const driver = new KafkajsDriver(settings, log);
-    const kafka = new KafkaSource({ settings, topics, publisher, metrics, log, broadcast, driver });
+    const kafka = new KafkaSource({ settings, topics, publisher, hold, metrics, log, broadcast, driver });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup, kafka };
   }

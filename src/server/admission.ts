@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal as RefusalReason } from '../support/refusal.ts';
+import { retryAfter } from './retry-after.ts';
 
 /** Why a WebSocket is refused before its handshake. */
 export interface AdmissionFault {
@@ -33,9 +34,6 @@ interface AdmissionOptions {
   readonly random: () => number;
 }
 
-/** Clients that are refused together come back spread over so many seconds. */
-const RETRY_WITHIN_SECONDS = 10;
-
 /** Decides whether this pod takes one more WebSocket. Another pod may: a proxy tries it after a 503. */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -51,8 +49,7 @@ export class Admission {
       const fault = check.fault(request);
       if (fault === undefined) continue;
       refused(fault.reason);
-      const retryAfter = 1 + Math.floor(random() * RETRY_WITHIN_SECONDS);
-      return { status: 503, message: fault.message, retryAfter };
+      return { status: 503, message: fault.message, retryAfter: retryAfter(random) };
     }
     return undefined;
   }

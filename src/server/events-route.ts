@@ -5,6 +5,7 @@ import { HttpError } from './http-error.ts';
 import { isFromThisMachine } from './loopback.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { sendJson } from './respond.ts';
+import { retryAfter } from './retry-after.ts';
 import { queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
@@ -20,6 +21,8 @@ export interface EventsOptions {
   readonly accept: (topic: string, value: Buffer, key: string | undefined) => Promise<void>;
   /** `EVENTS_FROM_ANYWHERE`. */
   readonly fromAnywhere: boolean;
+  /** Why no events are accepted at the moment; undefined if they are. */
+  readonly refusal?: () => string | undefined;
 }
 
 const PATH = '/events/';
@@ -32,7 +35,7 @@ const PATH = '/events/';
  * browser on this machine are refused by their Origin, and by the content type, which needs a preflight request.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
-  const { topics, accept, fromAnywhere } = options;
+  const { topics, accept, fromAnywhere, refusal } = options;
   return {
     path: PATH,
     methods: {
@@ -47,6 +50,9 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
             `expected a topic of the graph (${[...topics.keys()].join(', ')}), got ${JSON.stringify(topic ?? rest)}`,
           );
         }
+        const busy = refusal?.();
+        if (busy !== undefined)
+          throw new HttpError(503, busy, { 'retry-after': String(retryAfter(Math.random)) });
         const value = await readBody(request, maxBytes);
         try {
           await accept(topic, value, queryOf(request).get('key') ?? undefined);

@@ -7,6 +7,7 @@ export const REFUSALS = [
   'connection_rate_of_address',
   'handshakes',
   'proxy_header',
+  'pressure',
   'operations',
   'operations_of_connection',
   'operations_of_viewer',

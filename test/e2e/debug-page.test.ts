@@ -14,6 +14,7 @@ const PANELS = [
   'Delay, consumed to flushed',
   'Event loop, busy',
   'Memory',
+  'Pressure, share of the fullest limit',
 ];
 
 /** The value that a panel shows for one of its lines. */

@@ -14,6 +14,8 @@ import type { Publisher } from '../../events/publisher.ts';
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
   readonly publisher: Publisher;
+  /** Why nothing is to be published at the moment; undefined if it may be. */
+  readonly hold?: () => string | undefined;
   readonly deadLetters: DeadLetters;
   readonly badBatches: BadBatches;
   readonly metrics: Metrics;
@@ -36,11 +38,14 @@ const CHUNK_SIZE = 500;
 /** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
+/** How often a batch that is held asks whether it still is. */
+const HOLD_MS = 250;
+
 const RETRY = { firstMs: 50, maxMs: 2_000 };
 
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
- * While the bus is away the batch is held, which pauses its member's partitions; heartbeats keep the membership.
+ * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions; heartbeats keep the membership.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -76,6 +81,7 @@ export class BatchProcessor {
     for (let start = 0; start < records.length; start += CHUNK_SIZE) {
       await batch.heartbeat();
       if (!isCurrent()) return;
+      if (!(await this.#untilReleased(batch, isCurrent))) return;
       const slice = records.slice(start, start + CHUNK_SIZE);
       this.#times.note(slice[0]);
       const chunk = await this.#withHeartbeats(Chunk.of(slice, { pipeline, metrics, deadLetters }), batch);
@@ -86,6 +92,24 @@ export class BatchProcessor {
       if (last === undefined || !batch.isAssigned()) return;
       this.#times.note(last);
       await batch.commit(last.offset + 1);
+    }
+  }
+
+  /** @returns whether the batch may go on; false if the member has lost the partition, or is being stopped */
+  async #untilReleased(batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
+    const { hold, clock, stopping } = this.#options;
+    const { topic, partition } = batch;
+    try {
+      for (let reason = hold?.(); reason !== undefined; reason = hold?.()) {
+        this.#held = { topic, partition, reason };
+        await clock.sleep(HOLD_MS, stopping);
+        if (!isCurrent()) return false;
+        await batch.heartbeat();
+        if (!isCurrent()) return false;
+      }
+      return true;
+    } finally {
+      this.#held = undefined;
     }
   }
 

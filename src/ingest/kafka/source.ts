@@ -40,6 +40,8 @@ export interface KafkaSourceOptions {
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
+  /** Why nothing is to be consumed at the moment; undefined if it may be. */
+  readonly hold?: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
   /**
@@ -120,6 +122,7 @@ export class KafkaSource {
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
       publisher: options.publisher,
+      ...(options.hold && { hold: options.hold }),
       pipeline: new Pipeline({
         topics,
         prefix: settings.REDIS_PREFIX,

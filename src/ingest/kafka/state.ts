@@ -23,7 +23,7 @@ export interface PartitionState {
    */
   readonly lagSeconds: number | undefined;
   /**
-   * `stopped`: the next record batch can't be decoded. `held`: a batch of it waits for the bus or the dead-letter topic,
+   * `stopped`: the next record batch can't be decoded. `held`: a batch of it waits for the bus, the dead-letter topic, or pressure to end,
    * and the partitions beside it wait too.
    */
   readonly state: 'consuming' | 'held' | 'stopped';

@@ -4,6 +4,7 @@ import { heapSnapshot, type Memory } from './heap-snapshot.ts';
 import { ingestState, type IngestInspectable } from './ingest.ts';
 import { hubState, type Inspectable } from './hub.ts';
 import { DebugPage } from './page.ts';
+import { pressureState, type PressureInspectable } from './pressure.ts';
 import { allocationProfile, cpuProfile } from './profile.ts';
 import { Recordings } from './recordings.ts';
 import { HttpError } from '../http-error.ts';
@@ -11,7 +12,10 @@ import { isFromThisMachine } from '../loopback.ts';
 import type { Handle, Route } from '../router.ts';
 
 export interface DebugOptions {
-  readonly inspectable: Inspectable & { readonly kafka: IngestInspectable };
+  readonly inspectable: Inspectable & {
+    readonly kafka: IngestInspectable;
+    readonly pressure: PressureInspectable;
+  };
   readonly memory: () => Memory;
   readonly log: Log;
 }
@@ -29,6 +33,7 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
     '/debug/allocation-profile': allocationProfile(recordings),
     '/debug/hub': hubState(inspectable),
     '/debug/ingest': ingestState(inspectable.kafka),
+    '/debug/pressure': pressureState(inspectable.pressure),
     // Last, since the other paths begin with it.
     '/debug/': page.handle,
   };

@@ -155,8 +155,18 @@ export class Connection
   }
 
   overflow(): void {
+    this.#cutOff(DISCONNECTS.tooSlow);
+  }
+
+  /** The pod needs the memory of what waits for this client. */
+  shed(): void {
+    this.sendQueue.drop();
+    this.#cutOff(DISCONNECTS.pressure);
+  }
+
+  #cutOff(disconnect: Disconnect): void {
     if (!this.#socket.open) return;
-    this.end(DISCONNECTS.tooSlow);
+    this.end(disconnect);
     setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
   }
 

@@ -35,6 +35,12 @@ export const DISCONNECTS = {
     reason: 'Too many connections of this viewer: close one of them',
     retry: true,
   },
+  pressure: {
+    code: 1013,
+    label: 'pressure',
+    reason: 'This pod is short of memory, and much was waiting for this socket',
+    retry: true,
+  },
   badMessage: {
     code: CloseCode.BadRequest,
     label: 'bad_message',

@@ -99,6 +99,16 @@ export class SendQueue {
     return (this.#queue?.bytes ?? 0) + this.#sink.waitingBytes;
   }
 
+  /** Those of them that are copied for this socket alone: what waits here is mostly shared with others. */
+  get copiedBytes(): number {
+    return this.#sink.waitingBytes;
+  }
+
+  /** Releases what waits here, before a close that must not take more memory. */
+  drop(): void {
+    this.#queue = undefined;
+  }
+
   /**
    * Whether more waits than may, once all has been written that the socket takes: a burst within one turn is no slowness.
    *

@@ -19,6 +19,7 @@ import { OperationCaps, type OperationLimits } from './operation-caps.ts';
 import { Sessions, type SessionsOptions } from './sessions.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { PacedClose } from './paced-close.ts';
+import { mostWaiting } from './most-waiting.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 import { Tally, Viewers } from './viewers.ts';
@@ -254,6 +255,20 @@ export class WebSocketTransport {
         ({ waitingBytes }) => waitingBytes,
       ),
     };
+  }
+
+  /** Bytes that wait for clients to read them, copied for one socket each. */
+  get copiedBytes(): number {
+    let bytes = 0;
+    for (const { sendQueue } of this.#connections) bytes += sendQueue.copiedBytes;
+    return bytes;
+  }
+
+  /** Closes some of the connections with most bytes waiting. @returns how many */
+  shed(): number {
+    const shed = mostWaiting(this.#connections);
+    for (const connection of shed) connection.shed();
+    return shed.length;
   }
 
   #every(ms: number, check: () => void): void {

@@ -226,3 +226,12 @@ test('several processes are refused without Kafka and Redis, as they would not g
   assert.equal(loadConfig({ WORKERS: '2', KAFKA_BROKERS: 'k:9092' }).WORKERS, 2);
   assert.equal(loadConfig({ WORKERS: '1' }).WORKERS, 1);
 });
+
+test('the thresholds of pressure are in order', () => {
+  assert.match(
+    faultsOf({ PRESSURE_PAUSE_PERCENT: '90' }).join(),
+    /PRESSURE_PAUSE_PERCENT: expected a number from PRESSURE_REFUSE_PERCENT \(75\) to PRESSURE_SHED_PERCENT \(85\), got 90/,
+  );
+  assert.ok(faultsOf({ PRESSURE_REFUSE_PERCENT: '81' }).length > 0);
+  assert.equal(loadConfig({ PRESSURE_PAUSE_PERCENT: '85' }).PRESSURE_PAUSE_PERCENT, 85);
+});

@@ -36,6 +36,17 @@ async function served(
 }
 
 describe('POST /events/<topic>', () => {
+  it('answers 503 and when to try again while no events are accepted, and takes them afterwards', async (t) => {
+    let busy: string | undefined = 'this pod is under pressure';
+    const { post, accepted } = await served(t, { refusal: () => busy });
+    const refused = await post();
+    assert.equal(refused.status, 503);
+    assert.match(String(refused.headers['retry-after']), /^\d+$/);
+    assert.equal(accepted.length, 0);
+    busy = undefined;
+    assert.equal((await post()).status, 202);
+  });
+
   it('takes an event and answers 202', async (t) => {
     const { post, accepted } = await served(t);
     assert.equal((await post()).status, 202);

@@ -62,6 +62,13 @@ const PANELS = [
     unit: 1e6,
     values: (now) => [now.sum('process_resident_memory_bytes'), now.sum('nodejs_heap_size_used_bytes')],
   },
+  {
+    title: 'Pressure, share of the fullest limit',
+    series: ['in use'],
+    format: percent,
+    max: 1,
+    values: (now) => [now.max('sluice_pressure')],
+  },
 ].map((panel) => ({ ...panel, chart: new Chart(panel, SPAN_MS), points: [] }));
 
 const status = document.querySelector('#status');

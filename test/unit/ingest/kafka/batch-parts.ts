@@ -40,6 +40,8 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
       return Promise.resolve();
     },
   };
+  /** Why nothing is to be consumed. */
+  const hold: { reason: string | undefined } = { reason: undefined };
   const badBatches = new BadBatches({ policy, sink, metrics, log, clock, stopping: stopping.signal });
   const processor = new BatchProcessor({
     pipeline: new Pipeline({
@@ -51,6 +53,7 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
       now: clock.now,
     }),
     publisher,
+    hold: () => hold.reason,
     deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now }),
     badBatches,
     metrics,
@@ -58,7 +61,7 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
     clock,
     stopping: stopping.signal,
   });
-  return { publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
+  return { hold, publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
 }
 
 /** What a driver would hand over, and what was done with it. */

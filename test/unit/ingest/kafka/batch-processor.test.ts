@@ -149,3 +149,39 @@ test('the time of each publish that the bus has acknowledged is measured', async
   assert.equal(publisher.attempts, 3);
   assert.equal(await measured(), 2);
 });
+
+test('while nothing is to be consumed a batch waits at its next chunk, keeps its membership and is not lost', async () => {
+  const { processor, publisher, hold } = setUp();
+  const batch = new FakeBatch(events(1_200));
+  let heldBeats = 0;
+  publisher.failing = () => {
+    hold.reason = 'under pressure';
+    return [];
+  };
+  batch.onHeartbeat = () => {
+    if (hold.reason === undefined || processor.held === undefined) return;
+    assert.deepEqual(processor.held, { topic: 'bids', partition: 0, reason: 'under pressure' });
+    assert.equal(batch.committed.at(-1), publisher.attempts * 500);
+    heldBeats += 1;
+    if (heldBeats % 3 === 0) hold.reason = undefined;
+  };
+  await processor.process(batch);
+  assert.equal(heldBeats, 6);
+  assert.deepEqual(offsetsOf(publisher), range(0, 1_200));
+  assert.deepEqual(batch.committed, [500, 1000, 1200]);
+  assert.equal(processor.held, undefined);
+});
+
+for (const [what, happen] of leaving) {
+  test(`when ${what} while nothing is to be consumed, the batch is left uncommitted`, async () => {
+    const parts = setUp();
+    parts.hold.reason = 'under pressure';
+    const batch = new FakeBatch(events(3));
+    batch.onHeartbeat = () => {
+      if (parts.processor.held !== undefined) happen(batch, parts);
+    };
+    await parts.processor.process(batch);
+    assert.equal(parts.publisher.attempts, 0);
+    assert.deepEqual(batch.committed, []);
+  });
+}

@@ -11,7 +11,7 @@ import { objectsIn, readAllocationProfile, readCpuProfile } from '../../../helpe
 import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
 
 const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
-const PATHS = [...RECORDINGS, '/debug/hub', '/debug/ingest', '/debug/', '/debug/page.js'];
+const PATHS = [...RECORDINGS, '/debug/hub', '/debug/ingest', '/debug/pressure', '/debug/', '/debug/page.js'];
 
 const enough: Memory = { used: 1, available: 1_000_000_000 };
 
@@ -26,6 +26,7 @@ const inspectable: DebugOptions['inspectable'] = {
   sockets: { inspect: () => ({ count: 0 }) },
   addresses: { inspect: () => ({ count: 0 }) },
   kafka: undefined,
+  pressure: { inspect: () => null },
 };
 
 async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {

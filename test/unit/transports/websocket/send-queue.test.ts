@@ -279,3 +279,17 @@ test('a burst larger than the bound is no slowness: a socket that takes it goes 
   assert.equal(wire.overflows, 0);
   assert.equal(wire.said.join(' '), Array.from({ length: 100 }, () => '0123→1').join(' '));
 });
+
+test('what has been dropped is not written when the socket has drained, nor at an orderly close', async () => {
+  const { wire, sendQueue } = setUp();
+  wire.slowFrom = 1;
+  sendQueue.add(saying('a'), '1');
+  await setImmediate();
+  sendQueue.add(saying('b'), '1');
+  sendQueue.drop();
+  assert.equal(sendQueue.waitingBytes, sendQueue.copiedBytes);
+  sendQueue.finish();
+  wire.drain();
+  await setImmediate();
+  assert.deepEqual(wire.said, ['a→1']);
+});

@@ -1,0 +1,35 @@
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+
+const RESOLUTION_MS = 20;
+
+/** A turn may be so long before heartbeats and handshakes of others time out. */
+const LONGEST_MS = 1_000;
+
+/** Samples of which the shortest counts: a single pause is no pressure, one after the other for 2 seconds is. */
+const SAMPLES = 8;
+
+const NS_PER_MS = 1e6;
+
+/** How late the event loop comes to its timers. */
+export class LoopDelay {
+  readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  #last: number[] = [];
+
+  start(): void {
+    this.#histogram.enable();
+  }
+
+  stop(): void {
+    this.#histogram.disable();
+  }
+
+  /** The share of the longest delay that it may have. To be called once a sample. */
+  sample(): number {
+    const { mean } = this.#histogram;
+    this.#histogram.reset();
+    // Without a value since the last sample there is no mean.
+    const delay = Number.isNaN(mean) ? 0 : Math.max(0, mean / NS_PER_MS - RESOLUTION_MS);
+    this.#last = [...this.#last.slice(1 - SAMPLES), delay];
+    return this.#last.length < SAMPLES ? 0 : Math.min(...this.#last) / LONGEST_MS;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import {
+  afterSample,
+  CALM_STATE,
+  fullest,
+  pauses,
+  SAMPLE_MS,
+  sheds,
+  SOURCES,
+  type Level,
+  type PressureState,
+  type Sample,
+  type Thresholds,
+} from './policy.ts';
+import type { PressureLevel } from './pressure-level.ts';
+
+interface MonitorOptions {
+  readonly thresholds: Thresholds;
+  /** Measures all sources. */
+  readonly sample: () => Sample;
+  /** What has been released is known to be free only once it has been collected. */
+  readonly collectGarbage: () => Promise<void>;
+  /** Closes some of the sockets for which most bytes wait. @returns how many */
+  readonly shed: () => number;
+  readonly level: PressureLevel;
+  readonly metrics: Pick<Metrics, 'pressure' | 'pressureLevel'>;
+  readonly log: Log;
+}
+
+/** What `/debug/pressure` shows. */
+interface PressureInspection {
+  readonly level: Level;
+  readonly pauses: boolean;
+  readonly used: Sample;
+  readonly thresholds: Thresholds;
+}
+
+const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
+
+/** Samples between two collections under pressure: doubled each time, as they cost, and from the first again once they may help. */
+const COLLECT_AFTER = { first: 4, longest: 128 };
+
+const MEANING: Readonly<Record<Level, string>> = {
+  0: 'no pressure: all is as usual',
+  1: 'pressure: new connections are refused, and the pod is not ready',
+  2: 'pressure: nothing is consumed, and new connections are refused',
+  3: 'pressure: sockets are shed, nothing is consumed, and new connections are refused',
+};
+
+/** Takes samples, and sees to it that the pod acts as the policy says. */
+export class PressureMonitor {
+  readonly #options: MonitorOptions;
+  #state = CALM_STATE;
+  #used = NONE;
+  #timer: NodeJS.Timeout | undefined;
+  /** Samples. */
+  #sinceCollection = 0;
+  #collectAfter = COLLECT_AFTER.first;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+    const { pressure, pressureLevel } = options.metrics;
+    pressureLevel.set(0);
+    for (const source of SOURCES) pressure.set({ source }, 0);
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#takeSample(), SAMPLE_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  inspect(): PressureInspection {
+    const { thresholds } = this.#options;
+    return { level: this.#state.level, pauses: pauses(this.#state), used: this.#used, thresholds };
+  }
+
+  #takeSample(): void {
+    const { sample, thresholds, level, metrics } = this.#options;
+    const before = this.#state;
+    this.#used = sample();
+    this.#state = afterSample(before, this.#used, thresholds);
+    level.set(this.#state.level, pauses(this.#state));
+    for (const source of SOURCES) metrics.pressure.set({ source }, this.#used[source]);
+    metrics.pressureLevel.set(this.#state.level);
+    this.#report(before);
+    this.#sinceCollection += 1;
+    if (this.#state.level > before.level) this.#collectAfter = COLLECT_AFTER.first;
+    if (this.#state.level > 0 && this.#sinceCollection >= this.#collectAfter) void this.#relieve();
+  }
+
+  /** Sockets are shed only where it is not garbage that fills the memory, and some more only once those before are gone. */
+  async #relieve(): Promise<void> {
+    const { collectGarbage, shed, log } = this.#options;
+    this.#sinceCollection = -Infinity;
+    await collectGarbage();
+    this.#takeSample();
+    const count = sheds(this.#state) ? shed() : 0;
+    if (count > 0) log.info({ count }, 'sockets with most bytes waiting were shed');
+    this.#collectAfter =
+      count > 0 ? COLLECT_AFTER.first : Math.min(2 * this.#collectAfter, COLLECT_AFTER.longest);
+    this.#sinceCollection = 0;
+  }
+
+  #report(before: PressureState): void {
+    const { log } = this.#options;
+    const { level } = this.#state;
+    if (level > before.level) log.warn(this.#fields(), MEANING[level]);
+    else if (level < before.level) log.info(this.#fields(), MEANING[level]);
+    else if (pauses(before) && !pauses(this.#state)) {
+      log.warn(this.#fields(), 'the pause has not relieved the pressure: events are consumed again');
+    }
+  }
+
+  #fields(): object {
+    const used = Object.entries(this.#used).map(([source, share]) => [source, Math.round(share * 100) / 100]);
+    return { pressure: this.#state.level, by: fullest(this.#used), ...Object.fromEntries(used) };
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What is measured. `heap`: what is alive in it after a full garbage collection. `memory`: heap and buffers, garbage
+ * included. `resident`: the same with what the C library keeps. `waiting`: bytes copied for one socket each. `loop`: how
+ * late the event loop comes to its timers.
+ */
+export const SOURCES = ['heap', 'memory', 'resident', 'waiting', 'loop'] as const;
+
+export type Source = (typeof SOURCES)[number];
+
+/** Of each source the share of its limit that is in use: at 1 there is no more. */
+export type Sample = Readonly<Record<Source, number>>;
+
+/** 0: none. From 1 on new connections are refused, from 2 on nothing is consumed, at 3 sockets are shed. */
+export type Level = 0 | 1 | 2 | 3;
+
+/** The shares from which on the levels 1, 2 and 3 hold. */
+export type Thresholds = readonly [refuse: number, pause: number, shed: number];
+
+export interface PressureState {
+  readonly level: Level;
+  /** Samples in a row that a lower level would do for. */
+  readonly calm: number;
+  /** Samples since nothing has been consumed; goes on while the level is 2 or 3, though the pause may be over. */
+  readonly paused: number;
+}
+
+export const SAMPLE_MS = 250;
+
+export const CALM_STATE: PressureState = { level: 0, calm: 0, paused: 0 };
+
+/** A level holds until its source has fallen so far below the threshold that it began at. */
+const MARGIN = 0.05;
+
+/** It takes so many calm samples to go down by one level: 2 seconds. */
+const CALM_SAMPLES = 8;
+
+/** If a pause has not helped for so long, 5 seconds, sockets are shed too. */
+const PAUSE_ALONE = 20;
+
+/** 30 seconds: other pods' subscribers wait for the events of paused partitions too. */
+const LONGEST_PAUSE = 120;
+
+/**
+ * A slow event loop is relieved by fewer new connections; to pause partitions would delay their events for all pods, and
+ * the sockets for which most bytes wait are not what keeps it busy. Nor does either give back what the C library keeps.
+ */
+const HIGHEST: Readonly<Record<Source, Level>> = { heap: 3, memory: 3, waiting: 3, resident: 1, loop: 1 };
+
+/** The state after one more sample. Up as far as the fullest source says, at once; down step by step. */
+export function afterSample(state: PressureState, sample: Sample, thresholds: Thresholds): PressureState {
+  const wanted = levelOf(sample, thresholds, 0);
+  const kept = levelOf(sample, thresholds, MARGIN);
+  const isInVain = state.level === 2 && kept >= 2 && state.paused >= PAUSE_ALONE;
+  const raised = isInVain ? 3 : wanted;
+  if (raised > state.level) return at(raised, 0, state);
+  // What is shed makes room for what is consumed afterwards: until the pause, too, can end.
+  const isCalm = state.level === 3 ? kept < 2 : kept < state.level;
+  const calm = isCalm ? state.calm + 1 : 0;
+  return calm < CALM_SAMPLES ? at(state.level, calm, state) : at((state.level - 1) as Level, 0, state);
+}
+
+/** Whether nothing is consumed: from level 2 on, until that has lasted for so long that it does not help. */
+export function pauses({ level, paused }: PressureState): boolean {
+  return level >= 2 && paused <= LONGEST_PAUSE;
+}
+
+/** Whether sockets are to be shed: at level 3, until all sources are calm. */
+export function sheds({ level, calm }: PressureState): boolean {
+  return level === 3 && calm === 0;
+}
+
+/** The source that uses the largest share of its limit. */
+export function fullest(sample: Sample): Source {
+  return SOURCES.reduce((most, source) => (sample[source] > sample[most] ? source : most));
+}
+
+function levelOf(sample: Sample, thresholds: Thresholds, margin: number): Level {
+  const levels = SOURCES.map((source) => {
+    const reached = thresholds.filter((threshold) => sample[source] >= threshold - margin).length;
+    return Math.min(reached, HIGHEST[source]);
+  });
+  return Math.max(...levels) as Level;
+}
+
+function at(level: Level, calm: number, { paused }: PressureState): PressureState {
+  return { level, calm, paused: level >= 2 ? paused + 1 : 0 };
+}

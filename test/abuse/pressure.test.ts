@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import test, { type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+
+/** Each subscriber has variables, and so results, of its own. */
+const BIG = 'subscription ($who: Int) { said(who: $who) { n text } }';
+const SMALL = 'subscription ($who: Int) { said(who: $who) { n } }';
+const SCHEMA = `
+  type Subscription { said(who: Int): Said @event(topic: "items") }
+  type Said { n: Int text: String }
+`;
+
+const LIMIT_MB = 256;
+const SOCKETS = 200;
+const STALLED = SOCKETS / 5;
+const TEXT = 'x'.repeat(50_000);
+
+/** As many bytes may wait for the sockets that stall as are twice of what the pod has. */
+const SETTINGS = {
+  NODE_OPTIONS: '--max-old-space-size=96',
+  MEMORY_LIMIT_MB: String(LIMIT_MB),
+  SOCKET_BUFFER_BYTES: String(Math.round((2 * LIMIT_MB * 2 ** 20) / STALLED)),
+};
+
+const SHED = 'sluice_closes_total{code="1013",reason="pressure"}';
+
+async function start(t: TestContext): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  return startGateway(t, { ...SETTINGS, GRAPH: folder });
+}
+
+/** Bytes of memory that the gateway holds. */
+function residentMb({ child }: GatewayProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** @returns the status: 202 if the event was accepted */
+async function post({ httpUrl }: GatewayProcess, n: number, text: string): Promise<number> {
+  const response = await fetch(`${httpUrl}/events/items`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ n, text }),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** @returns the status with which a new WebSocket is refused, and after how many seconds it may come back */
+async function refusalOf({ graphqlUrl }: GatewayProcess): Promise<string> {
+  const webSocket = new WebSocket(graphqlUrl, 'graphql-transport-ws');
+  const [request, { statusCode, headers }] = (await once(webSocket, 'unexpected-response')) as [
+    ClientRequest,
+    IncomingMessage,
+  ];
+  request.destroy();
+  return `${statusCode} ${headers['retry-after']}`;
+}
+
+const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
+  messages
+    .filter(({ type }) => type === 'next')
+    .map(({ payload }) => (payload as { data?: { said: { n: number } } }).data?.said.n);
+
+test('a pod that clients which do not read would fill refuses, pauses, sheds those, and comes back by itself', async (t) => {
+  const gateway = await start(t);
+  const sockets: RawSocket[] = [];
+  while (sockets.length < SOCKETS) {
+    const more = Array.from({ length: 20 }, () => connectAndInit(t, gateway.graphqlUrl));
+    sockets.push(...(await Promise.all(more)));
+  }
+  const stalled = sockets.slice(0, STALLED);
+  const readers = sockets.slice(STALLED);
+  for (const [who, socket] of sockets.entries()) {
+    socket.subscribe('1', who < STALLED ? BIG : SMALL, { who });
+  }
+  await gateway.untilMetric('sluice_subscribers', SOCKETS);
+  for (const { webSocket } of stalled) webSocket.pause();
+
+  const accepted: number[] = [];
+  let highestMb = 0;
+  let refused = 0;
+  // The kernel takes some megabytes for each before anything waits in the gateway.
+  for (let n = 0; (await gateway.metric(SHED)) === 0; n += 1) {
+    assert.ok(n < 20_000, 'expected sockets to be shed');
+    const status = await post(gateway, n, TEXT);
+    assert.ok(status === 202 || status === 503, `${status}`);
+    if (status === 202) accepted.push(n);
+    else refused += 1;
+    highestMb = Math.max(highestMb, residentMb(gateway));
+    // So that all memory is that of sockets which stall.
+    const last = accepted.at(-1);
+    await eventually(() => assert.ok(readers.every((reader) => numbers(reader).at(-1) === last)));
+  }
+  assert.ok(refused > 0);
+  await gateway.untilNotReady(/under pressure/);
+  assert.match(await refusalOf(gateway), /^503 \d+$/);
+
+  // All by itself: no client reads, leaves or comes.
+  await gateway.untilReady();
+  await gateway.untilMetric('sluice_pressure_level', 0);
+  assert.ok(highestMb < LIMIT_MB, `${highestMb} MB`);
+  const closes = await gateway.metric('sluice_closes_total');
+  assert.equal(closes, await gateway.metric(SHED));
+  assert.ok(closes < STALLED, `${closes} of ${STALLED} were shed, though fewer were enough`);
+
+  const last = 1_000_000;
+  assert.equal(await post(gateway, last, ''), 202);
+  for (const reader of readers) await reader.until(() => numbers(reader).at(-1) === last);
+  for (const reader of readers) assert.deepEqual(numbers(reader), [...accepted, last]);
+  await connectAndInit(t, gateway.graphqlUrl);
+
+  // Those that were shed are told, once they read on.
+  for (const { webSocket } of stalled) webSocket.resume();
+  const ends = await Promise.race(stalled.map(({ closed }) => closed));
+  assert.ok([1013, 1006].includes(ends.code), `${ends.code}`);
+  assert.equal(gateway.child.exitCode, null);
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test, type TestContext } from 'node:test';
+import { Metrics } from '../../../src/metrics.ts';
+import { PressureMonitor } from '../../../src/pressure/monitor.ts';
+import { SAMPLE_MS, type Sample } from '../../../src/pressure/policy.ts';
+import { PressureLevel } from '../../../src/pressure/pressure-level.ts';
+import { readableLog } from '../ingest/parts.ts';
+
+const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
+
+/** A monitor of a process that is as full as a test says. */
+function setUp(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0 };
+  const level = new PressureLevel();
+  const metrics = new Metrics();
+  const { log, lines } = readableLog();
+  const monitor = new PressureMonitor({
+    thresholds: [0.75, 0.8, 0.85],
+    sample: () => ({ ...NONE, memory: pod.used + pod.garbage }),
+    collectGarbage: () => {
+      pod.collections += 1;
+      pod.garbage = 0;
+      return Promise.resolve();
+    },
+    shed: () => {
+      pod.sheds += 1;
+      return 5;
+    },
+    level,
+    metrics,
+    log,
+  });
+  monitor.start();
+  t.after(() => monitor.stop());
+  const samples = async (count: number): Promise<void> => {
+    for (let sample = 0; sample < count; sample += 1) {
+      t.mock.timers.tick(SAMPLE_MS);
+      await nextTurn();
+    }
+  };
+  return { pod, level, metrics, lines, monitor, samples };
+}
+
+test('the level goes up and down with what is measured, and each change is logged once', async (t) => {
+  const { pod, level, metrics, lines, samples } = setUp(t);
+  await samples(10);
+  assert.deepEqual([level.notReady(), level.pause(), lines.length], [undefined, undefined, 0]);
+  pod.used = 0.82;
+  await samples(3);
+  assert.match(level.notReady() ?? '', /pressure, level 2/);
+  assert.match(level.pause() ?? '', /pressure/);
+  assert.equal((await metrics.pressureLevel.get()).values[0]?.value, 2);
+  pod.used = 0.3;
+  await samples(20);
+  assert.deepEqual([level.notReady(), level.pause()], [undefined, undefined]);
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    [
+      'pressure: nothing is consumed, and new connections are refused',
+      'pressure: new connections are refused, and the pod is not ready',
+      'no pressure: all is as usual',
+    ],
+  );
+  const { values } = await metrics.pressure.get();
+  assert.deepEqual(
+    values.map(({ labels, value }) => [labels.source, value]),
+    [
+      ['heap', 0],
+      ['memory', 0.3],
+      ['resident', 0],
+      ['waiting', 0],
+      ['loop', 0],
+    ],
+  );
+});
+
+test('no socket is shed for what turns out to be garbage', async (t) => {
+  const { pod, level, samples } = setUp(t);
+  await samples(4);
+  Object.assign(pod, { used: 0.5, garbage: 0.4 });
+  await samples(30);
+  assert.deepEqual([pod.collections >= 1, pod.sheds, level.notReady()], [true, 0, undefined]);
+});
+
+test('sockets are shed again and again, a second apart at least, until there is room', async (t) => {
+  const { pod, samples } = setUp(t);
+  await samples(4);
+  pod.used = 0.9;
+  await samples(1);
+  assert.equal(pod.sheds, 1);
+  await samples(3);
+  assert.equal(pod.sheds, 1);
+  await samples(5);
+  assert.equal(pod.sheds, 3);
+  pod.used = 0.5;
+  await samples(20);
+  assert.equal(pod.sheds, 3);
+});
+
+test('garbage is collected less and less often while the level lasts, and never without pressure', async (t) => {
+  const { pod, samples } = setUp(t);
+  await samples(500);
+  assert.equal(pod.collections, 0);
+  pod.used = 0.77;
+  await samples(4 * 600);
+  assert.ok(pod.collections >= 10 && pod.collections <= 30, `${pod.collections}`);
+});

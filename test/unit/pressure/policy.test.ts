@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  afterSample,
+  CALM_STATE,
+  fullest,
+  pauses,
+  sheds,
+  type Level,
+  type PressureState,
+  type Sample,
+  type Source,
+} from '../../../src/pressure/policy.ts';
+
+const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
+
+const THRESHOLDS = [0.75, 0.8, 0.85] as const;
+
+/** The state after these samples, which are shares of one source. */
+function after(shares: readonly number[], { source = 'memory' as Source, from = CALM_STATE } = {}) {
+  return shares.reduce<PressureState>(
+    (state, share) => afterSample(state, { ...NONE, [source]: share }, THRESHOLDS),
+    from,
+  );
+}
+
+const times = (count: number, share: number): number[] => Array.from({ length: count }, () => share);
+
+const at = (level: Level): PressureState => ({ level, calm: 0, paused: level >= 2 ? 1 : 0 });
+
+const rises: [share: number, level: Level][] = [
+  [0, 0],
+  [0.74, 0],
+  [0.75, 1],
+  [0.79, 1],
+  [0.8, 2],
+  [0.84, 2],
+  [0.85, 3],
+  [1.5, 3],
+];
+
+for (const [share, level] of rises) {
+  test(`one sample of ${share} raises the level from 0 to ${level}`, () => {
+    assert.equal(after([share]).level, level);
+  });
+}
+
+for (const [source, level] of [
+  ['heap', 3],
+  ['memory', 3],
+  ['waiting', 3],
+  ['resident', 1],
+  ['loop', 1],
+] as const) {
+  test(`${source} raises the level to ${level} at most`, () => {
+    assert.equal(after([0.99], { source }).level, level);
+  });
+}
+
+test('one source that is full is enough', () => {
+  const state = afterSample(CALM_STATE, { ...NONE, heap: 0.1, waiting: 0.82, loop: 0.9 }, THRESHOLDS);
+  assert.equal(state.level, 2);
+});
+
+test('a level is kept while the share is less than five hundredths below its threshold', () => {
+  assert.equal(after(times(100, 0.71), { from: at(1) }).level, 1);
+  assert.equal(after(times(8, 0.76), { from: at(2) }).level, 2);
+});
+
+test('each level takes eight calm samples in a row to end, and the next begins to count anew', () => {
+  const levels = Array.from({ length: 25 }, (_, count) => after(times(count, 0.1), { from: at(3) }).level);
+  assert.deepEqual(levels, [
+    ...Array<Level>(8).fill(3),
+    ...Array<Level>(8).fill(2),
+    ...Array<Level>(8).fill(1),
+    0,
+  ]);
+});
+
+test('a sample that is not calm begins the count anew', () => {
+  assert.equal(after([...times(7, 0.1), 0.72, ...times(7, 0.1)], { from: at(1) }).level, 1);
+});
+
+test('nothing is consumed at the levels 2 and 3, and for 30 seconds at most', () => {
+  assert.deepEqual(
+    ([0, 1, 2, 3] as const).map((level) => pauses(at(level))),
+    [false, false, true, true],
+  );
+  assert.equal(pauses(after(times(120, 0.99))), true);
+  const late = after(times(121, 0.99));
+  assert.deepEqual([pauses(late), late.level], [false, 3]);
+});
+
+test('a pause that is over does not begin anew before the level has been under 2', () => {
+  const late = after(times(121, 0.99));
+  assert.equal(pauses(after([...times(8, 0.1), 0.99], { from: late })), false);
+  assert.equal(pauses(after([...times(16, 0.1), 0.99], { from: late })), true);
+});
+
+test('where a pause alone has not helped for 5 seconds, sockets are shed until it can end', () => {
+  for (const share of [0.75, 0.79, 0.84]) {
+    const inVain = after(times(20, share), { from: after([0.8]) });
+    assert.deepEqual([inVain.level, sheds(inVain)], [3, true], `${share}`);
+  }
+  assert.equal(after(times(19, 0.84), { from: after([0.8]) }).level, 2);
+  const paused = after(times(20, 0.76), { from: after([0.8]) });
+  assert.equal(sheds(after([0.76], { from: paused })), true);
+  assert.equal(sheds(after([0.74], { from: paused })), false);
+});
+
+test('sockets are shed at level 3 only, and not in calm samples', () => {
+  assert.equal(sheds(after([0.84])), false);
+  assert.equal(sheds(after([0.85])), true);
+  assert.equal(sheds(after([0.85, 0.74])), false);
+  assert.equal(sheds(after([0.85, 0.74, 0.85])), true);
+});
+
+test('the fullest source is named', () => {
+  assert.equal(fullest({ ...NONE, heap: 0.2, waiting: 0.7, loop: 0.3 }), 'waiting');
+});
