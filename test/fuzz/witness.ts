@@ -32,6 +32,8 @@ export class Witness {
     webSocket.on('error', (error) => this.#faults.push(`the honest client failed: ${error.message}`));
     await once(webSocket, 'open');
     webSocket.send(JSON.stringify({ type: 'connection_init' }));
+    // A client that does not wait for it is closed with 4401.
+    await once(webSocket, 'message');
     const query = `subscription { bid_placed(auction_id: "${AUCTION}") { bid_id is_mine amount { formatted } } }`;
     webSocket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
     await this.#gateway.untilMetric('sluice_subscribers', 1);
