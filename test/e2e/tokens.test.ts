@@ -13,6 +13,7 @@ const SCHEMA = `
   type Query { me: String }
   type Subscription {
     bid: Bid @event(topic: "bids")
+    sealed_bid: Bid @event(topic: "bids") @auth(requires: "admin")
   }
   type Bid { n: Int, role: String, slow_role: String }
 `;
@@ -181,6 +182,28 @@ for (const type of ['pong', 'ping'] as const) {
     if (type === 'ping') assert.deepEqual(answers[0], undefined, 'the token does not come back');
   });
 }
+
+test('a fresh token without a right ends the subscriptions that need it, and no others', async (t) => {
+  const gateway = await gatewayOf();
+  let role = 'admin';
+  const fresh = (): Promise<string> => signToken({ sub: 'ann', role });
+  const { options, send } = refreshing(await fresh(), fresh);
+  const client = graphqlClient(t, gateway.graphqlUrl, options);
+  const sealed = new Received<{ sealed_bid: { n: number } }>(client, 'subscription { sealed_bid { n } }');
+  const open = new Received<{ bid: { n: number } }>(client, 'subscription { bid { n role } }');
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await gateway.postEvent('bids', { n: 1 });
+  await sealed.until(1);
+  role = 'guest';
+  await send();
+  assert.deepEqual(JSON.parse(JSON.stringify(await sealed.untilEnd())), [
+    { message: 'The viewer may not use Subscription.sealed_bid.', extensions: { code: 'FORBIDDEN' } },
+  ]);
+  await gateway.postEvent('bids', { n: 2 });
+  await open.until(2);
+  assert.deepEqual(open.data, [{ bid: { n: 1, role: 'admin' } }, { bid: { n: 2, role: 'guest' } }]);
+  assert.equal(sealed.data.length, 1);
+});
 
 test('a client that sends no fresh token is warned, and closed with 4403 when the grace period is over', async (t) => {
   const gateway = await gatewayOf();

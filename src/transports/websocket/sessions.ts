@@ -191,8 +191,7 @@ export class Sessions<Owner extends SessionOwner> {
     session.dueAt = this.#warnsAt(token);
     if (!isChanged) return;
     owner.become(viewer);
-    for (const subscription of session.subscriptions)
-      subscription.group?.viewerChanged(subscription, previous);
+    for (const subscription of session.subscriptions) subscription.viewerChanged(previous);
   }
 }
 

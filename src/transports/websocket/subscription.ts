@@ -56,6 +56,14 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     return this.#group;
   }
 
+  /** The viewer was `previous` until now. A subscription that the new one may not hold ends with the reason. */
+  viewerChanged(previous: Json): void {
+    const group = this.#group;
+    const refusal = group?.plan.refusal?.(this.viewer);
+    if (refusal === undefined) group?.viewerChanged(this, previous);
+    else this.end([refusal]);
+  }
+
   deliver(result: SerializedResult): void {
     if (this.#ended === undefined) this.#owner.sendQueue.add(result, this.#id);
   }
