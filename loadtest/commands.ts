@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
   ladder: () => import('./targets/ladder/ladder-command.ts'),
   micro: () => import('./micro/micro-command.ts'),
   cycles: () => import('./memory/cycles-command.ts'),
+  storm: () => import('./storm/storm-command.ts'),
   heap: () => import('./memory/heap-command.ts'),
   profile: () => import('./profile/profile-command.ts'),
   report: () => import('./report/report-command.ts'),

@@ -19,9 +19,10 @@ export class Audience {
   #changing: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(load: Load, ports: readonly number[]) {
+  /** @param perSecond sockets that each process connects in a second; absent: as many as the server takes */
+  constructor(load: Load, ports: readonly number[], perSecond?: number) {
     this.#load = load;
-    const common = { endpoints: ports.map((port) => ({ host: '127.0.0.1', port })), load };
+    const common = { endpoints: ports.map((port) => ({ host: '127.0.0.1', port })), load, perSecond };
     const start = (
       assignment: Pick<Assignment, 'first' | 'sockets' | 'stalled' | 'sampleEvery'>,
     ): ClientProcess => new ClientProcess({ ...common, ...assignment }, () => this.#notify());

@@ -19,6 +19,7 @@ const subscribers: Subscriber[] = [];
 const faults: string[] = [];
 const handshakes: number[] = [];
 const endings: Record<string, number> = {};
+let openedAt = 0;
 let unexpected = 0;
 let awaited: number | undefined;
 let visiting: NodeJS.Timeout | undefined;
@@ -46,7 +47,10 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  open: () => openSome(),
+  open: () => {
+    openedAt = performance.now();
+    openSome();
+  },
   await: ({ seq }) => {
     awaited = seq;
   },
@@ -67,8 +71,9 @@ const handlers: Handlers = {
 };
 
 function openSome(): void {
-  const { first, sockets, stalled } = assignment;
-  while (subscribers.length < sockets && subscribers.length - tally.open < OPENING) {
+  const { first, sockets, stalled, perSecond = Infinity } = assignment;
+  const until = Math.min(sockets, tally.open + OPENING, ((performance.now() - openedAt) / 1_000) * perSecond);
+  while (subscribers.length < until) {
     const index = subscribers.length;
     const localAddress = `127.0.1.${1 + (index % LOCAL_ADDRESSES)}`;
     subscribers.push(

@@ -12,6 +12,8 @@ export interface Assignment {
   readonly stalled: number;
   /** Every so-many-th socket parses and compares all that it gets. */
   readonly sampleEvery: number;
+  /** It connects no more than so many of them in a second; absent: as fast as the server takes them. */
+  readonly perSecond?: number | undefined;
 }
 
 /** From the load test to a client process. */

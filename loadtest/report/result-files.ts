@@ -10,13 +10,14 @@ export interface Results {
   readonly ladder: readonly Ladder[];
   readonly heap: readonly Tables[];
   readonly cycles: readonly Tables[];
+  readonly storm: readonly Tables[];
   readonly micro: readonly Tables[];
 }
 
 export type Kind = keyof Results;
 
 /** In the order in which they are told about. */
-export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'micro'];
+export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'storm', 'micro'];
 
 /** What tells that a file holds what its kind says: enough to refuse one that does not. */
 const LISTS: Readonly<Record<Kind, string>> = {
@@ -24,6 +25,7 @@ const LISTS: Readonly<Record<Kind, string>> = {
   ladder: 'steps',
   heap: 'tables',
   cycles: 'tables',
+  storm: 'tables',
   micro: 'tables',
 };
 
@@ -36,7 +38,14 @@ interface File {
 
 /** @throws Error that names the file, what was expected and what came */
 export function readResults(files: readonly File[]): Results {
-  const all: Record<Kind, unknown[]> = { loadtest: [], ladder: [], heap: [], cycles: [], micro: [] };
+  const all: Record<Kind, unknown[]> = {
+    loadtest: [],
+    ladder: [],
+    heap: [],
+    cycles: [],
+    storm: [],
+    micro: [],
+  };
   for (const file of files) {
     const [kind, results] = read(file);
     all[kind].push(results);

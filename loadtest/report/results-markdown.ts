@@ -17,6 +17,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   ladder: 'The ladder',
   heap: 'What an idle socket holds',
   cycles: 'Coming and leaving',
+  storm: 'Coming back all at once',
   micro: 'Parts by themselves',
 };
 
@@ -27,6 +28,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     ladder: results.ladder.map(ladderSection),
     heap: results.heap.map(tablesSection),
     cycles: results.cycles.map(tablesSection),
+    storm: results.storm.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };
   const parts = [

@@ -11,6 +11,7 @@ const COMMANDS = {
   ladder: '--seconds',
   micro: '--turn-ms',
   cycles: '--warm-up',
+  storm: '--returning',
   heap: '--singles',
   profile: '--seconds',
   report: '--out',
@@ -82,7 +83,15 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
     const invocation = await readCommandLine([name, ...args]);
     return 'run' in invocation && invocation.needsServices ? [name] : [];
   });
-  assert.deepEqual((await Promise.all(all)).flat(), ['run', 'check', 'ladder', 'cycles', 'heap', 'profile']);
+  assert.deepEqual((await Promise.all(all)).flat(), [
+    'run',
+    'check',
+    'ladder',
+    'cycles',
+    'storm',
+    'heap',
+    'profile',
+  ]);
 });
 
 test('The program exits with 2 for a command line that it refuses, with 1 for a command that fails', async () => {
