@@ -147,6 +147,7 @@ export async function createPublicSide(
       path: GRAPHQL_PATH,
       originCheck,
       admission,
+      turns,
       accept: (request, socket, head) => sockets.accept(request, socket, head),
       log: httpLog,
     }).handle,

@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { TurnTaker, Turns } from '../support/turns.ts';
 import type { Admission, Refusal } from './admission.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { pathOf } from './router.ts';
@@ -15,6 +16,8 @@ export interface UpgradeOptions {
   readonly originCheck: OriginCheck;
   readonly admission: Pick<Admission, 'refusal' | 'admitted'>;
   readonly accept: AcceptUpgrade;
+  /** Upgrades take turns with what other clients ask for: thousands may come at the same instant. */
+  readonly turns: Pick<Turns, 'run'>;
   readonly log: Log;
 }
 
@@ -31,6 +34,13 @@ export class Upgrade {
   }
 
   readonly handle: AcceptUpgrade = (request, socket, head) => {
+    this.#options.turns.run(new WaitingSocket(socket), () => {
+      if (!socket.destroyed) this.#admit(request, socket, head);
+      return 0;
+    });
+  };
+
+  #admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { accept, admission, log } = this.#options;
     const refusal = this.#refusal(request) ?? admission.refusal(request);
     if (refusal !== undefined) {
@@ -44,7 +54,7 @@ export class Upgrade {
       log.error({ err: error }, `upgrade failed: ${messageOf(error)}`);
       socket.destroy();
     }
-  };
+  }
 
   #refusal(request: IncomingMessage): Refusal | undefined {
     const { path, originCheck } = this.#options;
@@ -53,6 +63,28 @@ export class Upgrade {
       return { status: 403, message: originCheck.refusal(request.headers) };
     }
     return undefined;
+  }
+}
+
+/** A socket until it has its turn. */
+class WaitingSocket implements TurnTaker {
+  spentUntil = 0;
+  readonly #socket: Duplex;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+  }
+
+  hold(): void {
+    this.#socket.on('error', ignore);
+  }
+
+  resume(): void {
+    this.#socket.off('error', ignore);
+  }
+
+  overrun(): void {
+    throw new Error('expected one job of a socket, got more');
   }
 }
 

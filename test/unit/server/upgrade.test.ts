@@ -11,12 +11,18 @@ import { describe, it, type TestContext } from 'node:test';
 import { Admission, type AdmissionCheck } from '../../../src/server/admission.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { refuseUpgrade, Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
+import { Turns } from '../../../src/support/turns.ts';
 import { ask, deferred, done, listen, silent } from './serve.ts';
 
 /** An upgrade of which each socket is admitted. */
-function upgradeTo(path: string, accept: AcceptUpgrade, checks: readonly AdmissionCheck[] = []): Upgrade {
+function upgradeTo(
+  path: string,
+  accept: AcceptUpgrade,
+  { checks = [], now = () => 0 }: { checks?: readonly AdmissionCheck[]; now?: () => number } = {},
+): Upgrade {
   const admission = new Admission({ checks, refused: () => undefined, random: () => 0.5 });
-  return new Upgrade({ path, originCheck: new OriginCheck([]), admission, accept, log: silent });
+  const turns = new Turns({ msPerSecond: 1_000, now });
+  return new Upgrade({ path, originCheck: new OriginCheck([]), admission, turns, accept, log: silent });
 }
 
 async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
@@ -73,10 +79,12 @@ describe('Upgrade', () => {
   });
 
   it('refuses what a check finds fault with, and says when to come back', async (t) => {
-    const { handle } = upgradeTo('/graphql', refuse, [
-      { fault: () => undefined },
-      { fault: () => ({ reason: 'connections', message: 'expected fewer' }) },
-    ]);
+    const { handle } = upgradeTo('/graphql', refuse, {
+      checks: [
+        { fault: () => undefined },
+        { fault: () => ({ reason: 'connections', message: 'expected fewer' }) },
+      ],
+    });
     const { port } = await listen(t, { handle: done, upgrade: handle });
     const [head = '', body] = (await upgrade(port, '/graphql')).split('\r\n\r\n');
     assert.match(head, /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 6\r\n/);
@@ -142,6 +150,31 @@ describe('Upgrade', () => {
     client.end();
     socket.resume().end();
     await once(socket, 'close');
+  });
+
+  it('spreads many that come at once over turns of the event loop, and passes over those that leave meanwhile', async () => {
+    let now = 0;
+    const accepted: Duplex[] = [];
+    const accept: AcceptUpgrade = (_request, socket) => {
+      now += 4;
+      accepted.push(socket);
+    };
+    const { handle } = upgradeTo('/', accept, { now: () => now });
+    const sockets = Array.from({ length: 8 }, () => new PassThrough());
+    for (const socket of sockets) {
+      handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
+    }
+    assert.equal(accepted.length, 3, 'of 4 ms each, where a turn has 10');
+    sockets[5]?.destroy(new Error('ECONNRESET'));
+    for (const count of [6, 7]) {
+      await nextTurn();
+      assert.equal(accepted.length, count);
+    }
+    assert.deepEqual(
+      accepted,
+      sockets.filter((_, index) => index !== 5),
+    );
+    assert.equal(sockets[7]?.listenerCount('error'), 0);
   });
 
   it('does not keep the request for as long as the socket lives', async (t) => {
