@@ -59,9 +59,10 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   /** The viewer was `previous` until now. A subscription that the new one may not hold ends with the reason. */
   viewerChanged(previous: Json): void {
     const group = this.#group;
+    // First, as the group finds a subscriber that leaves by its viewer.
+    group?.viewerChanged(this, previous);
     const refusal = group?.plan.refusal?.(this.viewer);
-    if (refusal === undefined) group?.viewerChanged(this, previous);
-    else this.end([refusal]);
+    if (refusal !== undefined) this.end([refusal]);
   }
 
   deliver(result: SerializedResult): void {
