@@ -58,8 +58,9 @@ function sum(one: Size, other: Size): Size {
 }
 
 /**
- * The sizes of the selection sets of one operation. Each fragment is counted once, however often it is spread: the time
- * is proportional to the document's length, not to what it expands to. The document may be invalid otherwise, but must
+ * The sizes of the selection sets of one operation. Each fragment is counted once for each size that a list around it
+ * has by `sizedFields`, however often it is spread: the time is bounded by the document's length, not by what it expands
+ * to. The document may be invalid otherwise, but must
  * have no circles of fragments.
  */
 export class Sizes {
@@ -68,7 +69,10 @@ export class Sizes {
   readonly #lists: IntrospectionLists;
   readonly #fragments: Fragments;
   readonly #valueOf: NumberArgument;
+  /** By fragment. */
   readonly #known = new Map<string, Size>();
+  /** By the names of the lists and their size, then by fragment. */
+  readonly #knownSized = new Map<string, Map<string, Size>>();
 
   constructor(
     schema: GraphQLSchema,
@@ -170,7 +174,10 @@ export class Sizes {
     if (selectionSet === undefined) return NOTHING;
     const type = field && getNamedType(field.type);
     if (names.length === 0) return this.#selections(selectionSet.selections, type, undefined, this.#known);
-    return this.#selections(selectionSet.selections, type, { names, items }, new Map());
+    const key = `${items} ${names.join(' ')}`;
+    const known = this.#knownSized.get(key) ?? new Map<string, Size>();
+    this.#knownSized.set(key, known);
+    return this.#selections(selectionSet.selections, type, { names, items }, known);
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   getDirectiveValues,
   getNamedType,
+  isAbstractType,
   isInterfaceType,
   isLeafType,
   isObjectType,
@@ -46,16 +47,28 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * The weights of a schema's fields, by `@cost` and `@listSize` of the GraphQL cost directives specification. A field
- * that returns objects weighs 1, one that returns a scalar 0, a list without `@listSize` counts as one item.
+ * that returns objects weighs 1, one that returns a scalar 0, a list without `@listSize` counts as one item. What is asked
+ * of an interface or union costs as much as with the heaviest of its types.
  */
 export class Weights {
   /** Some field has an argument that says how many items its list may have. */
   readonly haveSlices: boolean;
   readonly #schema: GraphQLSchema;
   readonly #known = new WeakMap<Field, FieldWeight>();
+  /** Of a field of an interface: those of the types that implement it. */
+  readonly #implementing = new Map<Field, readonly Field[]>();
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
+    for (const type of Object.values(schema.getTypeMap()).filter((each) => isInterfaceType(each))) {
+      for (const [name, field] of Object.entries(type.getFields())) {
+        const fields = schema.getPossibleTypes(type).map((possible) => possible.getFields()[name]);
+        this.#implementing.set(
+          field,
+          fields.filter((each) => each !== undefined),
+        );
+      }
+    }
     this.haveSlices = Object.values(schema.getTypeMap())
       .filter((type) => isObjectType(type) || isInterfaceType(type))
       .some((type) =>
@@ -70,7 +83,13 @@ export class Weights {
   }
 
   #read(field: Field): FieldWeight {
+    const implementing = this.#implementing.get(field) ?? [];
+    return implementing.map((each) => this.of(each)).reduce(heavier, this.#own(field));
+  }
+
+  #own(field: Field): FieldWeight {
     const type: GraphQLNamedType = getNamedType(field.type);
+    const types = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
     const weighed = field.args.flatMap((argument): [string, number][] => {
       const weight = this.#cost(argument);
       return weight === undefined ? [] : [[argument.name, weight]];
@@ -78,7 +97,7 @@ export class Weights {
     return {
       call: this.#cost(field) ?? (isLeafType(type) ? 0 : 1),
       arguments: new Map(weighed),
-      item: this.#cost(type) ?? 0,
+      item: types.length === 0 ? 0 : Math.max(...types.map((each) => this.#cost(each) ?? 0)),
       list: this.#listSize(field),
     };
   }
@@ -108,10 +127,31 @@ export class Weights {
   }
 }
 
+function heavier(one: FieldWeight, other: FieldWeight): FieldWeight {
+  const weights = [...one.arguments, ...other.arguments];
+  return {
+    call: Math.max(one.call, other.call),
+    arguments: new Map(weights.toSorted(([, weight], [, next]) => weight - next)),
+    item: Math.max(one.item, other.item),
+    list: one.list && other.list ? larger(one.list, other.list) : (one.list ?? other.list),
+  };
+}
+
+function larger(one: ListSize, other: ListSize): ListSize {
+  const assumed = [one.assumed, other.assumed].filter((size) => size !== undefined);
+  return {
+    assumed: assumed.length === 0 ? undefined : Math.max(...assumed),
+    slicing: [...new Set([...one.slicing, ...other.slicing])],
+    requireOne: one.requireOne || other.requireOne,
+    sizedFields: [...new Set([...one.sizedFields, ...other.sizedFields])],
+  };
+}
+
 /** How many items a list may have; one with neither a size nor the argument that it requires has no bound. */
 export function itemsOf(list: ListSize, field: Field, node: FieldNode, valueOf: NumberArgument): number {
   const sizes = list.slicing.flatMap((name) => valueOf(node, name) ?? defaultOf(field, name) ?? []);
-  if (sizes.length > 0) return Math.max(0, ...sizes);
+  // A back end may take zero, or less, for all.
+  if (sizes.length > 0) return Math.max(1, ...sizes);
   return list.assumed ?? (list.requireOne ? Infinity : 1);
 }
 

@@ -110,9 +110,15 @@ describe('the cost of an operation', () => {
           free: Item @cost(weight: "0")
           rebate: Item @cost(weight: "-10")
           heavy: Heavy
+          node: Node
+          any: Any
         }
+        interface Node { id: ID! reports: [Item!] }
+        type Light implements Node { id: ID! reports: [Item!] }
+        type Org implements Node { id: ID! reports: [Item!] @listSize(assumedSize: 100) @cost(weight: "50") }
+        union Any = Light | Heavy
         type Page { nodes: [Item!] other: [Item!] }
-        type Item { id: ID! next: Item slow: String @cost(weight: "3") }
+        type Item { id: ID! next: Item heavy: Heavy page(first: Int!): Page @listSize(slicingArguments: ["first"], sizedFields: ["nodes"]) slow: String @cost(weight: "3") }
         type Heavy @cost(weight: "7") { id: ID! }
       `),
     ),
@@ -140,6 +146,30 @@ describe('the cost of an operation', () => {
       costOf(`{ a: page(first: 5) { ...Nodes } b: page(first: 50) { ...Nodes } } ${fragment}`),
       59,
     );
+  });
+
+  it('counts a fragment below a list of one size once, however often it is spread', () => {
+    const fragments = times(
+      40,
+      (index) =>
+        `fragment F${index} on Page { nodes { a: page(first: 1) { ...F${index + 1} } b: page(first: 1) { ...F${index + 1} } } }`,
+    );
+    const query = `{ page(first: 1) { ...F0 } } ${fragments} fragment F40 on Page { other { id } }`;
+    assert.deepEqual(limitOf(executorFor(schema), query), {
+      code: 'TOO_MANY_FIELDS',
+      limit: 2_000,
+      value: 5 * 2 ** 40 - 2,
+    });
+  });
+
+  it('of what is asked of an interface or union is that of its heaviest type', () => {
+    assert.equal(costOf('{ node { reports { next { id } } } }'), 151);
+    assert.equal(costOf('{ node { ... on Light { reports { next { id } } } } }'), 3);
+    assert.equal(costOf('{ any { ... on Light { id } } }'), 8);
+  });
+
+  it('is not less for a list of none', () => {
+    assert.equal(costOf('{ items(first: -1) { heavy { id } } }'), 9);
   });
 
   it('counts list sizes in variables for each operation', () => {
