@@ -18,6 +18,8 @@ export class PastViewers {
   /** Of each subscriber, oldest first. */
   #past: Map<Subscriber, PastViewer[]> | undefined;
   #until = 0;
+  /** Events before this one were no longer pending when those that only they need were let go. */
+  #needed = 0;
 
   /**
    * @param previous the viewer until now
@@ -25,15 +27,21 @@ export class PastViewers {
    */
   replaced(subscriber: Subscriber, previous: Json, pending: { first: number; last: number }): void {
     this.#past ??= new Map();
-    for (const [other, viewers] of this.#past) {
-      const needed = viewers.filter(({ until }) => until >= pending.first);
-      if (needed.length > 0) this.#past.set(other, needed);
-      else this.#past.delete(other);
-    }
+    if (pending.first > this.#needed) this.#letGo(this.#past, pending.first);
     const viewers = this.#past.get(subscriber) ?? [];
     viewers.push({ viewer: previous, until: pending.last });
     this.#past.set(subscriber, viewers);
     this.#until = pending.last;
+  }
+
+  /** Looks at all subscribers, so it must not be called for each of them. */
+  #letGo(past: Map<Subscriber, PastViewer[]>, first: number): void {
+    this.#needed = first;
+    for (const [subscriber, viewers] of past) {
+      const needed = viewers.filter(({ until }) => until >= first);
+      if (needed.length > 0) past.set(subscriber, needed);
+      else past.delete(subscriber);
+    }
   }
 
   /** Whether all subscribers have the viewers now with which this event began. */
