@@ -20,6 +20,8 @@ export interface Query {
   readonly viewer: Json;
   /** The connection that it came by. */
   readonly owner: object;
+  /** Told what a query that had to wait for its place took of the event loop when it began: ms. */
+  readonly hasTaken?: (ms: number) => void;
 }
 
 /** Executes queries and mutations of all transports, within the same bounds as events. */
@@ -38,14 +40,23 @@ export class Queries {
    */
   execute(query: Query): ExecutionResult | PendingQuery {
     const pending = new PendingQuery();
-    const leave = this.#services.limiter.whenFree(query.owner, () => this.#begin(query, pending));
-    if (leave !== undefined) pending.untilThen(leave);
+    let begin = (): void => this.#begin(query, pending);
+    const leave = this.#services.limiter.whenFree(query.owner, () => begin());
+    if (leave === undefined) return pending.settled ?? pending;
+    begin = () => this.#beginTimed(query, pending);
+    pending.untilThen(leave);
     return pending.settled ?? pending;
   }
 
   /** Queries of this connection that are executed or wait; on a WebSocket, its events too. */
   countOf(owner: object): number {
     return this.#services.limiter.loadOf(owner);
+  }
+
+  #beginTimed(query: Query, pending: PendingQuery): void {
+    const began = performance.now();
+    this.#begin(query, pending);
+    query.hasTaken?.(performance.now() - began);
   }
 
   #begin({ operation, variables, viewer, owner }: Query, pending: PendingQuery): void {

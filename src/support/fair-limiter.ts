@@ -1,5 +1,8 @@
 import { LinkedQueue, type Place } from './linked-queue.ts';
 
+/** Work that has waited is started for about so long in one turn of the event loop: it may be synchronous. */
+const TURN_MS = 10;
+
 /** The work of one owner. */
 interface Share {
   readonly owner: object;
@@ -29,15 +32,20 @@ interface Share {
  */
 export class FairLimiter {
   readonly #maxRunning: number;
+  readonly #now: () => number;
   /** Owners that have work, running or waiting. */
   readonly #shares = new Map<object, Share>();
   readonly #turns = new LinkedQueue<Share>();
   #running = 0;
   #waiting = 0;
   #starting = false;
+  /** The next turn of the event loop starts what may start. */
+  #goesOn = false;
 
-  constructor(maxRunning: number) {
+  /** @param now ms, of a monotonic clock */
+  constructor(maxRunning: number, now = (): number => performance.now()) {
     this.#maxRunning = maxRunning;
+    this.#now = now;
   }
 
   get running(): number {
@@ -113,18 +121,31 @@ export class FairLimiter {
 
   /** Work that is started may release its place at once: then the loop that has started it goes on. */
   #startWaiting(): void {
-    if (this.#starting) return;
+    if (this.#starting || this.#goesOn) return;
     this.#starting = true;
+    const until = this.#now() + TURN_MS;
     try {
       // Once all owners have been passed over, none of them may have another place.
       for (let passedOver = 0; passedOver < this.#turns.size;) {
         if (this.#startNext()) passedOver = 0;
         else passedOver += 1;
         if (this.#running >= this.#maxRunning) return;
+        if (this.#now() >= until) {
+          this.#goOnLater();
+          return;
+        }
       }
     } finally {
       this.#starting = false;
     }
+  }
+
+  #goOnLater(): void {
+    this.#goesOn = true;
+    setImmediate(() => {
+      this.#goesOn = false;
+      this.#startWaiting();
+    });
   }
 
   /** @returns false if it is the turn of an owner that has too many places */

@@ -81,6 +81,14 @@ export class Turns {
     }
   }
 
+  /** Counts time of the event loop that was taken for an owner, though not by a job of it. */
+  charge(owner: TurnTaker, ms: number): void {
+    this.#spent += ms;
+    owner.spentUntil =
+      Math.max(owner.spentUntil, this.#options.now() - ms) + (1_000 * ms) / this.#options.msPerSecond;
+    this.#endTurnLater();
+  }
+
   /** Drops the jobs of an owner. */
   forget(owner: TurnTaker): void {
     this.#ready.delete(owner);

@@ -39,6 +39,11 @@ export class MessageRate {
     });
   }
 
+  /** Counts time of the event loop that what the connection has asked for took later: ms. */
+  charge(connection: TurnTaker, ms: number): void {
+    this.#turns.charge(connection, ms);
+  }
+
   /** Whether messages of the connection wait. */
   holds(connection: TurnTaker): boolean {
     return this.#turns.holds(connection);

@@ -24,7 +24,7 @@ export interface OperationOptions {
   readonly hub: Pick<Hub, 'join' | 'leave'>;
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
-  readonly rate: Pick<MessageRate, 'inTurn'>;
+  readonly rate: Pick<MessageRate, 'inTurn' | 'charge'>;
 }
 
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
@@ -74,6 +74,7 @@ export class Operations {
       variables: variableValues ?? {},
       viewer: connection.viewer,
       owner: connection,
+      hasTaken: (ms) => this.#options.rate.charge(connection, ms),
     });
     return result instanceof PendingQuery ? new WebSocketQuery(result) : result;
   }

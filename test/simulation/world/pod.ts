@@ -122,7 +122,7 @@ export class SimulatedPod {
         resume: () => this.#bus.resume(),
       },
       budget: NO_BUDGET,
-      limiter: new FairLimiter(100),
+      limiter: new FairLimiter(100, () => time.now),
       paths: new BoundedLabels(),
       metrics,
       log,

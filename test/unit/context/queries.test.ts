@@ -33,8 +33,8 @@ function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
     metrics,
     timeoutMs,
   });
-  const ask = (owner: object, name = ''): ExecutionResult | PendingQuery =>
-    queries.execute({ operation, variables: { name }, viewer: {}, owner });
+  const ask = (owner: object, name = '', hasTaken?: (ms: number) => void): ExecutionResult | PendingQuery =>
+    queries.execute({ operation, variables: { name }, viewer: {}, owner, ...(hasTaken && { hasTaken }) });
   const pending = (owner: object, name = ''): PendingQuery => {
     const outcome = ask(owner, name);
     assert.ok(outcome instanceof PendingQuery);
@@ -55,6 +55,20 @@ test('a synchronous query has its result at once, and takes no place', () => {
   const { ask, limiter } = setUp(() => ({ data: { a: 1 } }));
   assert.deepEqual(ask({}), { data: { a: 1 } });
   assert.deepEqual([limiter.running, limiter.waiting], [0, 0]);
+});
+
+test('what a query takes when it begins is told if it had to wait for its place, as nobody else counts it then', async () => {
+  const { begun, execute } = held();
+  const { ask } = setUp((context, name) => (name === 'now' ? { data: { a: 2 } } : execute(context, name)));
+  const taken: string[] = [];
+  const owner = {};
+  const tell = (name: string) => () => taken.push(name);
+  ask(owner, 'holds the place', tell('first'));
+  const waiting = ask(owner, 'now', tell('second'));
+  assert.ok(waiting instanceof PendingQuery);
+  begun[0]?.finish({ data: { a: 1 } });
+  assert.deepEqual(await waiting.result(), { data: { a: 2 } });
+  assert.deepEqual(taken, ['second']);
 });
 
 test('a query that takes too long gets an error, its signal is aborted, and what comes later is dropped', async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 
 const [ann, bob, cai] = [{ name: 'ann' }, { name: 'bob' }, { name: 'cai' }];
 
 /** A limiter, and work for it that takes a place each and says when it has started. */
 function working(maxRunning: number) {
-  const limiter = new FairLimiter(maxRunning);
+  const limiter = new FairLimiter(maxRunning, () => 0);
   const started: string[] = [];
   const work = (owner: { name: string }, name: string) =>
     limiter.whenFree(owner, () => {
@@ -79,7 +80,7 @@ test('work that needs no place lets the next begin at once', () => {
 });
 
 test('work that releases its place while it starts lets the next begin, in order', () => {
-  const limiter = new FairLimiter(1);
+  const limiter = new FairLimiter(1, () => 0);
   const started: number[] = [];
   limiter.take(ann);
   for (let name = 0; name < 100_000; name += 1) {
@@ -113,7 +114,7 @@ test('however owners come and go, no more run than may, each in its order, and a
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  const limiter = new FairLimiter(5);
+  const limiter = new FairLimiter(5, () => 0);
   const owners = Array.from({ length: 8 }, () => ({
     asked: 0,
     started: [] as number[],
@@ -152,4 +153,26 @@ test('however owners come and go, no more run than may, each in its order, and a
       all.filter((name) => !left.has(name)),
     );
   }
+});
+
+test('work that has waited and takes no place is started for some time in one turn, and goes on in the next', async () => {
+  let now = 0;
+  const limiter = new FairLimiter(1, () => now);
+  const started: number[] = [];
+  limiter.take(bob);
+  for (let index = 0; index < 8; index += 1) {
+    limiter.whenFree(ann, () => {
+      now += 4;
+      started.push(index);
+    });
+  }
+  limiter.release(bob);
+  assert.equal(started.length, 3, 'of 4 ms each, where a turn has 10');
+  limiter.take(bob);
+  limiter.release(bob);
+  assert.equal(started.length, 3, 'still the same turn');
+  await nextTurn();
+  assert.equal(started.length, 6);
+  await nextTurn();
+  assert.deepEqual(started, [0, 1, 2, 3, 4, 5, 6, 7]);
 });

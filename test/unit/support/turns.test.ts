@@ -110,4 +110,19 @@ describe('Turns', () => {
     await nextTurn();
     assert.deepEqual(done, ['a']);
   });
+
+  it('counts what was taken for an owner in another way, of its share and of the turn', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = turnsOf(50);
+    const [greedy, other] = [new Owner('a'), new Owner('b')];
+    now += 1_000;
+    turns.charge(greedy, 1_000);
+    turns.run(greedy, greedy.job(1));
+    turns.run(other, other.job(1));
+    assert.deepEqual(done, [], 'the turn has no room left');
+    await nextTurn();
+    assert.deepEqual(done, ['b'], 'the share of the first is spent');
+    while (done.length < 2) await pass(t);
+    assert.deepEqual(done, ['b', 'a']);
+  });
 });
