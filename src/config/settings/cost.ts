@@ -31,7 +31,7 @@ export const COST_SETTINGS = {
     help: 'Highest cost of one operation by the `@cost` and `@listSize` of the schema.',
   }),
   MAX_COMPARISONS: integer(100, 10_000_000, {
-    default: 20_000,
+    default: 40_000,
     help: 'Most steps in which the validation of one document looks for fields that can not be merged; each takes about 1 µs.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -79,8 +79,8 @@ describe('the limits of an operation', () => {
     );
   });
 
-  it('let through a page of a large application: sixty components that read the same objects', () => {
-    const page = `{ event { ${times(60, (index) => `...Part${index}`)} } } ${times(60, (index) => `fragment Part${index} on Event { __typename id title event { id title } }`)}`;
+  it('let through a page of a large application: eighty components that read the same objects', () => {
+    const page = `{ event { ${times(80, (index) => `...Part${index}`)} } } ${times(80, (index) => `fragment Part${index} on Event { __typename id title event { id title } }`)}`;
     prepared(newExecutor({ limits: { tokens: 10_000 } }), page);
   });
 
