@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, makeServer } from 'graphql-ws';
-import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
-import { largest } from '../../support/largest.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import { CLOSES, DISCONNECTS } from './disconnect.ts';
@@ -19,7 +18,9 @@ import { OperationCaps, type OperationLimits } from './operation-caps.ts';
 import { Sessions, type SessionsOptions } from './sessions.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { PacedClose } from './paced-close.ts';
+import { listenTo } from './listen-to.ts';
 import { mostWaiting } from './most-waiting.ts';
+import { inspectSockets, type SocketsInspection } from './sockets-inspection.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 import { Tally, Viewers } from './viewers.ts';
@@ -63,27 +64,8 @@ const NO_LIMITS: ClientLimits = {
   lingerMs: 0,
 };
 
-export interface SocketsInspection {
-  readonly count: number;
-  /** Those that are not yet acknowledged. */
-  readonly handshakes: number;
-  /** Of all connections. */
-  readonly operations: number;
-  /** Viewers that `VIEWER_ID` identifies. */
-  readonly viewers: number;
-  readonly waitingBytes: number;
-  readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
-}
-
 const AGE_CHECK_MS = 1_000;
 const SESSION_CHECK_MS = 500;
-
-/** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
-const CONNECTION = Symbol('connection');
-
-interface OwnedWebSocket extends WebSocket {
-  [CONNECTION]: Connection;
-}
 
 /** graphql-transport-ws over `ws`. graphql-ws keeps the protocol; results of subscriptions go past it. */
 export class WebSocketTransport {
@@ -237,24 +219,8 @@ export class WebSocketTransport {
     }
   }
 
-  /** Bytes that wait for clients to read them, and the connections with most of them. Nothing identifies the client. */
   inspect(limit: number): SocketsInspection {
-    const waiting = [...this.#connections].map(({ sendQueue, operations }) => ({
-      waitingBytes: sendQueue.waitingBytes,
-      operations,
-    }));
-    return {
-      count: waiting.length,
-      handshakes: this.handshakes,
-      operations: this.#services.pod.operations,
-      viewers: this.#services.viewers.size,
-      waitingBytes: waiting.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0),
-      slowest: largest(
-        waiting.filter(({ waitingBytes }) => waitingBytes > 0),
-        limit,
-        ({ waitingBytes }) => waitingBytes,
-      ),
-    };
+    return inspectSockets(this.#connections, this.#services, limit);
   }
 
   /** Bytes that wait for clients to read them, copied for one socket each. */
@@ -283,14 +249,9 @@ export class WebSocketTransport {
       this.#options.maxAge.endsAt(),
       this.#services,
     );
-    (webSocket as OwnedWebSocket)[CONNECTION] = connection;
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();
-    webSocket.on('message', onMessage);
-    webSocket.on('ping', onPing);
-    webSocket.on('pong', onPong);
-    webSocket.on('error', onError);
-    webSocket.on('close', onClose);
+    listenTo(webSocket, connection);
   }
 
   #forget(connection: Connection): void {
@@ -304,25 +265,4 @@ export class WebSocketTransport {
 /** Writes what is queued, then closes: the client connects again, to a pod that takes connections. */
 function restart(connection: Connection): void {
   connection.end(DISCONNECTS.serviceRestart);
-}
-
-function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
-  (this as OwnedWebSocket)[CONNECTION].receive(data, isBinary);
-}
-
-function onClose(this: WebSocket, code: number, reason: Buffer): void {
-  (this as OwnedWebSocket)[CONNECTION].onClose(code, reason.toString());
-}
-
-function onPing(this: WebSocket, data: Buffer): void {
-  (this as OwnedWebSocket)[CONNECTION].onPingFrame(data);
-}
-
-function onPong(this: WebSocket): void {
-  (this as OwnedWebSocket)[CONNECTION].onPongFrame();
-}
-
-/** ws closes the socket itself after an error; `close` follows. */
-function onError(): void {
-  // Nothing to do, but without a listener it would end the process.
 }

@@ -1,0 +1,40 @@
+import type { RawData, WebSocket } from 'ws';
+import type { Connection } from './connection.ts';
+
+/** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
+const CONNECTION = Symbol('connection');
+
+interface OwnedWebSocket extends WebSocket {
+  [CONNECTION]: Connection;
+}
+
+/** Hands over to the connection what comes over its WebSocket. */
+export function listenTo(webSocket: WebSocket, connection: Connection): void {
+  (webSocket as OwnedWebSocket)[CONNECTION] = connection;
+  webSocket.on('message', onMessage);
+  webSocket.on('ping', onPing);
+  webSocket.on('pong', onPong);
+  webSocket.on('error', onError);
+  webSocket.on('close', onClose);
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  (this as OwnedWebSocket)[CONNECTION].receive(data, isBinary);
+}
+
+function onClose(this: WebSocket, code: number, reason: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].onClose(code, reason.toString());
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  (this as OwnedWebSocket)[CONNECTION].onPingFrame(data);
+}
+
+function onPong(this: WebSocket): void {
+  (this as OwnedWebSocket)[CONNECTION].onPongFrame();
+}
+
+/** ws closes the socket itself after an error; `close` follows. */
+function onError(): void {
+  // Nothing to do, but without a listener it would end the process.
+}
