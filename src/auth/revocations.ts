@@ -28,6 +28,12 @@ function textAt(viewer: Json, path: string): string | undefined {
 
 export const MAX_REVOCATIONS = 10_000;
 
+/**
+ * ms; by how much the clock of a pod that tells of a revocation may be ahead. One of a far later time would refuse all
+ * tokens until then, and be remembered for as long.
+ */
+const MAX_AHEAD_MS = 5 * 60_000;
+
 interface RevocationsOptions {
   readonly keepMs: number;
   /** By how much the clocks of issuers may be ahead. */
@@ -52,10 +58,16 @@ export class Revocations {
     return this.#size >= MAX_REVOCATIONS;
   }
 
-  /** @returns false if it was known, or is older than revocations are remembered */
-  add({ path, value, at }: Revocation): boolean {
+  /** Whether it is of a time to come, further than clocks differ: `add` does not take it. */
+  isAhead({ at }: Revocation): boolean {
+    return at > this.#options.now() + MAX_AHEAD_MS;
+  }
+
+  /** @returns false if it was known, is older than revocations are remembered, or is ahead */
+  add(revocation: Revocation): boolean {
+    const { path, value, at } = revocation;
     this.#forgetOld();
-    if (at <= this.#options.now() - this.#options.keepMs) return false;
+    if (at <= this.#options.now() - this.#options.keepMs || this.isAhead(revocation)) return false;
     const values = this.#byPath.get(path) ?? new Map<string, number>();
     const known = values.get(value);
     if (known !== undefined && known >= at) return false;

@@ -18,7 +18,11 @@ export async function createAdminServer(
 ): Promise<HttpServer> {
   const httpLog = log.child({ part: 'http' });
   const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
-  const routes = [...adminRoutes({ checks, registry: metrics.registry }), revokeRoute(revoke), ...debug];
+  const routes = [
+    ...adminRoutes({ checks, registry: metrics.registry }),
+    revokeRoute(revoke, config.AUTH_REVOKED_SECONDS * 1000),
+    ...debug,
+  ];
   return new HttpServer({
     port: worker ? 0 : config.ADMIN_PORT,
     local: worker,

@@ -10,6 +10,9 @@ import { HttpError } from '../server/http-error.ts';
 import type { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 
+const AHEAD =
+  'expected revocations on the bus of times that have been, got one of minutes to come: it is not taken';
+
 /** Revocations of viewers, from the admin port of any pod to the sockets of all. */
 export class Revoking {
   readonly revocations: Revocations;
@@ -49,8 +52,10 @@ export class Revoking {
 
   #hear(text: string): void {
     const revocation = revocationIn(text);
-    if (revocation !== undefined) this.#take(revocation);
-    else this.#basics.log.warn('expected a revocation on the bus, got something else');
+    const { log } = this.#basics;
+    if (revocation === undefined) log.warn('expected a revocation on the bus, got something else');
+    else if (this.revocations.isAhead(revocation)) log.warn({ at: revocation.at }, AHEAD);
+    else this.#take(revocation);
   }
 
   #take(revocation: Revocation): void {

@@ -21,10 +21,12 @@ const MAX_VALUE = 1_000;
  * `POST /revoke`: ends the sockets of viewers, in all pods.
  *
  * @param revoke rejects if the revocation may not have been taken
+ * @param keepMs how long revocations are remembered: an older one would be forgotten at once
  * @param now ms since 1970
  */
 export function revokeRoute(
   revoke: (revocation: AskedRevocation) => Promise<void>,
+  keepMs: number,
   now: () => number = Date.now,
 ): Route {
   return {
@@ -32,7 +34,8 @@ export function revokeRoute(
     methods: {
       POST: async (request, response) => {
         demandJson(request);
-        const revocation = revocationIn((await readBody(request, MAX_BODY_BYTES)).toString(), now());
+        const body = (await readBody(request, MAX_BODY_BYTES)).toString();
+        const revocation = revocationIn(body, keepMs, now());
         await revoke(revocation).catch((error: unknown) => {
           if (error instanceof HttpError) throw error;
           throw new HttpError(
@@ -56,7 +59,7 @@ function demandJson({ headers }: IncomingMessage): void {
 const fault = (what: string): HttpError => new HttpError(400, `expected ${what}`);
 
 /** @throws HttpError 400 */
-function revocationIn(body: string, now: number): AskedRevocation {
+function revocationIn(body: string, keepMs: number, now: number): AskedRevocation {
   const { path, value, at = now, ...others } = parsed(body);
   const unknown = Object.keys(others);
   if (unknown.length > 0) throw fault(`path, value and at, got ${unknown.join(', ')} too`);
@@ -69,6 +72,11 @@ function revocationIn(body: string, now: number): AskedRevocation {
   }
   if (!Number.isSafeInteger(at) || Number(at) < 0 || Number(at) > now) {
     throw fault(`at to be milliseconds since 1970, and not in the future, got ${JSON.stringify(at)}`);
+  }
+  if (Number(at) <= now - keepMs) {
+    throw fault(
+      `at to be within the last ${keepMs / 1000} seconds (AUTH_REVOKED_SECONDS), got ${Number(at)}`,
+    );
   }
   return { path, value: String(value), at: Number(at) };
 }

@@ -76,7 +76,7 @@ export class Primary {
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
-      revokeForward(() => [...this.#processes]),
+      revokeForward(() => [...this.#processes], config.AUTH_REVOKED_SECONDS * 1000),
       debugForward({ workers: count, adminPort: (slot) => this.#slots.get(slot)?.adminPort }),
     ];
     this.#admin = new HttpServer({

@@ -11,14 +11,18 @@ interface Told {
 
 const TIMEOUT_MS = 5_000;
 
-/** `POST /revoke` of the primary: tells all its workers, with one time for all. */
-export function revokeForward(workers: () => readonly Told[]): Route {
+/**
+ * `POST /revoke` of the primary: tells all its workers, with one time for all.
+ *
+ * @param keepMs see `revokeRoute`
+ */
+export function revokeForward(workers: () => readonly Told[], keepMs: number): Route {
   return revokeRoute(async (revocation) => {
     const body = JSON.stringify(revocation);
     const listening = workers().filter(({ adminPort }) => adminPort > 0);
     if (listening.length === 0) throw new Error('no worker listens');
     await Promise.all(listening.map(({ slot, adminPort }) => tell(slot, adminPort, body)));
-  });
+  }, keepMs);
 }
 
 async function tell(slot: number, adminPort: number, body: string): Promise<void> {

@@ -56,6 +56,16 @@ test('no more are taken than fit, until some are forgotten', () => {
   assert.ok(!revocations.isFull);
 });
 
+test('of a time to come, a revocation is taken only if clocks may differ by as much', () => {
+  const { revocations, now } = setUp();
+  const ahead = { path: 'id', value: '1', at: now() + 300_001 };
+  assert.ok(revocations.isAhead(ahead));
+  assert.ok(!revocations.add(ahead));
+  assert.ok(!revocations.covers({ id: 1 }, undefined));
+  assert.ok(revocations.add({ ...ahead, at: now() + 300_000 }));
+  assert.ok(revocations.covers({ id: 1 }, undefined));
+});
+
 test('what a bus brings is a revocation only if all its parts are there', () => {
   assert.ok(isRevocation({ path: 'id', value: '1', at: 1 }));
   for (const other of [
