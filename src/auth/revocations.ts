@@ -52,10 +52,13 @@ export class Revocations {
     this.#options = options;
   }
 
-  /** Whether no more fit: each takes memory, in Redis too, for as long as it is remembered. */
-  get isFull(): boolean {
+  /**
+   * Whether this one does not fit: each takes memory for as long as it is remembered. A later one of a viewer takes the place of
+   * the one before.
+   */
+  isFullFor({ path, value }: Revocation): boolean {
     this.#forgetOld();
-    return this.#size >= MAX_REVOCATIONS;
+    return this.#size >= MAX_REVOCATIONS && this.#byPath.get(path)?.has(value) !== true;
   }
 
   /** Whether it is of a time to come, further than clocks differ: `add` does not take it. */

@@ -39,7 +39,7 @@ export class Revoking {
 
   /** @throws if other pods may not hear of it */
   readonly revoke = async (revocation: Revocation): Promise<void> => {
-    if (this.revocations.isFull) {
+    if (this.revocations.isFullFor(revocation)) {
       throw new HttpError(
         503,
         `expected at most ${MAX_REVOCATIONS} revocations in AUTH_REVOKED_SECONDS, got more`,

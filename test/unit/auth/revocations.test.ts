@@ -49,11 +49,12 @@ test('a revocation is taken once, a later one of the same viewer again, and all 
 
 test('no more are taken than fit, until some are forgotten', () => {
   const { revocations, pass, now } = setUp();
+  const other = revocation('other');
   for (let id = 0; id < MAX_REVOCATIONS; id += 1)
     revocations.add({ path: 'id', value: String(id), at: now() });
-  assert.ok(revocations.isFull);
+  assert.ok(revocations.isFullFor(other));
   pass(60_000);
-  assert.ok(!revocations.isFull);
+  assert.ok(!revocations.isFullFor(other));
 });
 
 test('of a time to come, a revocation is taken only if clocks may differ by as much', () => {
