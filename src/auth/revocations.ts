@@ -44,9 +44,11 @@ interface RevocationsOptions {
 /** The revocations that are remembered. */
 export class Revocations {
   readonly #options: RevocationsOptions;
-  /** By path and by value, the time of the last one. In the order of these times, as far as they came in it. */
+  /** By path and by value, the time of the last one; in any order, as callers choose the times. */
   readonly #byPath = new Map<string, Map<string, number>>();
   #size = 0;
+  /** None is of an earlier time: until this one is old there is nothing to forget, and no need to look. */
+  #earliest = Infinity;
 
   constructor(options: RevocationsOptions) {
     this.#options = options;
@@ -74,8 +76,8 @@ export class Revocations {
     const values = this.#byPath.get(path) ?? new Map<string, number>();
     const known = values.get(value);
     if (known !== undefined && known >= at) return false;
-    values.delete(value);
     values.set(value, at);
+    this.#earliest = Math.min(this.#earliest, at);
     this.#byPath.set(path, values);
     if (known === undefined) this.#size += 1;
     return true;
@@ -104,9 +106,14 @@ export class Revocations {
 
   #forgetOld(): void {
     const oldest = this.#options.now() - this.#options.keepMs;
+    if (this.#earliest > oldest) return;
+    this.#earliest = Infinity;
     for (const [path, values] of this.#byPath) {
       for (const [value, at] of values) {
-        if (at > oldest) break;
+        if (at > oldest) {
+          this.#earliest = Math.min(this.#earliest, at);
+          continue;
+        }
         values.delete(value);
         this.#size -= 1;
       }

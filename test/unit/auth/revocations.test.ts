@@ -57,6 +57,18 @@ test('no more are taken than fit, until some are forgotten', () => {
   assert.ok(!revocations.isFullFor(other));
 });
 
+test('old ones are forgotten though one of a later time came before them', () => {
+  const { revocations, pass, now } = setUp();
+  const other = revocation('other');
+  revocations.add({ path: 'id', value: 'young', at: now() });
+  for (let id = 1; id < MAX_REVOCATIONS; id += 1)
+    revocations.add({ path: 'id', value: String(id), at: now() - 30_000 });
+  assert.ok(revocations.isFullFor(other));
+  pass(30_000);
+  assert.ok(!revocations.isFullFor(other));
+  assert.ok(revocations.covers({ id: 'young' }, undefined));
+});
+
 test('of a time to come, a revocation is taken only if clocks may differ by as much', () => {
   const { revocations, now } = setUp();
   const ahead = { path: 'id', value: '1', at: now() + 300_001 };
