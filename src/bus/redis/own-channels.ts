@@ -19,13 +19,16 @@ interface OwnChannelsOptions {
 /** Between two attempts to join a channel that Redis refuses. */
 const JOIN_AGAIN_MS = 5_000;
 
-const REFUSED =
-  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
+/** What the pod does without a channel that Redis refuses. */
+interface Refused {
+  /** Logged at the first refusal. */
+  readonly level: 'warn' | 'error';
+  readonly message: string;
+  /** Called at each refusal: every 5 s. */
+  readonly act: () => void;
+}
 
-/**
- * Joins the channels by which pods tell each other, and themselves, what they have missed. Without them there is no heartbeat,
- * but the pod still gets its events.
- */
+/** Joins the channels by which pods tell each other, and themselves, what is no event. Without them the pod still gets its events. */
 export class OwnChannels {
   readonly #options: OwnChannelsOptions;
 
@@ -34,7 +37,7 @@ export class OwnChannels {
   }
 
   /** Resolves when the channel is joined, or the bus stops. Tries again if Redis refuses it. */
-  async join(channel: string, listener: Listener, onRefused = () => undefined as void): Promise<void> {
+  async join(channel: string, listener: Listener, refused: Refused): Promise<void> {
     const { clock, log, signal } = this.#options;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -42,8 +45,8 @@ export class OwnChannels {
         return;
       } catch (thrown) {
         if (signal.aborted) return;
-        onRefused();
-        if (attempt === 1) log.warn({ channel, reason: messageOf(thrown) }, REFUSED);
+        refused.act();
+        if (attempt === 1) log[refused.level]({ channel, reason: messageOf(thrown) }, refused.message);
       }
       await clock.sleep(JOIN_AGAIN_MS, signal);
     }

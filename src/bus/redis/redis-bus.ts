@@ -35,6 +35,12 @@ export interface RedisBusOptions {
 
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
+const GAPS_REFUSED =
+  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
+
+const ANNOUNCEMENTS_REFUSED =
+  'Redis refuses the channel of revocations; until it does not, they are not heard when they are made, but read every few seconds';
+
 /**
  * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
  *
@@ -201,18 +207,27 @@ export class RedisBus implements Bus {
   }
 
   async #listenToPods(): Promise<void> {
-    const onRefused = (): void => this.#heartbeat.refused();
+    const refused = {
+      level: 'warn',
+      message: GAPS_REFUSED,
+      act: () => this.#heartbeat.refused(),
+    } as const;
     await Promise.all([
-      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), onRefused),
-      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), onRefused),
+      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), refused),
+      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
     ]);
     const heard = (payload: Buffer | string): void => this.#heartbeat.heard(payload.toString());
-    await this.#own.join(this.#ownChannel, heard, onRefused);
+    await this.#own.join(this.#ownChannel, heard, refused);
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
   }
 
   async #listenToAnnouncements(hear: (text: string) => void): Promise<void> {
-    await this.#own.join(this.#names.announcementsChannel, (payload) => hear(payload.toString()));
+    await this.#own.join(this.#names.announcementsChannel, (payload) => hear(payload.toString()), {
+      level: 'error',
+      message: ANNOUNCEMENTS_REFUSED,
+      // Those that are kept may be read all the same.
+      act: () => this.#announcements.listening(),
+    });
     if (this.#stopping.signal.aborted) return;
     this.#hearsAnnouncements = true;
     this.#announcements.listening();

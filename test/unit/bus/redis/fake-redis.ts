@@ -14,6 +14,8 @@ export class FakeRedis {
   readonly commands = new FakeCommands(this);
   readonly listening = new FakeListening();
   readonly values = new Map<string, string>();
+  /** Members of its only sorted set, the announcements. */
+  kept: readonly string[] = [];
   role = 'master';
   replicationId = 'a';
   /** Why it refuses a command; undefined for one that it runs. */
@@ -31,6 +33,8 @@ export class FakeRedis {
       case 'SET':
         if (option !== 'NX' || !this.values.has(key)) this.values.set(key, value);
         return 'OK';
+      case 'ZRANGE':
+        return this.kept;
       case 'DEL':
         return Number(this.values.delete(key));
       default:

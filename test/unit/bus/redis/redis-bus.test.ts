@@ -13,6 +13,7 @@ function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const redis = new FakeRedis();
   const metrics = new Metrics();
+  const log = createLog('silent');
   const sleeping: (() => void)[] = [];
   const bus = new RedisBus({
     ...redis,
@@ -22,7 +23,7 @@ function setUp(t: TestContext) {
     lingerMs: 0,
     countsSubscribers: true,
     metrics,
-    log: createLog('silent'),
+    log,
     clock: {
       now: () => 0,
       sleep: (_ms, signal) =>
@@ -40,6 +41,7 @@ function setUp(t: TestContext) {
   return {
     redis,
     bus,
+    log,
     gaps,
     connected: async () => {
       const { values } = await metrics.busConnected.get();
@@ -291,4 +293,37 @@ test('publishing does not begin if the server has become a replica while others 
   await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'no' }]), {
     cause: new Error('Redis is not a master'),
   });
+});
+
+test('where Redis refuses the channel of announcements, the pod says so, and reads those that are kept', async (t) => {
+  const { redis, bus, log, wake } = setUp(t);
+  const errors = t.mock.method(log, 'error');
+  const warnings = t.mock.method(log, 'warn');
+  const heard: string[] = [];
+  bus.onAnnouncement((text) => heard.push(text));
+  redis.listening.refuses = (channel) => channel === '@revocations';
+  redis.kept = ['one'];
+  bus.start();
+  redis.commands.connect();
+  redis.listening.connect();
+  await setImmediate();
+  await wake();
+  assert.deepEqual(new Set(heard), new Set(['one']));
+  redis.kept = ['one', 'two'];
+  await wake();
+  assert.deepEqual(new Set(heard), new Set(['one', 'two']), 'it reads them again at the next attempt');
+  assert.deepEqual(
+    errors.mock.calls.map(({ arguments: [fields, message] }) => [fields, message]),
+    [
+      [
+        { channel: '@revocations', reason: 'NOPERM this user may not' },
+        'Redis refuses the channel of revocations; until it does not, they are not heard when they are made, but read every few seconds',
+      ],
+    ],
+  );
+  assert.equal(warnings.mock.callCount(), 0, 'no events are missed');
+  redis.listening.refuses = () => false;
+  await wake();
+  redis.listening.deliver('@revocations', 'three');
+  assert.ok(heard.includes('three'));
 });
