@@ -29,13 +29,14 @@ export function isLockable(object: object): boolean {
   return LOCKS.some(([type]) => object instanceof type);
 }
 
-/** Bytes can be neither frozen nor locked. */
-export function isBytes(value: object): boolean {
-  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+/** Whether each reader has to get a copy: bytes and URLs can be neither frozen nor locked. */
+export function isCopied(value: object): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof URL;
 }
 
-export function copyOfBytes(bytes: object): object {
-  return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : structuredClone(bytes);
+export function copyOf(value: object): object {
+  if (value instanceof URL) return new URL(value.href);
+  return Buffer.isBuffer(value) ? Buffer.from(value) : structuredClone(value);
 }
 
 function settersOf(prototype: object): string[] {

@@ -14,8 +14,11 @@ export function isView(value: object): boolean {
   return views.has(value);
 }
 
+/** Once bound it has no `prototype` to return as it is, and is for `new` all the same. */
+function bound(): void {}
+
 /**
- * What executions get of an object with methods that they share, a DataLoader for example: its properties can be read
+ * What executions get of an object with methods that they share, a DataLoader for example, or of a function: its properties can be read
  * and its methods called, as methods of the object itself; nothing can be written to it. Properties whose names begin
  * with an underscore are hidden.
  */
@@ -23,7 +26,7 @@ export function readOnlyView<T extends object>(target: T, rules: ViewRules): T {
   // Not the target itself: a proxy must return the properties of a frozen target as they are.
   const shadow: object =
     typeof target === 'function'
-      ? () => undefined
+      ? bound.bind(undefined)
       : (Object.create(Reflect.getPrototypeOf(target)) as object);
   const view = new Proxy(shadow, new ReadOnlyView(target, rules)) as T;
   views.add(view);
@@ -69,6 +72,12 @@ class ReadOnlyView implements ProxyHandler<object> {
 
   apply(_shadow: object, self: unknown, args: unknown[]): unknown {
     return this.#rules.share(Reflect.apply(this.#target as Call, self, args));
+  }
+
+  /** An instance is its maker's own. */
+  construct(_shadow: object, args: unknown[], newTarget: Call): object {
+    const target = this.#target as Call;
+    return Reflect.construct(target, args, isView(newTarget) ? target : newTarget) as object;
   }
 
   set(_shadow: object, key: PropertyKey): never {

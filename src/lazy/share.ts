@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { shareLazy } from './lazy-object.ts';
-import { copyOfBytes, isBytes, isLockable, lock } from './locks.ts';
+import { copyOf, isCopied, isLockable, lock } from './locks.ts';
 import { isView, readOnlyView, type ViewRules } from './read-only-view.ts';
 
 /**
@@ -8,10 +8,11 @@ import { isView, readOnlyView, type ViewRules } from './read-only-view.ts';
  *
  *     data: objects, lists, class instances     frozen, with all that they hold
  *     Map, Set, Date                            frozen, and the methods that change them throw
- *     Buffer and other bytes                    each reader gets a copy
+ *     Buffer and other bytes, URL               each reader gets a copy
  *     Proxy.lazy                                stays lazy; each value is made safe when it is built
- *     getters and functions                     what they return is made safe
+ *     getters                                   what they return is made safe
  *     promises                                  what they become is made safe
+ *     functions and classes                     a view: what calls return, and properties hold, is made safe
  *     loaders, iterators, event emitters        a view that can be read, and whose methods can be called
  *
  * Private fields of class instances, and what closures keep, are beyond reach.
@@ -19,7 +20,7 @@ import { isView, readOnlyView, type ViewRules } from './read-only-view.ts';
 
 /** Objects that have been walked: what was returned, and what was frozen before. */
 const walked = new WeakSet<object>();
-/** Promises and functions that are made here, and lazy objects that are shared. */
+/** Promises that are made here, and lazy objects that are shared. */
 const made = new WeakSet<object>();
 const viewed = new WeakMap<object, object>();
 
@@ -28,8 +29,6 @@ const RULES: ViewRules = {
   // What DataLoader offers for changing its cache.
   refuses: (method) => method === 'prime' || method === 'clear' || method === 'clearAll',
 };
-
-type Call = (...args: unknown[]) => unknown;
 
 /** The view that executions get of an event's loaders. */
 export function shareLoaders<T extends object>(loaders: T): T {
@@ -67,13 +66,13 @@ function isObject(value: unknown): value is object {
 
 /** What must take the value's place; the value itself, if it can be frozen or is safe already. */
 function replacementOf(value: unknown): unknown {
-  if (typeof value === 'function') return made.has(value) ? value : sharedFunction(value as Call);
+  if (typeof value === 'function') return viewOf(value);
   if (!isObject(value) || isSafe(value)) return value;
   if (shareLazy(value, share)) {
     made.add(value);
     return value;
   }
-  if (!isPlain(value) && isBytes(value)) return copyOfBytes(value);
+  if (!isPlain(value) && isCopied(value)) return copyOf(value);
   if (isService(value)) return viewOf(value);
   return 'then' in value && typeof value.then === 'function' ? sharedPromise(value as never) : value;
 }
@@ -111,21 +110,6 @@ function hasMethods(object: object): boolean {
   return Reflect.ownKeys(object).some(
     (key) => typeof Reflect.getOwnPropertyDescriptor(object, key)?.value === 'function',
   );
-}
-
-/** A function or class of the graph's: what calls of it return is made safe, and nothing can be written to it. */
-function sharedFunction(of: Call): Call {
-  const known = viewed.get(of);
-  if (known !== undefined) return known as Call;
-  const safe = new Proxy(of, {
-    apply: (target, self, args) => share(Reflect.apply(target, self, args)),
-    set: () => false,
-    defineProperty: () => false,
-    deleteProperty: () => false,
-  });
-  viewed.set(of, safe);
-  made.add(safe);
-  return safe;
 }
 
 function sharedPromise(promise: PromiseLike<unknown>): Promise<unknown> {
@@ -175,7 +159,7 @@ function keepItems(object: object, keep: Keep): void {
 }
 
 function replaceIn(map: Map<unknown, unknown>, key: unknown, safe: unknown): void {
-  if (isObject(safe) && isBytes(safe)) throw unsafe(safe, 'in a Map');
+  if (isObject(safe) && isCopied(safe)) throw unsafe(safe, 'in a Map');
   map.set(key, safe);
 }
 
@@ -194,7 +178,7 @@ function keepProperty(object: object, key: PropertyKey, keep: Keep): void {
   if (safe === value) return;
   if (configurable !== true && writable !== true)
     throw unsafe(value, `under ${String(key)} of a frozen object`);
-  if (isObject(value) && isBytes(value)) replaceByGetter(object, key, enumerable, () => copyOfBytes(value));
+  if (isObject(value) && isCopied(value)) replaceByGetter(object, key, enumerable, () => copyOf(value));
   else Reflect.defineProperty(object, key, { value: safe });
 }
 

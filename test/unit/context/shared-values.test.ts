@@ -113,6 +113,62 @@ test('of bytes that a loader returns each reader has a copy', async () => {
   }
 });
 
+test('of a URL that a loader returns each reader has a copy', async () => {
+  for (const nested of [false, true]) {
+    const of = (item: unknown): URL => (nested ? (item as { url: URL }).url : (item as URL));
+    const { ann, bob } = await itemOf<unknown>(() => {
+      const url = new URL('https://a.example/b?c=d');
+      return nested ? { url } : url;
+    });
+    of(ann).pathname = '/of-ann';
+    of(ann).searchParams.set('c', 'of ann');
+    assert.ok(of(bob) instanceof URL);
+    assert.equal(of(bob).href, 'https://a.example/b?c=d');
+  }
+});
+
+test('what properties of a function hold is made safe, as what its calls return, and it can not be written to', async () => {
+  class Kind {
+    static readonly known = { a: {} };
+    readonly own: string;
+    constructor(own: string) {
+      this.own = own;
+    }
+  }
+  const ask = Object.assign((id: number) => ({ id }), {
+    cache: { hits: {} },
+    map: new Map<string, object>(),
+    peek: () => ask.cache,
+  });
+  interface Rich {
+    readonly ask: typeof ask;
+    readonly Kind: typeof Kind;
+  }
+  const { ann, bob } = await itemOf<Rich>(() => ({ ask, Kind }));
+  const described = (name: keyof typeof ask): unknown => {
+    const { value, get } = Object.getOwnPropertyDescriptor(ann.ask, name) ?? {};
+    return get?.call(ann.ask) ?? value;
+  };
+  for (const held of [
+    ann.ask,
+    ann.ask.cache,
+    ann.ask.cache.hits,
+    ann.ask.peek(),
+    ann.ask(1),
+    described('cache'),
+  ])
+    assert.throws(() => write(held as object), TypeError);
+  for (const held of [ann.Kind, ann.Kind.known, ann.Kind.known.a, ann.Kind.prototype])
+    assert.throws(() => write(held), TypeError);
+  assert.throws(() => ann.ask.map.set('a', {}), TypeError);
+  assert.deepEqual(Object.keys(bob.ask), ['cache', 'map', 'peek']);
+  assert.equal(ann.ask, bob.ask);
+  const made = new ann.Kind('x');
+  assert.equal(made.own, 'x');
+  assert.ok(made instanceof ann.Kind && made instanceof Kind);
+  assert.deepEqual(ann.ask.call(undefined, 2), { id: 2 });
+});
+
 test('an instance of a class that a loader returns keeps its class and its methods, and can not be written to', async () => {
   class Seller {
     name = 'Ann';
