@@ -15,13 +15,15 @@ const LOCKS: readonly (readonly [type: new () => object, methods: Methods])[] = 
 /**
  * Makes the methods throw that would change a Map, a Set, a Date or URLSearchParams. Does nothing for other objects.
  *
- * @throws TypeError if the object is frozen: then its methods can't be replaced
+ * @throws TypeError if the graph has frozen the object: then its methods can't be replaced, and still change it
  */
 export function lock(object: object): void {
   for (const [type, methods] of LOCKS) {
     if (!(object instanceof type)) continue;
     const [first = ''] = Object.keys(methods);
-    if (!Object.hasOwn(object, first)) Object.defineProperties(object, methods);
+    if (Object.hasOwn(object, first)) continue;
+    if (!Object.isExtensible(object)) throw frozenBefore(type.name);
+    Object.defineProperties(object, methods);
   }
 }
 
@@ -37,6 +39,13 @@ export function isCopied(value: object): boolean {
 export function copyOf(value: object): object {
   if (value instanceof URL) return new URL(value.href);
   return Buffer.isBuffer(value) ? Buffer.from(value) : structuredClone(value);
+}
+
+function frozenBefore(type: string): TypeError {
+  return new TypeError(
+    `expected a ${type} that a loader returns not to be frozen by the graph, got one that is: ` +
+      'that does not make it read only, and keeps the gateway from doing so',
+  );
 }
 
 function settersOf(prototype: object): string[] {

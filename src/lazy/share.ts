@@ -124,6 +124,18 @@ function sharedPromise(promise: PromiseLike<unknown>): Promise<unknown> {
 
 /** Goes by a list of its own instead of the stack: there may be any number of objects within one another. */
 function freezeAll(root: object): void {
+  const found: object[] = [];
+  try {
+    freezeFrom(root, found);
+  } catch (error) {
+    // Or the next reader would get as safe what is not.
+    for (const object of found) walked.delete(object);
+    throw error;
+  }
+}
+
+/** @param found gets the objects that are marked as walked */
+function freezeFrom(root: object, found: object[]): void {
   const pending = [root];
   const keep = (value: unknown): unknown => {
     const safe = replacementOf(value);
@@ -135,6 +147,7 @@ function freezeAll(root: object): void {
       // Frozen here, or before by the graph: then what it holds need not be frozen. Walked once more at most.
       if (walked.has(object)) continue;
       walked.add(object);
+      found.push(object);
     }
     const data = isPlain(object);
     if (!data) keepItems(object, keep);

@@ -100,6 +100,22 @@ test('a Map, a Set and a Date that a loader returns can be read, but the methods
   assert.equal(new Date(date).setTime(5), 5);
 });
 
+test('a Map, a Set or a Date that the graph has frozen is an error of its own, for each reader', async () => {
+  for (const frozen of [new Map(), new Set(), new Date(0)].map((item) => Object.freeze(item))) {
+    for (const row of [frozen, { frozen }, Object.freeze({ within: Object.freeze([frozen]) })]) {
+      const { ann, bob } = executions(returning(() => row));
+      const expected = {
+        name: 'TypeError',
+        message:
+          /^expected a (Map|Set|Date) that a loader returns not to be frozen by the graph, got one that is/,
+      };
+      await assert.rejects(ann.item.load(1), expected);
+      await assert.rejects(ann.item.load(1), expected);
+      await assert.rejects(bob.item.load(1), expected);
+    }
+  }
+});
+
 test('of bytes that a loader returns each reader has a copy', async () => {
   for (const nested of [false, true]) {
     const of = (item: unknown): Uint8Array =>
