@@ -1,4 +1,7 @@
-import { isAbstractType, isEnumType, validateSchema, type GraphQLSchema } from 'graphql';
+import { GraphQLObjectType, isAbstractType, isEnumType, validateSchema, type GraphQLSchema } from 'graphql';
+
+/** Of no schema: to ask for what graphql-js keeps of an abstract type. */
+const NONE = new GraphQLObjectType({ name: 'None', fields: {} });
 
 /**
  * Freezes what resolvers can reach of a schema, which all executions share: by `info`, and by default values, which
@@ -8,8 +11,8 @@ export function freezeSchema(schema: GraphQLSchema): void {
   // graphql-js keeps in the schema what it has found out: it has to do so now.
   validateSchema(schema);
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isAbstractType(type))
-      for (const object of schema.getPossibleTypes(type)) schema.isSubType(type, object);
+    // Of each, though no type implements it.
+    if (isAbstractType(type)) schema.isSubType(type, NONE);
     if (!isEnumType(type)) continue;
     type.getValue('');
     for (const { value } of type.getValues()) type.serialize(value);
