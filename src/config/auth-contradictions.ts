@@ -36,7 +36,7 @@ export function authContradictions(config: Config): string[] {
   if (config.AUTH_SECRET !== undefined && Buffer.byteLength(config.AUTH_SECRET) < MIN_SECRET_BYTES) {
     faults.push(`  AUTH_SECRET: expected at least ${MIN_SECRET_BYTES} bytes, got fewer`);
   }
-  if (config.AUTH_JWKS_URL !== undefined && new URL(config.AUTH_JWKS_URL).username !== '') {
+  if (config.AUTH_JWKS_URL !== undefined && hasCredentials(new URL(config.AUTH_JWKS_URL))) {
     faults.push('  AUTH_JWKS_URL: expected no user name and no password, got some');
   }
   if (config.AUTH_COOKIE !== undefined && config.ORIGINS.includes('*')) {
@@ -45,6 +45,10 @@ export function authContradictions(config: Config): string[] {
     );
   }
   return faults;
+}
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
 }
 
 function isGiven(value: unknown): boolean {

@@ -26,6 +26,10 @@ const CONTRADICTIONS: readonly [Record<string, string>, string][] = [
     { AUTH_JWKS_URL: 'https://user:short@login.example/keys' },
     'AUTH_JWKS_URL: expected no user name and no password, got some',
   ],
+  [
+    { AUTH_JWKS_URL: 'https://:short@login.example/keys' },
+    'AUTH_JWKS_URL: expected no user name and no password, got some',
+  ],
   [{ AUTH_SECRET: 'short' }, 'AUTH_SECRET: expected at least 32 bytes, got fewer'],
   [
     { AUTH_SECRET, AUTH_COOKIE: 'session', ORIGINS: '*' },
