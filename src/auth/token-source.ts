@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts';
 
 /**
  * Finds the token that a client has sent: in the payload of `connection_init`, as `token` or as `authorization`; in the
- * header `Authorization`; or in a cookie. The first one counts.
+ * header `Authorization`, with `Bearer`; or in a cookie. The first one counts.
  *
  * @param cookie name of the cookie; undefined: cookies do not count
  * @returns undefined if there is none
@@ -17,8 +17,9 @@ export function findToken(
   if (token !== undefined && token !== null) {
     return typeof token === 'string' ? token : new Refusal('Expected token to be text');
   }
-  const header = authorization ?? headers.authorization;
-  if (header !== undefined) return bearerToken(header);
+  if (authorization !== undefined && authorization !== null) return bearerToken(authorization);
+  // A browser sends the name and password of HTTP Basic with each request: they are for the proxy that has asked for them.
+  if (/^Bearer /i.test(headers.authorization ?? '')) return bearerToken(headers.authorization);
   // A browser sends cookies with the requests of any page: what tells the pages apart is the origin, which the server has
   // compared with ORIGINS before. A request without one has not been compared.
   if (cookie === undefined || headers.origin === undefined) return undefined;

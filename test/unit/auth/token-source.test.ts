@@ -39,6 +39,17 @@ test('what is no token is refused, rather than the next place looked at', () => 
   }
 });
 
+test('a header of another scheme than Bearer does not count: what it says is for a proxy', () => {
+  const others = { cookie: 'session=d', origin: 'https://pages.example' };
+  for (const authorization of ['Basic YTpi', 'Bearer', 'Bearertoken', '']) {
+    assert.equal(found({}, { authorization, ...others }, 'session'), 'd');
+    assert.equal(found({}, { authorization }), undefined);
+  }
+  const refused = 'Expected authorization to be "Bearer " and a token';
+  assert.equal(found({}, { authorization: 'bearer a b', ...others }, 'session'), refused);
+  assert.equal(found({ authorization: 'Basic YTpi' }, others, 'session'), refused);
+});
+
 test('claims become properties of the viewer by name, path or another name', () => {
   const picker = new ClaimPicker([
     'id=sub',
