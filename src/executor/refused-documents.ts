@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 const ENTRIES = 1_000;
 /** Characters kept, over all documents: of short texts and of messages. */
 const CHARACTERS = 1_000_000;
-/** What an error takes besides its message, its stack included, in characters. */
+/** What an error takes besides its message, in characters. */
 const PER_ERROR = 500;
 /** Longer texts are kept as a hash, so that large documents evict no others. */
 const LONGEST_KEY = 200;

@@ -63,7 +63,7 @@ export class CostCheck {
     this.#lists = new IntrospectionLists(schema);
   }
 
-  /** @param document without circles of fragments, and without fragments that are not used or have one name */
+  /** @param document without circles of fragments, and without fragments that are not used or share a name */
   ofDocument(document: DocumentNode): GraphQLError | undefined {
     const fragments = fragmentsOf(document);
     const comparisons = new Comparisons(fragments, this.limits.comparisons);
