@@ -1,5 +1,5 @@
 import { BREAK, visit, type DocumentNode } from 'graphql';
-import type { Json } from '../lazy/reads.ts';
+import { isKnown, type Json } from '../lazy/reads.ts';
 
 /** The setting `INTROSPECTION`: who may read the schema. */
 export type Introspection = 'true' | 'false' | 'viewers';
@@ -7,7 +7,7 @@ export type Introspection = 'true' | 'false' | 'viewers';
 /** No viewer counts as one that has been authenticated if nothing is known of it: then it is `{}`. */
 export function mayIntrospect(introspection: Introspection, viewer: Json): boolean {
   if (introspection !== 'viewers') return introspection === 'true';
-  return typeof viewer === 'object' && viewer !== null && Object.keys(viewer).length > 0;
+  return isKnown(viewer);
 }
 
 /** In a text, before the document is searched: names are plain ASCII, so no field escapes it. */

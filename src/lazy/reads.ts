@@ -119,6 +119,11 @@ function valueOf(viewer: Json, read: Read): string {
   return Array.isArray(value) ? '[' : '{';
 }
 
+/** Whether a viewer has any value: nothing is known of one without, which is anonymous. */
+export function isKnown(viewer: Json | undefined): boolean {
+  return typeof viewer === 'object' && viewer !== null && Object.keys(viewer).length > 0;
+}
+
 /** @returns the value at a path; undefined if there is none */
 export function jsonAt(viewer: Json, path: readonly string[]): Json | undefined {
   let value: Json | undefined = viewer;

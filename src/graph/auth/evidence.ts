@@ -1,5 +1,5 @@
 import type { RecordedViewer } from '../../lazy/recorded-viewer.ts';
-import type { Json } from '../../lazy/reads.ts';
+import { isKnown } from '../../lazy/reads.ts';
 import type { Arguments } from '../graph.ts';
 import type { Path, Proof, Rule } from './rule.ts';
 import { textsIn } from './texts.ts';
@@ -20,13 +20,9 @@ export function allPass(rules: readonly Rule[], evidence: Evidence): boolean {
   return rules.every((rule) => rule.some((proofs) => proofs.every((proof) => isProven(proof, evidence))));
 }
 
-/** Whether the viewer has any value: one without is anonymous. */
+/** Whether the viewer is no anonymous one. */
 export function isAuthenticated(viewer: RecordedViewer): boolean {
-  return viewer.test('not empty', [], isNotEmpty);
-}
-
-function isNotEmpty(value: Json | undefined): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  return viewer.test('known', [], isKnown);
 }
 
 function isProven(proof: Proof, { viewer, args, source }: Evidence): boolean {

@@ -4,6 +4,7 @@ import type { SubscriptionPlan } from '../../hub/subscription-plan.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import type { Refusal } from '../../support/refusal.ts';
+import { tooManyOperations } from '../too-many-operations.ts';
 import type { Tally } from './viewers.ts';
 
 /** How much clients may have open; see the settings of the same names. */
@@ -63,8 +64,7 @@ export class OperationCaps {
       return coded('ID_TOO_LONG', `expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}`);
     }
     if (connection.operations > operationsOfConnection) {
-      const message = `expected at most ${operationsOfConnection} operations at once on a connection, got another one`;
-      return this.#refused('operations_of_connection', coded('TOO_MANY_OPERATIONS', message));
+      return this.#refused('operations_of_connection', tooManyOperations(operationsOfConnection));
     }
     if (connection.viewerTally !== undefined && connection.viewerTally.operations > operationsOfViewer) {
       const message = `expected at most ${operationsOfViewer} operations at once of a viewer, got another one`;

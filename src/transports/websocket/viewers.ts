@@ -1,4 +1,4 @@
-import type { Json } from '../../lazy/reads.ts';
+import { jsonAt, type Json } from '../../lazy/reads.ts';
 
 /** What is open at this moment: in the process, or of one viewer. */
 export class Tally {
@@ -35,7 +35,7 @@ export class Viewers {
 
   /** @returns undefined for a viewer that nothing identifies; false if it has as many connections as it may */
   enter(viewer: Json): ViewerTally | false | undefined {
-    const id = this.#path === undefined ? undefined : valueAt(viewer, this.#path);
+    const id = this.#path === undefined ? undefined : jsonAt(viewer, this.#path);
     if (typeof id !== 'string' && typeof id !== 'number') return undefined;
     const key = `${typeof id} ${id}`;
     const tally = this.#tallies.get(key) ?? new ViewerTally(key);
@@ -49,13 +49,4 @@ export class Viewers {
     tally.connections -= 1;
     if (tally.connections === 0) this.#tallies.delete(tally.key);
   }
-}
-
-function valueAt(viewer: Json, path: readonly string[]): unknown {
-  let value: unknown = viewer;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return value;
 }
