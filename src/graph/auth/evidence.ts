@@ -54,10 +54,12 @@ function isProven(proof: Proof, { viewer, args, source }: Evidence): boolean {
   }
 }
 
+/** Own properties, and getters of a class; but nothing that all objects have, so that none has an owner by what is put there. */
 function valueAt(source: unknown, path: Path): unknown {
   let value = source;
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return undefined;
+    if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
   return value;
