@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { REFUSALS, type Refusal } from './support/refusal.ts';
+import { REFUSALS, type RefusalReason } from './support/refusal.ts';
 import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
@@ -240,7 +240,7 @@ export class Metrics {
   }
 
   /** A cap has been reached: a connection, or one operation of it, is refused. */
-  refused(reason: Refusal): void {
+  refused(reason: RefusalReason): void {
     this.refusals.inc({ reason });
   }
 

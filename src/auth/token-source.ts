@@ -1,5 +1,5 @@
 import type { RequestHead } from '../graph/api/context.ts';
-import { Refusal } from './refusal.ts';
+import { TokenRefusal } from './refusal.ts';
 
 /**
  * Finds the token that a client has sent: in the payload of `connection_init`, as `token` or as `authorization`; in the
@@ -12,10 +12,10 @@ export function findToken(
   params: Readonly<Record<string, unknown>>,
   { headers }: Pick<RequestHead, 'headers'>,
   cookie: string | undefined,
-): string | Refusal | undefined {
+): string | TokenRefusal | undefined {
   const { token, authorization = params['Authorization'] } = params;
   if (token !== undefined && token !== null) {
-    return typeof token === 'string' ? token : new Refusal('Expected token to be text');
+    return typeof token === 'string' ? token : new TokenRefusal('Expected token to be text');
   }
   if (authorization !== undefined && authorization !== null) return bearerToken(authorization);
   // A browser sends the name and password of HTTP Basic with each request: they are for the proxy that has asked for them.
@@ -26,9 +26,9 @@ export function findToken(
   return cookieOf(headers.cookie, cookie);
 }
 
-function bearerToken(header: unknown): string | Refusal {
+function bearerToken(header: unknown): string | TokenRefusal {
   const [, token] = (typeof header === 'string' && /^Bearer +([^\s]+) *$/i.exec(header)) || [];
-  return token ?? new Refusal('Expected authorization to be "Bearer " and a token');
+  return token ?? new TokenRefusal('Expected authorization to be "Bearer " and a token');
 }
 
 /** @returns undefined if there is none, or an empty one */

@@ -2,7 +2,7 @@ import { errors, jwtVerify, type JWTPayload } from 'jose';
 import { frozenJson } from '../lazy/plain-json.ts';
 import type { Log } from '../log.ts';
 import { KeysUnavailable, type Keys } from './keys.ts';
-import { Refusal } from './refusal.ts';
+import { TokenRefusal } from './refusal.ts';
 import type { Claims, Token } from './token.ts';
 
 export interface VerifierOptions {
@@ -27,7 +27,7 @@ export class TokenVerifier {
   }
 
   /** Never rejects. */
-  async verify(text: string): Promise<Token | Refusal> {
+  async verify(text: string): Promise<Token | TokenRefusal> {
     const { keys, algorithms, issuers, audiences, toleranceSeconds, now, log } = this.#options;
     try {
       const { payload } = await jwtVerify(text, (header, token) => keys.keyOf(header, token), {
@@ -47,40 +47,40 @@ export class TokenVerifier {
   }
 }
 
-function tokenOf(payload: JWTPayload): Token | Refusal {
+function tokenOf(payload: JWTPayload): Token | TokenRefusal {
   try {
     const claims = frozenJson(payload, 'claims') as Claims;
     const { iss: issuer, sub: subject, iat: issuedAt, exp: expiresAt = 0 } = payload;
     return { claims, issuer, subject, issuedAt, expiresAt };
   } catch {
-    return new Refusal("The token's claims are nested too deeply");
+    return new TokenRefusal("The token's claims are nested too deeply");
   }
 }
 
-function refusalFor(error: unknown): Refusal {
+function refusalFor(error: unknown): TokenRefusal {
   if (error instanceof KeysUnavailable) {
-    return new Refusal('The keys that tokens are verified with are out of reach', true);
+    return new TokenRefusal('The keys that tokens are verified with are out of reach', true);
   }
-  if (error instanceof errors.JWTExpired) return new Refusal('The token has expired');
+  if (error instanceof errors.JWTExpired) return new TokenRefusal('The token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
     // The names are those of the checks above, so they are short.
     const { claim, reason } = error;
-    return new Refusal(
+    return new TokenRefusal(
       `The token's claim ${claim} is ${reason === 'missing' ? 'missing' : 'not as expected'}`,
     );
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return new Refusal('The token is signed by an algorithm that is not allowed');
+    return new TokenRefusal('The token is signed by an algorithm that is not allowed');
   if (error instanceof errors.JWSSignatureVerificationFailed)
-    return new Refusal("The token's signature is wrong");
+    return new TokenRefusal("The token's signature is wrong");
   if (error instanceof errors.JWKSMultipleMatchingKeys) {
-    return new Refusal('The token does not say by which key it is signed (kid)');
+    return new TokenRefusal('The token does not say by which key it is signed (kid)');
   }
   // jose throws the last two for a key of another type than the token's algorithm needs.
   const isOfAnotherKey =
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JOSENotSupported ||
     error instanceof TypeError;
-  if (isOfAnotherKey) return new Refusal('The token is signed by a key that is not known');
-  return new Refusal('The token is malformed');
+  if (isOfAnotherKey) return new TokenRefusal('The token is signed by a key that is not known');
+  return new TokenRefusal('The token is malformed');
 }

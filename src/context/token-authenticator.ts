@@ -1,5 +1,5 @@
 import type { ClaimPicker } from '../auth/claims.ts';
-import { Refusal } from '../auth/refusal.ts';
+import { TokenRefusal } from '../auth/refusal.ts';
 import type { Revocations } from '../auth/revocations.ts';
 import { findToken } from '../auth/token-source.ts';
 import type { Token } from '../auth/token.ts';
@@ -28,9 +28,9 @@ interface TokenAuthenticatorOptions {
   readonly authenticator: Authenticator;
 }
 
-const NONE_SENT = new Refusal('Expected a token, got none');
-const REFUSED = new Refusal('The graph refuses this identity');
-const REVOKED = new Refusal('Access was revoked: a token that was issued since is needed');
+const NONE_SENT = new TokenRefusal('Expected a token, got none');
+const REFUSED = new TokenRefusal('The graph refuses this identity');
+const REVOKED = new TokenRefusal('Access was revoked: a token that was issued since is needed');
 
 /**
  * Identifies clients by their tokens.
@@ -59,13 +59,13 @@ export class TokenAuthenticator {
   async identify(
     params: Readonly<Record<string, unknown>>,
     request: RequestHead,
-  ): Promise<Identity | Refusal> {
+  ): Promise<Identity | TokenRefusal> {
     const { verifier, cookie, anonymous } = this.#options;
     const text = findToken(params, request, cookie);
-    if (text instanceof Refusal) return text;
+    if (text instanceof TokenRefusal) return text;
     if (text === undefined && !anonymous) return NONE_SENT;
     const token = text === undefined ? undefined : await verifier.verify(text);
-    return token instanceof Refusal ? token : this.#withViewer(params, request, token);
+    return token instanceof TokenRefusal ? token : this.#withViewer(params, request, token);
   }
 
   /**
@@ -77,22 +77,25 @@ export class TokenAuthenticator {
   async refresh(
     params: Readonly<Record<string, unknown>> & { readonly token: string },
     request: RequestHead,
-  ): Promise<Identity | Refusal> {
+  ): Promise<Identity | TokenRefusal> {
     const token = await this.#options.verifier.verify(params.token);
-    return token instanceof Refusal ? token : this.#withViewer(params, request, token);
+    return token instanceof TokenRefusal ? token : this.#withViewer(params, request, token);
   }
 
   /** The viewer of one request. Never rejects. */
-  async viewerOf(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Json | Refusal> {
+  async viewerOf(
+    params: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Promise<Json | TokenRefusal> {
     const identity = await this.identify(params, request);
-    return identity instanceof Refusal ? identity : identity.viewer;
+    return identity instanceof TokenRefusal ? identity : identity.viewer;
   }
 
   async #withViewer(
     params: Readonly<Record<string, unknown>>,
     request: RequestHead,
     token: Token | undefined,
-  ): Promise<Identity | Refusal> {
+  ): Promise<Identity | TokenRefusal> {
     const { authenticator, claims, revocations } = this.#options;
     const viewer =
       authenticator.asksGraph || token === undefined

@@ -28,7 +28,7 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import { isGuarded } from '../graph/auth/attach-auth.ts';
-import { Refusal } from '../graph/auth/refusal.ts';
+import { AccessError } from '../graph/auth/refusal.ts';
 import { eventItself } from '../graph/directives/event-field.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
@@ -157,7 +157,7 @@ function notingRefusals(resolve: Resolve, nullable: boolean): Resolve {
     try {
       return resolve(source, args, run, info);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof AccessError)) throw error;
       (run.refusals ??= []).push(locatedError(error, info.fieldNodes, responsePathAsArray(info.path)));
       if (nullable) return null;
       throw error;

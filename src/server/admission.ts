@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Refusal as RefusalReason } from '../support/refusal.ts';
+import type { RefusalReason } from '../support/refusal.ts';
 import { retryAfter } from './retry-after.ts';
 
 /** Why a WebSocket is refused before its handshake. */
@@ -19,7 +19,7 @@ export interface AdmissionCheck {
 }
 
 /** A refusal in terms of HTTP. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
   /** Seconds. */
@@ -43,7 +43,7 @@ export class Admission {
   }
 
   /** @returns undefined if the WebSocket may be accepted; then `admitted` must follow */
-  refusal(request: IncomingMessage): Refusal | undefined {
+  refusal(request: IncomingMessage): HttpRefusal | undefined {
     const { checks, refused, random } = this.#options;
     for (const check of checks) {
       const fault = check.fault(request);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { TurnTaker, Turns } from '../support/turns.ts';
-import type { Admission, Refusal } from './admission.ts';
+import type { Admission, HttpRefusal } from './admission.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { pathOf } from './router.ts';
 
@@ -56,7 +56,7 @@ export class Upgrade {
     }
   }
 
-  #refusal(request: IncomingMessage): Refusal | undefined {
+  #refusal(request: IncomingMessage): HttpRefusal | undefined {
     const { path, originCheck } = this.#options;
     if (pathOf(request) !== path) return { status: 404, message: `WebSockets are accepted at ${path} only` };
     if (!originCheck.allows(request.headers)) {
@@ -89,7 +89,7 @@ class WaitingSocket implements TurnTaker {
 }
 
 /** Responds to an upgrade request with a complete HTTP response and closes the connection. */
-export function refuseUpgrade(socket: Duplex, { status, message, retryAfter }: Refusal): void {
+export function refuseUpgrade(socket: Duplex, { status, message, retryAfter }: HttpRefusal): void {
   socket.on('error', ignore);
   socket.once('finish', destroy);
   const body = `${JSON.stringify({ error: message })}\n`;

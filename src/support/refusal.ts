@@ -17,4 +17,4 @@ export const REFUSALS = [
   'variables_of_connection',
 ] as const;
 
-export type Refusal = (typeof REFUSALS)[number];
+export type RefusalReason = (typeof REFUSALS)[number];

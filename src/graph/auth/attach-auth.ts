@@ -15,7 +15,7 @@ type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
 const guardedResolvers = new WeakSet<Resolver>();
 
-/** Whether a field's resolver may throw a Refusal. */
+/** Whether a field's resolver may throw an AccessError. */
 export function isGuarded(resolver: Resolver): boolean {
   return guardedResolvers.has(resolver);
 }

@@ -3,14 +3,14 @@ import type { RecordedViewer } from '../../lazy/recorded-viewer.ts';
 import { isAuthenticated } from './evidence.ts';
 
 /** A viewer may not use a field. The message does not say what the rules ask for: that is not the client's to know. */
-export class Refusal extends GraphQLError {}
+export class AccessError extends GraphQLError {}
 
 /** @param coordinate `Type.field` */
-export function refusal(coordinate: string, viewer: RecordedViewer): Refusal {
+export function refusal(coordinate: string, viewer: RecordedViewer): AccessError {
   if (!isAuthenticated(viewer)) {
-    return new Refusal(`${coordinate} needs a viewer who has authenticated.`, {
+    return new AccessError(`${coordinate} needs a viewer who has authenticated.`, {
       extensions: { code: 'UNAUTHENTICATED' },
     });
   }
-  return new Refusal(`The viewer may not use ${coordinate}.`, { extensions: { code: 'FORBIDDEN' } });
+  return new AccessError(`The viewer may not use ${coordinate}.`, { extensions: { code: 'FORBIDDEN' } });
 }

@@ -1,7 +1,7 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler, type RequestParams, type Response } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Refusal } from '../../auth/refusal.ts';
+import { TokenRefusal } from '../../auth/refusal.ts';
 import type { Authenticator } from '../../context/authenticator.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
@@ -78,7 +78,7 @@ export class PostTransport {
       onSubscribe: async ({ raw, context: client }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await authenticator.viewerOf({}, raw);
-        if (viewer instanceof Refusal) return refused(viewer);
+        if (viewer instanceof TokenRefusal) return refused(viewer);
         if (viewer === null) return FORBIDDEN;
         if (turns.waiting >= MAX_WAITING) return BUSY;
         return new Promise((resolve) => {
@@ -127,7 +127,7 @@ function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionR
 }
 
 /** The client may try again with another token, or later. */
-function refused({ reason, isTemporary }: Refusal): Response {
+function refused({ reason, isTemporary }: TokenRefusal): Response {
   if (isTemporary) return refusal(503, 'Service Unavailable', reason);
   return refusal(401, 'Unauthorized', reason, { 'www-authenticate': 'Bearer' });
 }

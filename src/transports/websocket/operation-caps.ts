@@ -3,7 +3,7 @@ import { podFull, variablesSize } from '../../hub/join-refusal.ts';
 import type { SubscriptionPlan } from '../../hub/subscription-plan.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Deadlines } from '../../support/deadlines.ts';
-import type { Refusal } from '../../support/refusal.ts';
+import type { RefusalReason } from '../../support/refusal.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
 import type { Tally } from './viewers.ts';
 
@@ -104,7 +104,7 @@ export class OperationCaps {
     else this.#lingering.begin({ connection, channels: channels.length });
   }
 
-  #refused(reason: Refusal, error: GraphQLError): GraphQLError {
+  #refused(reason: RefusalReason, error: GraphQLError): GraphQLError {
     this.#metrics.refused(reason);
     return error;
   }

@@ -1,4 +1,4 @@
-import { Refusal } from '../../auth/refusal.ts';
+import { TokenRefusal } from '../../auth/refusal.ts';
 import { haveSameSubject, heldOf, type HeldToken } from '../../auth/token.ts';
 import type { Identity, TokenAuthenticator } from '../../context/token-authenticator.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
@@ -76,7 +76,7 @@ export class Sessions<Owner extends SessionOwner> {
   ): Promise<boolean> {
     const { authenticator } = this.#options;
     const identity = await authenticator.identify(params, request);
-    if (identity instanceof Refusal) {
+    if (identity instanceof TokenRefusal) {
       owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });
       return false;
     }
@@ -169,7 +169,7 @@ export class Sessions<Owner extends SessionOwner> {
       session.next = undefined;
       const identity = await authenticator.refresh(fresh, session.request ?? NO_REQUEST);
       if (!owner.open) return;
-      if (!(identity instanceof Refusal)) this.#replace(owner, session, identity);
+      if (!(identity instanceof TokenRefusal)) this.#replace(owner, session, identity);
       else if (identity.isTemporary)
         log.warn({ reason: identity.reason }, 'a fresh token can not be verified');
       else owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });

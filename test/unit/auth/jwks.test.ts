@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { Jwks } from '../../../src/auth/jwks.ts';
-import { Refusal } from '../../../src/auth/refusal.ts';
+import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import { TokenVerifier } from '../../../src/auth/verifier.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Clock } from '../../../src/support/clock.ts';
@@ -73,7 +73,7 @@ async function setUp(t: TestContext) {
   });
   const verify = async (token: string): Promise<unknown> => {
     const result = await verifier.verify(token);
-    return result instanceof Refusal ? result.reason : result.claims['sub'];
+    return result instanceof TokenRefusal ? result.reason : result.claims['sub'];
   };
   const start = async (): Promise<void> => {
     jwks.start();

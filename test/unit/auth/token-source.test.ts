@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ClaimPicker } from '../../../src/auth/claims.ts';
-import { Refusal } from '../../../src/auth/refusal.ts';
+import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import { findToken } from '../../../src/auth/token-source.ts';
 
 const found = (params: object, headers: object = {}, cookie?: string): unknown => {
   const token = findToken(params as Record<string, unknown>, { headers } as never, cookie);
-  return token instanceof Refusal ? token.reason : token;
+  return token instanceof TokenRefusal ? token.reason : token;
 };
 
 test('the first of token, authorization, header and cookie counts', () => {

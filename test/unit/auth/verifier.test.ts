@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
 import { fixedKey, publicKey } from '../../../src/auth/keys.ts';
-import { Refusal } from '../../../src/auth/refusal.ts';
+import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import { TokenVerifier, type VerifierOptions } from '../../../src/auth/verifier.ts';
 import { createLog } from '../../../src/log.ts';
 
@@ -30,7 +30,7 @@ const sign = (claims: JWTPayload, alg = 'HS256', key: KeyObject | Uint8Array = S
 
 async function verified(verifier: TokenVerifier, token: string | Promise<string>): Promise<unknown> {
   const result = await verifier.verify(await token);
-  return result instanceof Refusal ? result.reason : result.claims;
+  return result instanceof TokenRefusal ? result.reason : result.claims;
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -39,7 +39,7 @@ const VALID = { sub: 'ann', exp: NOW + 60 };
 
 test('a token that is signed with the secret gives its claims, deep-frozen', async () => {
   const token = await verifierOf().verify(await sign({ ...VALID, iat: NOW, org: { id: 7 } }));
-  assert.ok(!(token instanceof Refusal));
+  assert.ok(!(token instanceof TokenRefusal));
   assert.deepEqual(token, {
     claims: { sub: 'ann', exp: NOW + 60, iat: NOW, org: { id: 7 } },
     issuer: undefined,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ClaimPicker } from '../../../src/auth/claims.ts';
-import { Refusal } from '../../../src/auth/refusal.ts';
+import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import type { Token } from '../../../src/auth/token.ts';
 import { Authenticator } from '../../../src/context/authenticator.ts';
 import { TokenAuthenticator } from '../../../src/context/token-authenticator.ts';
@@ -25,7 +25,7 @@ function setUp(
 ) {
   const log = createLog('silent');
   const authenticator = new TokenAuthenticator({
-    verifier: { verify: async (text) => (text === 'bad' ? new Refusal('bad token') : TOKEN) },
+    verifier: { verify: async (text) => (text === 'bad' ? new TokenRefusal('bad token') : TOKEN) },
     revocations: { covers: () => options.revoked ?? false },
     claims: new ClaimPicker(['id=sub', 'role']),
     cookie: undefined,
@@ -34,7 +34,7 @@ function setUp(
   });
   const viewerOf = async (params: Record<string, unknown>): Promise<unknown> => {
     const viewer = await authenticator.viewerOf(params, REQUEST);
-    return viewer instanceof Refusal ? viewer.reason : viewer;
+    return viewer instanceof TokenRefusal ? viewer.reason : viewer;
   };
   return { authenticator, viewerOf };
 }
@@ -82,5 +82,5 @@ test('a viewer that is revoked is refused', async () => {
   const { authenticator, viewerOf } = setUp(undefined, { revoked: true });
   const reason = 'Access was revoked: a token that was issued since is needed';
   assert.equal(await viewerOf({ token: 'good' }), reason);
-  assert.deepEqual(await authenticator.refresh({ token: 'good' }, REQUEST), new Refusal(reason));
+  assert.deepEqual(await authenticator.refresh({ token: 'good' }, REQUEST), new TokenRefusal(reason));
 });
