@@ -216,7 +216,9 @@ export class Connection
     });
   }
 
+  /** One that no ping has asked for is a message like others, though nothing answers it. */
   onPongFrame(): void {
+    if (this.#alive && this.#socket.open) this.#services.rate.message(this, () => 'pong');
     this.#alive = true;
   }
 
