@@ -126,6 +126,24 @@ test('a socket that sends a storm of messages is held, and closed past a bound t
   await hasty.roundTrip();
 });
 
+for (const [name, opcode] of [
+  ['ping', 0x89],
+  ['pong', 0x8a],
+] as const) {
+  test(`a socket that is closed for its ${name} frames is read on, though more of them come`, async (t) => {
+    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
+    const gateway = await startGateway(t, { GRAPH: folder, MESSAGES_PER_SECOND: '10' });
+    const hostile = await connectAndInit(t, gateway.graphqlUrl);
+    const { _socket: stream } = hostile.webSocket as unknown as { _socket: Writable };
+    const frame = Buffer.from([opcode, 0x80, 0, 0, 0, 0]);
+    stream.write(Buffer.concat(Array.from({ length: 10_000 }, () => frame)));
+    assert.equal((await hostile.closed).code, 1008);
+    await gateway.untilMetric('sluice_connections', 0);
+    // For those before the close, and not once more.
+    assert.equal(await gateway.metric('sluice_held_connections_total'), 1);
+  });
+}
+
 test('ids of 60 KB are answered, and not kept once their operations have ended', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
   const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });

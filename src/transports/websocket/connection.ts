@@ -209,9 +209,11 @@ export class Connection
 
   /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
   onPingFrame(data: Buffer): void {
+    // One that is being closed must be read on: its answer to the close frame comes behind its pings.
+    if (!this.#socket.open) return;
     this.#services.rate.message(this, () => {
       if (this.sendQueue.isTooMuch(data.length)) this.overflow();
-      else if (this.#socket.open) this.#socket.webSocket.pong(data);
+      else this.#socket.webSocket.pong(data);
       return 'ping';
     });
   }
