@@ -1,4 +1,3 @@
-import { collectGarbage } from '../pressure/collect-garbage.ts';
 import { LiveHeap } from '../pressure/live-heap.ts';
 import { LoopDelay } from '../pressure/loop-delay.ts';
 import { Memory } from '../pressure/memory.ts';
@@ -36,7 +35,7 @@ export function createPressure(
       waiting: sockets.copiedBytes / room,
       loop: loop.sample(),
     }),
-    collectGarbage,
+    collectGarbage: () => heap.collect(),
     shed: () => sockets.shed(),
     level: pressure,
     metrics,

@@ -5,6 +5,7 @@ import {
   type NodeGCPerformanceDetail,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
+import { collectGarbage } from './collect-garbage.ts';
 
 /** What dies young is collected often, whatever the limit, which is for the other spaces. */
 const YOUNG = new Set(['new_space', 'new_large_object_space', 'read_only_space']);
@@ -24,7 +25,7 @@ export class LiveHeap {
   constructor() {
     this.#observer = new PerformanceObserver((list) => {
       const isFull = list.getEntries().some(isFullCollection);
-      if (isFull) this.#live = usedNow();
+      if (isFull) this.#measure();
     });
   }
 
@@ -39,6 +40,16 @@ export class LiveHeap {
   /** Bytes. */
   get live(): number {
     return this.#live;
+  }
+
+  /** Has all garbage collected. `live` is exact afterwards: the observer hears of a collection some turns later. */
+  async collect(): Promise<void> {
+    await collectGarbage();
+    this.#measure();
+  }
+
+  #measure(): void {
+    this.#live = usedNow();
   }
 }
 
