@@ -14,8 +14,11 @@ const NS_PER_MS = 1e6;
 export class LoopDelay {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   #last: number[] = [];
+  /** ms. */
+  #sampledAt = performance.now();
 
   start(): void {
+    this.#sampledAt = performance.now();
     this.#histogram.enable();
   }
 
@@ -27,8 +30,11 @@ export class LoopDelay {
   sample(): number {
     const { mean } = this.#histogram;
     this.#histogram.reset();
-    // Without a value since the last sample there is no mean.
-    const delay = Number.isNaN(mean) ? 0 : Math.max(0, mean / NS_PER_MS - RESOLUTION_MS);
+    const now = performance.now();
+    // A value takes two turns after a reset: without any, the loop has had one turn since the last sample, or a part of it.
+    const turn = Number.isNaN(mean) ? now - this.#sampledAt : mean / NS_PER_MS;
+    this.#sampledAt = now;
+    const delay = Math.max(0, turn - RESOLUTION_MS);
     this.#last = [...this.#last.slice(1 - SAMPLES), delay];
     return this.#last.length < SAMPLES ? 0 : Math.min(...this.#last) / LONGEST_MS;
   }
