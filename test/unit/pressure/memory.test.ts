@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
+import { test } from 'node:test';
+import { Memory } from '../../../src/pressure/memory.ts';
+
+const MB = 2 ** 20;
+
+test('processes have equal parts of the limit', () => {
+  assert.equal(new Memory(1_000, 1).limit, 1_000 * MB);
+  assert.equal(new Memory(1_000, 4).limit, 250 * MB);
+});
+
+test('without a limit, that of the container or of the machine holds', () => {
+  const { limit } = new Memory(0, 1);
+  assert.ok(limit > 0 && limit <= totalmem(), `${limit}`);
+});
+
+test('both figures are shares of the limit, and of resident memory a fifth of the limit does not count', () => {
+  const limitMb = 1_000_000;
+  const { memory, resident } = new Memory(limitMb, 1).sample();
+  const rss = process.memoryUsage.rss();
+  assert.ok(memory > 0 && memory <= (1.5 * rss) / (limitMb * MB), `${memory}`);
+  assert.equal(resident, 0);
+  const tight = new Memory(1, 1).sample();
+  assert.ok(tight.memory > 1 && tight.resident > 1, JSON.stringify(tight));
+});
+
+test('buffers outside of the heap count', () => {
+  const limitMb = 1_000;
+  const measured = new Memory(limitMb, 1);
+  const before = measured.sample().memory;
+  const held = Buffer.alloc(200 * MB, 1);
+  const after = measured.sample().memory;
+  assert.ok(after - before > 0.1, `expected ${held.length} bytes more than ${before}, got ${after}`);
+});
