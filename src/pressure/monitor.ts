@@ -92,17 +92,35 @@ export class PressureMonitor {
     if (this.#state.level > 0 && this.#sinceCollection >= this.#collectAfter) void this.#relieve();
   }
 
-  /** Sockets are shed only where it is not garbage that fills the memory, and some more only once those before are gone. */
   async #relieve(): Promise<void> {
-    const { collectGarbage, shed, log } = this.#options;
     this.#sinceCollection = -Infinity;
+    let count = 0;
+    try {
+      count = await this.#collectAndShed();
+    } catch (error) {
+      this.#options.log.error(
+        { err: error },
+        'the pod failed to relieve the pressure, and tries again later',
+      );
+    } finally {
+      this.#collectAfter =
+        count > 0 ? COLLECT_AFTER.first : Math.min(2 * this.#collectAfter, COLLECT_AFTER.longest);
+      this.#sinceCollection = 0;
+    }
+  }
+
+  /**
+   * Sockets are shed only where it is not garbage that fills the memory, and some more only once those before are gone.
+   *
+   * @returns how many were shed
+   */
+  async #collectAndShed(): Promise<number> {
+    const { collectGarbage, shed, log } = this.#options;
     await collectGarbage();
     this.#takeSample();
     const count = sheds(this.#state) ? shed() : 0;
     if (count > 0) log.info({ count }, 'sockets with most bytes waiting were shed');
-    this.#collectAfter =
-      count > 0 ? COLLECT_AFTER.first : Math.min(2 * this.#collectAfter, COLLECT_AFTER.longest);
-    this.#sinceCollection = 0;
+    return count;
   }
 
   #report(before: PressureState): void {

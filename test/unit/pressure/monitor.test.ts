@@ -12,7 +12,7 @@ const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 /** A monitor of a process that is as full as a test says. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0 };
+  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, fails: '' };
   const level = new PressureLevel();
   const metrics = new Metrics();
   const { log, lines } = readableLog();
@@ -22,10 +22,12 @@ function setUp(t: TestContext) {
     collectGarbage: () => {
       pod.collections += 1;
       pod.garbage = 0;
+      if (pod.fails === 'collection') return Promise.reject(new Error('no inspector'));
       return Promise.resolve();
     },
     shed: () => {
       pod.sheds += 1;
+      if (pod.fails === 'shed') throw new Error('no socket');
       return 5;
     },
     level,
@@ -107,3 +109,21 @@ test('garbage is collected less and less often while the level lasts, and never 
   await samples(4 * 600);
   assert.ok(pod.collections >= 10 && pod.collections <= 30, `${pod.collections}`);
 });
+
+for (const fails of ['collection', 'shed']) {
+  test(`a ${fails} that fails is logged, and the pod goes on to relieve the pressure`, async (t) => {
+    const { pod, lines, samples } = setUp(t);
+    await samples(4);
+    Object.assign(pod, { used: 0.9, fails });
+    await samples(1);
+    assert.equal(pod.collections, 1);
+    assert.deepEqual(
+      lines.map(({ msg }) => msg).filter((msg) => /failed/.test(String(msg))),
+      ['the pod failed to relieve the pressure, and tries again later'],
+    );
+    const { sheds } = pod;
+    pod.fails = '';
+    await samples(8);
+    assert.deepEqual([pod.collections, pod.sheds], [2, sheds + 1]);
+  });
+}
