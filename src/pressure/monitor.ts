@@ -3,6 +3,7 @@ import type { Metrics } from '../metrics.ts';
 import {
   afterSample,
   CALM_STATE,
+  collects,
   fullest,
   pauses,
   SAMPLE_MS,
@@ -89,7 +90,8 @@ export class PressureMonitor {
     this.#report(before);
     this.#sinceCollection += 1;
     if (this.#state.level > before.level) this.#collectAfter = COLLECT_AFTER.first;
-    if (this.#state.level > 0 && this.#sinceCollection >= this.#collectAfter) void this.#relieve();
+    const isDue = this.#state.level > 0 && this.#sinceCollection >= this.#collectAfter;
+    if (isDue && collects(this.#state, this.#used, thresholds)) void this.#relieve();
   }
 
   async #relieve(): Promise<void> {

@@ -12,13 +12,13 @@ const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 /** A monitor of a process that is as full as a test says. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, fails: '' };
+  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, loop: 0, fails: '' };
   const level = new PressureLevel();
   const metrics = new Metrics();
   const { log, lines } = readableLog();
   const monitor = new PressureMonitor({
     thresholds: [0.75, 0.8, 0.85],
-    sample: () => ({ ...NONE, memory: pod.used + pod.garbage }),
+    sample: () => ({ ...NONE, memory: pod.used + pod.garbage, loop: pod.loop }),
     collectGarbage: () => {
       pod.collections += 1;
       pod.garbage = 0;
@@ -108,6 +108,17 @@ test('garbage is collected less and less often while the level lasts, and never 
   pod.used = 0.77;
   await samples(4 * 600);
   assert.ok(pod.collections >= 10 && pod.collections <= 30, `${pod.collections}`);
+});
+
+test('nothing is collected for a slow event loop, and at once when there is much in memory too', async (t) => {
+  const { pod, level, samples } = setUp(t);
+  pod.loop = 0.9;
+  await samples(100);
+  assert.match(level.notReady() ?? '', /level 1/);
+  assert.equal(pod.collections, 0);
+  pod.used = 0.76;
+  await samples(1);
+  assert.equal(pod.collections, 1);
 });
 
 for (const fails of ['collection', 'shed']) {

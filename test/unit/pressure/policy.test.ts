@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import {
   afterSample,
   CALM_STATE,
+  collects,
   fullest,
   pauses,
   sheds,
+  SOURCES,
   type Level,
   type PressureState,
   type Sample,
@@ -113,6 +115,13 @@ test('sockets are shed at level 3 only, and not in calm samples', () => {
   assert.equal(sheds(after([0.85])), true);
   assert.equal(sheds(after([0.85, 0.74])), false);
   assert.equal(sheds(after([0.85, 0.74, 0.85])), true);
+});
+
+test('garbage is collected for each source but the event loop, and wherever sockets are to be shed', () => {
+  const collecting = SOURCES.filter((source) => collects(at(1), { ...NONE, [source]: 0.75 }, THRESHOLDS));
+  assert.deepEqual(collecting, ['heap', 'memory', 'resident', 'waiting']);
+  assert.equal(collects(at(2), { ...NONE, memory: 0.74 }, THRESHOLDS), false);
+  assert.equal(collects(at(3), { ...NONE, memory: 0.74 }, [0.75, 0.76, 0.77]), true);
 });
 
 test('the fullest source is named', () => {
