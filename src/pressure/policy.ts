@@ -1,7 +1,7 @@
 /**
  * What is measured. `heap`: what is alive in it after a full garbage collection. `memory`: heap and buffers, garbage
- * included. `resident`: the same with what the C library keeps. `waiting`: bytes copied for one socket each. `loop`: how
- * late the event loop comes to its timers.
+ * included. `resident`: what the process has of the machine's memory, less a part that the C library may keep.
+ * `waiting`: bytes copied for one socket each. `loop`: how late the event loop comes to its timers.
  */
 export const SOURCES = ['heap', 'memory', 'resident', 'waiting', 'loop'] as const;
 
@@ -20,7 +20,7 @@ export interface PressureState {
   readonly level: Level;
   /** Samples in a row that a lower level would do for. */
   readonly calm: number;
-  /** Samples since nothing has been consumed; goes on while the level is 2 or 3, though the pause may be over. */
+  /** Samples since the pause began; goes on while the level is 2 or 3, though the pause may be over. */
   readonly paused: number;
 }
 

@@ -45,7 +45,8 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
- * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions; heartbeats keep the membership.
+ * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions;
+ * heartbeats keep the membership.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -59,7 +60,7 @@ export class BatchProcessor {
     this.#options = options;
   }
 
-  /** The batch that waits for the bus, or for the dead-letter topic. */
+  /** The batch that waits for the bus, for the dead-letter topic, or for the end of a pause under pressure. */
   get held(): HeldBatch | undefined {
     return this.#held;
   }
