@@ -53,11 +53,6 @@ export class Turns {
     this.#options = options;
   }
 
-  /** Owners with jobs that wait. */
-  get waiting(): number {
-    return this.#queues.size;
-  }
-
   holds(owner: TurnTaker): boolean {
     return this.#queues.has(owner);
   }

@@ -31,7 +31,7 @@ export interface PostOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Pick<Authenticator | TokenAuthenticator, 'viewerOf'>;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
-  readonly turns: Pick<Turns, 'run' | 'waiting'>;
+  readonly turns: Pick<Turns, 'run'>;
   /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
   readonly maxOperations: number;
 }
@@ -39,7 +39,7 @@ export interface PostOptions {
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
-/** Requests and connections that may wait for their turn of the event loop before further requests are refused. */
+/** Requests that may wait for their turn of the event loop before further ones are refused, whatever else waits for it. */
 const MAX_WAITING = 1_000;
 
 const FORBIDDEN = refusal(403, 'Forbidden', 'Forbidden: authenticate refused the request');
@@ -69,10 +69,12 @@ class Request implements TurnTaker {
 export class PostTransport {
   readonly #options: PostOptions;
   readonly #handle: Handler<RequestHead, PostClient>;
+  /** Requests that wait for their turn. */
+  #waiting = 0;
 
   constructor(options: PostOptions) {
     this.#options = options;
-    const { authenticator, turns } = options;
+    const { authenticator } = options;
     this.#handle = createHandler({
       parseRequestParams: parsePostParams,
       onSubscribe: async ({ raw, context: client }, params) => {
@@ -80,14 +82,8 @@ export class PostTransport {
         const viewer = await authenticator.viewerOf({}, raw);
         if (viewer instanceof TokenRefusal) return refused(viewer);
         if (viewer === null) return FORBIDDEN;
-        if (turns.waiting >= MAX_WAITING) return BUSY;
-        return new Promise((resolve) => {
-          const begin = (): number => {
-            resolve(this.#answer(viewer, params, client));
-            return 0;
-          };
-          turns.run(new Request(), begin);
-        });
+        if (this.#waiting >= MAX_WAITING) return BUSY;
+        return this.#inTurn(() => this.#answer(viewer, params, client));
       },
     });
   }
@@ -103,6 +99,17 @@ export class PostTransport {
       context: client,
     });
     return { status: init.status, headers: { ...init.headers }, body: text };
+  }
+
+  #inTurn(answer: () => Promise<Outcome>): Promise<Outcome> {
+    this.#waiting += 1;
+    return new Promise((resolve) => {
+      this.#options.turns.run(new Request(), () => {
+        this.#waiting -= 1;
+        resolve(answer());
+        return 0;
+      });
+    });
   }
 
   async #answer(viewer: Json, params: RequestParams, { owner, signal }: PostClient): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { Contexts } from '../../../../src/context/event-scope.ts';
 import { Queries } from '../../../../src/context/queries.ts';
@@ -10,7 +11,7 @@ import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
-import { Turns } from '../../../../src/support/turns.ts';
+import { Turns, type Job } from '../../../../src/support/turns.ts';
 import { PostTransport, type PostOptions, type PostResponse } from '../../../../src/transports/http/post.ts';
 
 const schema = buildSchema(`
@@ -39,6 +40,15 @@ const persisted = PersistedDocuments.load('m.json', JSON.stringify({ greeting: G
 const ROOMY = { msPerSecond: 1_000, now: () => 0 };
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+const noop = (): void => undefined;
+const ownerOf = (spentUntil: number) => ({ spentUntil, hold: noop, resume: noop, overrun: noop });
+
+const HEAD = {
+  headers: { 'content-type': 'application/json' },
+  url: '/graphql',
+  remoteAddress: undefined,
+};
 
 const CLIENT = { owner: {}, signal: new AbortController().signal };
 
@@ -77,13 +87,37 @@ interface Result {
 const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
 
 describe('PostTransport', () => {
-  it('refuses requests while too many wait for their turn', async () => {
-    const transport = transportWith({ turns: { run: () => undefined, waiting: 1_000 } });
-    const headers = { 'content-type': 'application/json' };
-    const head = { headers, url: '/graphql', remoteAddress: undefined };
-    const response = await transport.respond(head, JSON.stringify({ query: '{ secret }' }), CLIENT);
-    assert.equal(response.status, 503);
-    assert.equal(response.headers['retry-after'], '1');
+  it('refuses requests while too many others wait for their turn', async () => {
+    const jobs: Job[] = [];
+    const transport = transportWith({ turns: { run: (_owner, job) => void jobs.push(job) } });
+    const ask = (): Promise<PostResponse> =>
+      transport.respond(HEAD, '{"query":"{ hello(name: \\"a\\") }"}', CLIENT);
+    const first = Array.from({ length: 1_000 }, ask);
+    const refused = await ask();
+    assert.deepEqual([refused.status, refused.headers['retry-after'], jobs.length], [503, '1', 1_000]);
+    for (const job of jobs.splice(0)) job();
+    assert.deepEqual(new Set((await Promise.all(first)).map(({ status }) => status)), new Set([200]));
+    const later = ask();
+    await nextTurn();
+    jobs.pop()?.();
+    assert.equal((await later).status, 200);
+  });
+
+  it('takes requests however many upgrades and messages of sockets wait for their turn', async () => {
+    let now = 0;
+    const turns = new Turns({ msPerSecond: 1_000, now: () => now });
+    const job: Job = () => {
+      now += 1;
+      return 0;
+    };
+    for (let count = 0; count < 1_500; count += 1) turns.run(ownerOf(1_000_000), job);
+    for (let count = 0; count < 1_500; count += 1) turns.run(ownerOf(0), job);
+    const response = await transportWith({ turns }).respond(
+      HEAD,
+      '{"query":"{ hello(name: \\"a\\") }"}',
+      CLIENT,
+    );
+    assert.equal(response.status, 200);
   });
 
   it('refuses a client before it looks at the document, which names no field to it', async () => {
