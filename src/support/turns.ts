@@ -26,7 +26,7 @@ interface TurnsOptions {
 
 /** All jobs together take about so long in one turn of the event loop, so that timers and other sockets have theirs. */
 const TURN_MS = 10;
-/** What an owner that has been quiet may take at once, in seconds of its share. */
+/** What an owner that has been quiet may take at once: its share of so many ms. */
 const BURST_MS = 5_000;
 /** Owners past their share are looked at so often, so that few timers are made. */
 const NAP_MS = 50;
@@ -44,6 +44,8 @@ export class Turns {
   readonly #queues = new Map<TurnTaker, Job[]>();
   /** Owners in the order of their turns. */
   readonly #ready = new Set<TurnTaker>();
+  /** Of owners past their share. */
+  readonly #naps = new Map<TurnTaker, NodeJS.Timeout>();
   /** ms that jobs have taken in this turn of the event loop. */
   #spent = 0;
   /** The end of this turn has been asked for. */
@@ -87,6 +89,8 @@ export class Turns {
   /** Drops the jobs of an owner. */
   forget(owner: TurnTaker): void {
     this.#ready.delete(owner);
+    clearTimeout(this.#naps.get(owner));
+    this.#naps.delete(owner);
     if (this.#queues.delete(owner)) owner.resume();
   }
 
@@ -143,10 +147,10 @@ export class Turns {
 
   #wakeLater(owner: TurnTaker, ms: number): void {
     const wake = (): void => {
-      if (!this.#queues.has(owner)) return;
+      this.#naps.delete(owner);
       this.#ready.add(owner);
       this.#endTurnLater();
     };
-    setTimeout(wake, Math.ceil(ms / NAP_MS) * NAP_MS).unref();
+    this.#naps.set(owner, setTimeout(wake, Math.ceil(ms / NAP_MS) * NAP_MS).unref());
   }
 }

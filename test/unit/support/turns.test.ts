@@ -125,4 +125,17 @@ describe('Turns', () => {
     while (done.length < 2) await pass(t);
     assert.deepEqual(done, ['b', 'a']);
   });
+
+  it('keeps no timer for an owner that has left', async (t) => {
+    const made = t.mock.method(globalThis, 'setTimeout');
+    const cleared = t.mock.method(globalThis, 'clearTimeout');
+    const turns = turnsOf(50);
+    const owner = new Owner('a');
+    for (let index = 0; index < 2; index += 1) turns.run(owner, owner.job(0, 60));
+    await nextTurn();
+    const [nap] = made.mock.calls;
+    assert.ok(nap !== undefined && turns.holds(owner));
+    turns.forget(owner);
+    assert.ok(cleared.mock.calls.some(({ arguments: [timer] }) => timer === nap.result));
+  });
 });
