@@ -135,7 +135,7 @@ export async function createPublicSide(
       refusal: pressure.pause,
     },
   });
-  const publicServer = new HttpServer({
+  const publicServer: HttpServer = new HttpServer({
     ...server,
     port: config.PORT,
     setting: 'PORT',
@@ -148,6 +148,7 @@ export async function createPublicSide(
       originCheck,
       admission,
       turns,
+      unavailable: () => publicServer.unavailable(),
       accept: (request, socket, head) => sockets.accept(request, socket, head),
       log: httpLog,
     }).handle,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
+import type { HttpRefusal } from './admission.ts';
 import type { HostCheck } from './host-check.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
@@ -64,7 +65,7 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Another pod, if there is one, accepts the connection at once. */
-const STOPPING = { status: 503, message: 'this pod is stopping', retryAfter: 1 };
+const STOPPING: HttpRefusal = { status: 503, message: 'this pod is stopping', retryAfter: 1 };
 
 /**
  * An HTTP server on one port, started once and stopped once. Upgraded sockets belong to the transport that has accepted
@@ -114,6 +115,11 @@ export class HttpServer {
   refuseUpgrades(): void {
     this.#stopping = true;
     this.#server.closeIdleConnections();
+  }
+
+  /** Why upgrades are refused; undefined as long as they are not. */
+  unavailable(): HttpRefusal | undefined {
+    return this.#stopping ? STOPPING : undefined;
   }
 
   /** Accepts no more connections, so that other processes on the same port get them. */

@@ -18,13 +18,15 @@ export interface UpgradeOptions {
   readonly accept: AcceptUpgrade;
   /** Upgrades take turns with what other clients ask for: thousands may come at the same instant. */
   readonly turns: Pick<Turns, 'run'>;
+  /** Why the server takes none at all, asked when one has its turn: it may have begun to stop meanwhile. */
+  readonly unavailable: () => HttpRefusal | undefined;
   readonly log: Log;
 }
 
 /**
  * Admits WebSockets: checks path, origin and caps before the handshake.
  *
- * No closure is made per socket: it would keep the request, three kilobytes, in memory as long as the socket is open.
+ * No closure outlives a socket's turn: it would keep the request, three kilobytes, in memory as long as the socket is open.
  */
 export class Upgrade {
   readonly #options: UpgradeOptions;
@@ -41,8 +43,8 @@ export class Upgrade {
   };
 
   #admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { accept, admission, log } = this.#options;
-    const refusal = this.#refusal(request) ?? admission.refusal(request);
+    const { accept, admission, unavailable, log } = this.#options;
+    const refusal = unavailable() ?? this.#refusal(request) ?? admission.refusal(request);
     if (refusal !== undefined) {
       refuseUpgrade(socket, refusal);
       return;

@@ -10,19 +10,41 @@ import { PassThrough, type Duplex } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { Admission, type AdmissionCheck } from '../../../src/server/admission.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
-import { refuseUpgrade, Upgrade, type AcceptUpgrade } from '../../../src/server/upgrade.ts';
-import { Turns } from '../../../src/support/turns.ts';
+import {
+  refuseUpgrade,
+  Upgrade,
+  type AcceptUpgrade,
+  type UpgradeOptions,
+} from '../../../src/server/upgrade.ts';
+import { Turns, type Job } from '../../../src/support/turns.ts';
 import { ask, deferred, done, listen, silent } from './serve.ts';
+
+const open = (): undefined => undefined;
+
+interface Given extends Partial<Pick<UpgradeOptions, 'turns' | 'unavailable'>> {
+  readonly checks?: readonly AdmissionCheck[];
+  readonly now?: () => number;
+}
 
 /** An upgrade of which each socket is admitted. */
 function upgradeTo(
   path: string,
   accept: AcceptUpgrade,
-  { checks = [], now = () => 0 }: { checks?: readonly AdmissionCheck[]; now?: () => number } = {},
+  { checks = [], now = () => 0, ...given }: Given = {},
 ): Upgrade {
   const admission = new Admission({ checks, refused: () => undefined, random: () => 0.5 });
   const turns = new Turns({ msPerSecond: 1_000, now });
-  return new Upgrade({ path, originCheck: new OriginCheck([]), admission, turns, accept, log: silent });
+  const originCheck = new OriginCheck([]);
+  return new Upgrade({
+    path,
+    originCheck,
+    admission,
+    turns,
+    unavailable: open,
+    accept,
+    log: silent,
+    ...given,
+  });
 }
 
 async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
@@ -175,6 +197,20 @@ describe('Upgrade', () => {
       sockets.filter((_, index) => index !== 5),
     );
     assert.equal(sockets[7]?.listenerCount('error'), 0);
+  });
+
+  it('refuses one that has waited for its turn if the server has begun to stop meanwhile', async (t) => {
+    const waiting = deferred<Job>();
+    const { handle } = upgradeTo('/graphql', refuse, {
+      turns: { run: (_owner, job) => waiting.resolve(job) },
+      unavailable: () => server.unavailable(),
+    });
+    const { port, server } = await listen(t, { handle: done, upgrade: handle });
+    const answer = upgrade(port, '/graphql');
+    const job = await waiting.promise;
+    server.refuseUpgrades();
+    job();
+    assert.match(await answer, /^HTTP\/1\.1 503 .*this pod is stopping/s);
   });
 
   it('does not keep the request for as long as the socket lives', async (t) => {
