@@ -22,7 +22,7 @@ export function groupRefusal(
   const fresh = room >= plan.channels.length ? 0 : plan.channels.filter((name) => !isHeld(name)).length;
   if (fresh > room) {
     metrics.refused('channels');
-    return podFull(`expected at most ${room} more channels on this pod, got ${fresh}`);
+    return podFull(`expected at most ${room} more channels in this process, got ${fresh}`);
   }
   if (variables + variablesSize(plan.key) > maxVariables) {
     metrics.refused('variables');

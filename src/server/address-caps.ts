@@ -58,16 +58,16 @@ export class AddressCaps implements AdmissionCheck {
   }
 
   fault(request: IncomingMessage): AdmissionFault | undefined {
-    const { addresses, maxConnections, connectionsPerSecond, now } = this.#options;
+    const { addresses, maxConnections, now } = this.#options;
     const address = addresses.of(request);
     const tally = address === undefined ? undefined : this.#tallies.get(address);
     if (tally === undefined) return undefined;
     if (tally.connections >= maxConnections) {
-      const message = `expected at most ${maxConnections} connections of an address to this pod, got one more`;
+      const message = `expected at most ${maxConnections} connections of an address to this process, got one more`;
       return { reason: 'connections_of_address', message };
     }
     if (!this.#rate.admits(tally, now())) {
-      const message = `expected at most ${connectionsPerSecond} new connections a second of an address to this pod, got more`;
+      const message = `expected at most ${this.#rate.perSecond} new connections a second of an address to this process, got more`;
       return { reason: 'connection_rate_of_address', message };
     }
     return undefined;

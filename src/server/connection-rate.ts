@@ -9,10 +9,13 @@ export interface Paced {
  * second has passed. (A token bucket, of which only the time is kept at which it will be full.)
  */
 export class ConnectionRate {
+  /** For messages: a process has a share of what its pod may take, which may be no whole number. */
+  readonly perSecond: number;
   readonly #stepMs: number;
 
   /** @param perSecond 0: no limit */
   constructor(perSecond: number) {
+    this.perSecond = Math.round(perSecond * 100) / 100;
     this.#stepMs = perSecond === 0 ? 0 : 1_000 / perSecond;
   }
 

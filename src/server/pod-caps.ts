@@ -24,17 +24,17 @@ export class PodCaps implements AdmissionCheck {
   }
 
   fault(): AdmissionFault | undefined {
-    const { sockets, maxConnections, maxHandshakes, connectionsPerSecond, now } = this.#options;
+    const { sockets, maxConnections, maxHandshakes, now } = this.#options;
     if (sockets.connections >= maxConnections) {
-      const message = `expected at most ${maxConnections} connections to this pod, got one more`;
+      const message = `expected at most ${maxConnections} connections to this process, got one more`;
       return { reason: 'connections', message };
     }
     if (sockets.handshakes >= maxHandshakes) {
-      const message = `expected at most ${maxHandshakes} connections to this pod that are not yet acknowledged, got one more`;
+      const message = `expected at most ${maxHandshakes} connections to this process that are not yet acknowledged, got one more`;
       return { reason: 'handshakes', message };
     }
     if (!this.#rate.admits(this.#paced, now())) {
-      const message = `expected at most ${connectionsPerSecond} new connections a second to this pod, got more`;
+      const message = `expected at most ${this.#rate.perSecond} new connections a second to this process, got more`;
       return { reason: 'connection_rate', message };
     }
     return undefined;

@@ -68,7 +68,7 @@ test('a pod takes as many connections as it may, and one more when one has close
   await connectAndInit(t, gateway.graphqlUrl);
   assertRefused(
     await refusal(gateway.graphqlUrl),
-    /^expected at most 2 connections to this pod, got one more$/,
+    /^expected at most 2 connections to this process, got one more$/,
   );
   assert.equal(await refusals(gateway, 'connections'), 1);
   first.webSocket.close();

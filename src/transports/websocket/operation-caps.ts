@@ -71,7 +71,7 @@ export class OperationCaps {
       return this.#refused('operations_of_viewer', coded('TOO_MANY_OPERATIONS', message));
     }
     if (this.#pod.operations > operationsOfPod) {
-      const message = `expected at most ${operationsOfPod} operations at once on this pod, got another one`;
+      const message = `expected at most ${operationsOfPod} operations at once in this process, got another one`;
       return this.#refused('operations', podFull(message));
     }
     return undefined;

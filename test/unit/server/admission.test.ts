@@ -86,6 +86,22 @@ describe('admission', () => {
     assert.deepEqual(new Set(refused), new Set(['connection_rate']));
   });
 
+  it('says which share of a rate is that of this process, rounded', () => {
+    const parts = { maxConnections: Infinity, maxHandshakes: 10, now: () => 0 };
+    const connectionsPerSecond = 4 / 3;
+    const pod = new PodCaps({ ...parts, sockets: { connections: 0, handshakes: 0 }, connectionsPerSecond });
+    const address = new AddressCaps({ ...parts, addresses: { of: () => 'a' }, connectionsPerSecond });
+    const request = {} as IncomingMessage;
+    for (const caps of [pod, address]) caps.admitted(request, new PassThrough());
+    assert.deepEqual(
+      [pod.fault()?.message, address.fault(request)?.message],
+      [
+        'expected at most 1.33 new connections a second to this process, got more',
+        'expected at most 1.33 new connections a second of an address to this process, got more',
+      ],
+    );
+  });
+
   it('takes one connection of a process whose share of a second is less than one', () => {
     const { clock, admittedOf } = setUp({ rate: 0.25 });
     assert.equal(admittedOf(10), 1);
