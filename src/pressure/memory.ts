@@ -1,14 +1,11 @@
 import { totalmem } from 'node:os';
 
-/** Of freed memory the C library may keep so much of the limit, to hand it out again, before that counts. */
-const KEPT_SHARE = 0.2;
-
 /**
  * What a process holds of the memory that it may use.
  *
- * Resident memory alone would say too much for too long, as the C library keeps a part of what is freed. So there are
- * two figures: what V8 has taken, with the buffers outside of its heap and what the process held besides when it
- * started; and resident memory, less what may be kept.
+ * Resident memory would say too much for too long, as the C library keeps a part of what is freed. So there are two
+ * figures: what V8 has taken, with the buffers outside of its heap and what the process held besides when it started; and
+ * resident memory, to be shown.
  */
 export class Memory {
   /** Bytes that this process may use. */
@@ -30,7 +27,7 @@ export class Memory {
   sample(): { memory: number; resident: number } {
     const { rss, heapTotal, external } = process.memoryUsage();
     const held = Math.min(rss, heapTotal + external + this.#besides);
-    return { memory: held / this.limit, resident: Math.max(0, rss / this.limit - KEPT_SHARE) };
+    return { memory: held / this.limit, resident: rss / this.limit };
   }
 }
 

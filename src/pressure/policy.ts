@@ -1,6 +1,6 @@
 /**
  * What is measured. `heap`: what is alive in it after a full garbage collection. `memory`: heap and buffers, garbage
- * included. `resident`: what the process has of the machine's memory, less a part that the C library may keep.
+ * included. `resident`: what the process has of the machine's memory, freed memory that the C library keeps included.
  * `waiting`: bytes copied for one socket each. `loop`: how late the event loop comes to its timers.
  */
 export const SOURCES = ['heap', 'memory', 'resident', 'waiting', 'loop'] as const;
@@ -42,9 +42,10 @@ const LONGEST_PAUSE = 120;
 
 /**
  * A slow event loop is relieved by fewer new connections; to pause partitions would delay their events for all pods, and
- * the sockets for which most bytes wait are not what keeps it busy. Nor does either give back what the C library keeps.
+ * the sockets for which most bytes wait are not what keeps it busy. Resident memory is only shown: the C library may keep
+ * what was freed, for ever, and hands it out again, so a pod would never be ready again.
  */
-const HIGHEST: Readonly<Record<Source, Level>> = { heap: 3, memory: 3, waiting: 3, resident: 1, loop: 1 };
+const HIGHEST: Readonly<Record<Source, Level>> = { heap: 3, memory: 3, waiting: 3, resident: 0, loop: 1 };
 
 /** The state after one more sample. Up as far as the fullest source says, at once; down step by step. */
 export function afterSample(state: PressureState, sample: Sample, thresholds: Thresholds): PressureState {
@@ -70,7 +71,7 @@ export function sheds({ level, calm }: PressureState): boolean {
 }
 
 /** What a collection makes less of. A slow event loop it makes slower. */
-const COLLECTED = ['heap', 'memory', 'resident', 'waiting'] as const;
+const COLLECTED = ['heap', 'memory', 'waiting'] as const;
 
 /** Whether a full garbage collection may relieve the pressure; always before sockets are shed. */
 export function collects(state: PressureState, sample: Sample, [refuse]: Thresholds): boolean {
