@@ -5,6 +5,7 @@ import type { KafkaSettings } from '../../src/ingest/kafka/kafkajs/client.ts';
 import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
@@ -18,9 +19,11 @@ export const kafkajsDriver = (brokers: readonly string[], settings: Partial<Kafk
 export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {
   const admin = kafka.admin();
   await admin.connect();
-  t.after(() => admin.disconnect());
+  disconnectAfter(t, admin);
   const producers: Producer[] = [];
-  t.after(() => Promise.all(producers.map((producer) => producer.disconnect())));
+  disconnectAfter(t, {
+    disconnect: async () => void (await Promise.all(producers.map((producer) => producer.disconnect()))),
+  });
   const producerOf = async (options: Parameters<Kafka['producer']>[0]) => {
     const producer = kafka.producer({ ...options, createPartitioner });
     await producer.connect();

@@ -7,6 +7,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
+import { disconnectAfter } from './kafka-client.ts';
 import { kafkaJars } from './services.ts';
 
 interface Listener {
@@ -80,7 +81,7 @@ export async function startOwnKafka(
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
   const admin = client.admin();
   await eventually(() => admin.connect());
-  t.after(() => admin.disconnect());
+  disconnectAfter(t, admin);
   // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
   await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
   const restart = async () => {

@@ -5,6 +5,7 @@ import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -16,12 +17,12 @@ async function setUp(t: TestContext, settings: Readonly<Record<string, string>>)
   const kafka = await startOwnKafka(t, await temporaryFolder(t));
   const admin = kafka.client.admin();
   await admin.connect();
-  t.after(() => admin.disconnect());
+  disconnectAfter(t, admin);
   const topics = [{ topic: 'items', numPartitions: 2 }, { topic: 'dead' }];
   await admin.createTopics({ topics, waitForLeaders: true });
   const producer = kafka.client.producer();
   await producer.connect();
-  t.after(() => producer.disconnect());
+  disconnectAfter(t, producer);
   const send = (partition: number, ...numbers: number[]) =>
     producer.send({
       topic: 'items',
