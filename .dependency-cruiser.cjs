@@ -4,7 +4,7 @@
  */
 const LAYERS = [
   'support',
-  'config|errors|log|metrics',
+  'config|errors|log|metrics|process-metrics',
   'pressure',
   'lazy',
   'events',

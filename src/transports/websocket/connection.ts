@@ -7,14 +7,14 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { SessionOwner } from './sessions.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
+import { OpenOperations } from './open-operations.ts';
 import { RawSocket } from './raw-socket.ts';
-import { SmallSet } from '../../support/small-set.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
 import { parseClientMessage } from './client-message.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
-import type { Tally, ViewerTally } from './viewers.ts';
+import type { Tally } from './viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
@@ -39,13 +39,11 @@ export class Connection
   readonly #socket: RawSocket;
   readonly #services: ConnectionServices<Connection>;
   readonly #closed: (code: number, reason: string) => Promise<void>;
-  /** Ids from `subscribe` until graphql-ws is done with them, which is later than `complete`. */
-  readonly #ids = new SmallSet();
+  readonly #open: OpenOperations;
   #handle: MessageHandler | undefined;
   /** Kept until the client is authenticated. */
   #request: RequestHead | undefined;
   #viewer: Json = null;
-  #viewerTally: ViewerTally | undefined;
   /** Of all subscriptions; see `CappedConnection`. */
   channels = 0;
   variables = 0;
@@ -63,6 +61,7 @@ export class Connection
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
+    this.#open = new OpenOperations(services.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
@@ -82,7 +81,7 @@ export class Connection
   }
 
   get viewerTally(): Tally | undefined {
-    return this.#viewerTally;
+    return this.#open.viewer;
   }
 
   /** Null until `authenticate` has let the client in. */
@@ -117,7 +116,7 @@ export class Connection
       this.end(DISCONNECTS.viewerConnections);
       return false;
     }
-    this.#viewerTally = tally;
+    this.#open.viewer = tally;
     return true;
   }
 
@@ -192,7 +191,7 @@ export class Connection
 
   /** Operations that have not ended, queries included. */
   get operations(): number {
-    return this.#ids.size;
+    return this.#open.size;
   }
 
   /** Pings the client, or terminates the connection if the last ping was not answered. */
@@ -251,15 +250,15 @@ export class Connection
     }
     const { type } = message;
     const id = type === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
-    if (id !== undefined && this.#ids.has(id)) {
+    if (id !== undefined && this.#open.has(id)) {
       this.end(DISCONNECTS.idInUse);
       return type;
     }
-    if (id !== undefined) this.#begin(id);
+    if (id !== undefined) this.#open.begin(id);
     // graphql-ws takes parsed messages too, though its types do not say so.
     // One function for both outcomes: a subscription holds it for as long as it lives.
     const onEnd = (error: unknown): void => {
-      if (id !== undefined) this.#done(id);
+      if (id !== undefined) this.#open.done(id);
       if (error !== undefined) this.#failed(error, id);
     };
     this.#handle?.(withQueryText(message) as string).then(onEnd, onEnd);
@@ -267,33 +266,15 @@ export class Connection
   }
 
   onClose(code: number, reason: string): void {
-    const { pod, viewers, handshakes } = this.#services;
+    const { viewers, handshakes } = this.#services;
     this.#services.forget(this);
     this.#services.rate.forget(this);
     this.#services.sessions?.forget(this);
     this.#services.initDeadlines.end(this);
     handshakes.delete(this);
-    this.#count(pod, -this.#ids.size);
-    this.#ids.clear();
-    if (this.#viewerTally !== undefined) viewers.leave(this.#viewerTally);
+    this.#open.end();
+    if (this.#open.viewer !== undefined) viewers.leave(this.#open.viewer);
     this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
-  }
-
-  #begin(id: string): void {
-    this.#ids.add(id);
-    this.#count(this.#services.pod, 1);
-  }
-
-  /** Of a connection that has closed, all operations are done already. */
-  #done(id: string): void {
-    if (!this.#ids.has(id)) return;
-    this.#ids.delete(id);
-    this.#count(this.#services.pod, -1);
-  }
-
-  #count(pod: Tally, operations: number): void {
-    pod.operations += operations;
-    if (this.#viewerTally !== undefined) this.#viewerTally.operations += operations;
   }
 
   #close(code: number, reason: string, label: string): void {
