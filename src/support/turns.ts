@@ -24,8 +24,11 @@ interface TurnsOptions {
   readonly now: () => number;
 }
 
-/** All jobs together take about so long in one turn of the event loop, so that timers and other sockets have theirs. */
-const TURN_MS = 10;
+/**
+ * All jobs together take about so long in one turn of the event loop, so that timers and other sockets have theirs: an
+ * event takes several turns from Kafka to the sockets.
+ */
+const TURN_MS = 5;
 /** What an owner that has been quiet may take at once: its share of so many ms. */
 const BURST_MS = 5_000;
 /** Owners past their share are looked at so often, so that few timers are made. */
@@ -36,7 +39,7 @@ const NAP_MS = 50;
  * its owner has not spent its share; else it waits, and owners with jobs that wait take turns, one job each:
  *
  *     jobs ─┬─ at once
- *           └─ queue of the owner ─ ready (round robin) ─ setImmediate, about 10 ms a turn
+ *           └─ queue of the owner ─ ready (round robin) ─ setImmediate, about 5 ms a turn
  *                                 └ past its share: naps until it is worth something again
  */
 export class Turns {

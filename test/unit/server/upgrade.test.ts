@@ -178,7 +178,7 @@ describe('Upgrade', () => {
     let now = 0;
     const accepted: Duplex[] = [];
     const accept: AcceptUpgrade = (_request, socket) => {
-      now += 4;
+      now += 2;
       accepted.push(socket);
     };
     const { handle } = upgradeTo('/', accept, { now: () => now });
@@ -186,7 +186,7 @@ describe('Upgrade', () => {
     for (const socket of sockets) {
       handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
     }
-    assert.equal(accepted.length, 3, 'of 4 ms each, where a turn has 10');
+    assert.equal(accepted.length, 3, 'of 2 ms each, where a turn has 5');
     sockets[5]?.destroy(new Error('ECONNRESET'));
     for (const count of [6, 7]) {
       await nextTurn();

@@ -57,10 +57,10 @@ describe('Turns', () => {
     assert.equal(owner.held, 0);
   });
 
-  it('lets a turn of the event loop take about 10 ms, and owners take turns after it', async () => {
+  it('lets a turn of the event loop take about 5 ms, and owners take turns after it', async () => {
     const turns = turnsOf(1_000);
     const [greedy, other] = [new Owner('a'), new Owner('b')];
-    for (let index = 0; index < 6; index += 1) turns.run(greedy, greedy.job(6));
+    for (let index = 0; index < 6; index += 1) turns.run(greedy, greedy.job(3));
     turns.run(other, other.job(1));
     assert.deepEqual(done, ['a', 'a']);
     assert.equal(greedy.held, 1);
