@@ -7,7 +7,7 @@ import {
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { collectGarbage } from './collect-garbage.ts';
 
-/** What dies young is collected often, whatever the limit, which is for the other spaces. */
+/** The young generation: V8 collects it often, and the limit is for the other spaces only. */
 const YOUNG = new Set(['new_space', 'new_large_object_space', 'read_only_space']);
 
 const LIMIT_OPTION = /(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)/g;

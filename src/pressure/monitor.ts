@@ -5,6 +5,7 @@ import {
   CALM_STATE,
   collects,
   fullest,
+  hasGrown,
   pauses,
   SAMPLE_MS,
   sheds,
@@ -54,6 +55,8 @@ export class PressureMonitor {
   readonly #options: MonitorOptions;
   #state = CALM_STATE;
   #used = NONE;
+  /** The sample after the last collection. */
+  #collected = NONE;
   #timer: NodeJS.Timeout | undefined;
   /** Samples. */
   #sinceCollection = 0;
@@ -89,7 +92,9 @@ export class PressureMonitor {
     metrics.pressureLevel.set(this.#state.level);
     this.#report(before);
     this.#sinceCollection += 1;
-    if (this.#state.level > before.level) this.#collectAfter = COLLECT_AFTER.first;
+    if (this.#state.level > before.level || hasGrown(this.#state, this.#used, this.#collected)) {
+      this.#collectAfter = COLLECT_AFTER.first;
+    }
     const isDue = this.#state.level > 0 && this.#sinceCollection >= this.#collectAfter;
     if (isDue && collects(this.#state, this.#used, thresholds)) void this.#relieve();
   }
@@ -105,6 +110,7 @@ export class PressureMonitor {
         'the pod failed to relieve the pressure, and tries again later',
       );
     } finally {
+      this.#collected = this.#used;
       this.#collectAfter =
         count > 0 ? COLLECT_AFTER.first : Math.min(2 * this.#collectAfter, COLLECT_AFTER.longest);
       this.#sinceCollection = 0;
@@ -117,10 +123,10 @@ export class PressureMonitor {
    * @returns how many were shed
    */
   async #collectAndShed(): Promise<number> {
-    const { collectGarbage, shed, log } = this.#options;
+    const { collectGarbage, shed, thresholds, log } = this.#options;
     await collectGarbage();
     this.#takeSample();
-    const count = sheds(this.#state) ? shed() : 0;
+    const count = sheds(this.#state, this.#used, thresholds) ? shed() : 0;
     if (count > 0) log.info({ count }, 'sockets with most bytes waiting were shed');
     return count;
   }

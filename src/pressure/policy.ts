@@ -65,17 +65,27 @@ export function pauses({ level, paused }: PressureState): boolean {
   return level >= 2 && paused <= LONGEST_PAUSE;
 }
 
-/** Whether sockets are to be shed: at level 3, until all sources are calm. */
-export function sheds({ level, calm }: PressureState): boolean {
-  return level === 3 && calm === 0;
+/**
+ * Whether sockets are to be shed, given a sample taken right after a full garbage collection: at level 3, until the pause
+ * can end. Where the pause has been in vain there must be room for two margins: with one, the garbage of the next seconds
+ * would make each calm count begin anew, and the pause would last although a collection always ends in calm.
+ */
+export function sheds({ level, paused }: PressureState, sample: Sample, thresholds: Thresholds): boolean {
+  const margin = paused > PAUSE_ALONE ? 2 * MARGIN : MARGIN;
+  return level === 3 && levelOf(sample, thresholds, margin) >= 2;
 }
 
 /** What a collection makes less of. A slow event loop it makes slower. */
 const COLLECTED = ['heap', 'memory', 'waiting'] as const;
 
 /** Whether a full garbage collection may relieve the pressure; always before sockets are shed. */
-export function collects(state: PressureState, sample: Sample, [refuse]: Thresholds): boolean {
-  return sheds(state) || COLLECTED.some((source) => sample[source] >= refuse);
+export function collects(state: PressureState, sample: Sample, thresholds: Thresholds): boolean {
+  return sheds(state, sample, thresholds) || COLLECTED.some((source) => sample[source] >= thresholds[0]);
+}
+
+/** Whether so much has been added since the last collection that the next one may find sockets to shed. */
+export function hasGrown({ level }: PressureState, sample: Sample, collected: Sample): boolean {
+  return level === 3 && COLLECTED.some((source) => sample[source] - collected[source] >= MARGIN);
 }
 
 /** The source that uses the largest share of its limit. */

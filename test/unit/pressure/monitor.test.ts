@@ -12,7 +12,8 @@ const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 /** A monitor of a process that is as full as a test says. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, loop: 0, fails: '' };
+  /** `held`: sockets that may be shed. */
+  const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, held: 5, loop: 0, fails: '' };
   const level = new PressureLevel();
   const metrics = new Metrics();
   const { log, lines } = readableLog();
@@ -28,7 +29,7 @@ function setUp(t: TestContext) {
     shed: () => {
       pod.sheds += 1;
       if (pod.fails === 'shed') throw new Error('no socket');
-      return 5;
+      return pod.held;
     },
     level,
     metrics,
@@ -99,6 +100,28 @@ test('sockets are shed again and again, a second apart at least, until there is 
   pod.used = 0.5;
   await samples(20);
   assert.equal(pod.sheds, 3);
+});
+
+test('sockets are shed where each collection ends just below the end of the pause, and garbage just above', async (t) => {
+  const { pod, samples } = setUp(t);
+  await samples(4);
+  Object.assign(pod, { used: 0.745, garbage: 0.06 });
+  for (let second = 0; second < 8 && pod.sheds === 0; second += 1) {
+    await samples(4);
+    pod.garbage = 0.02;
+  }
+  assert.equal(pod.sheds, 1);
+});
+
+test('what is consumed after a pause in vain is shed within a second, however rarely garbage is collected by then', async (t) => {
+  const { pod, samples } = setUp(t);
+  await samples(4);
+  Object.assign(pod, { used: 0.86, held: 0 });
+  await samples(4 * 60);
+  const { sheds } = pod;
+  Object.assign(pod, { used: 0.93, held: 5 });
+  await samples(4);
+  assert.equal(pod.sheds, sheds + 1);
 });
 
 test('garbage is collected less and less often while the level lasts, and never without pressure', async (t) => {

@@ -5,6 +5,7 @@ import {
   CALM_STATE,
   collects,
   fullest,
+  hasGrown,
   pauses,
   sheds,
   SOURCES,
@@ -27,6 +28,10 @@ function after(shares: readonly number[], { source = 'memory' as Source, from = 
 }
 
 const times = (count: number, share: number): number[] => Array.from({ length: count }, () => share);
+
+/** Whether sockets are shed if the next sample, after a collection, is this. */
+const shedsAt = (share: number, from = CALM_STATE): boolean =>
+  sheds(after([share], { from }), { ...NONE, memory: share }, THRESHOLDS);
 
 const at = (level: Level): PressureState => ({ level, calm: 0, paused: level >= 2 ? 1 : 0 });
 
@@ -102,19 +107,21 @@ test('a pause that is over does not begin anew before the level has been under 2
 test('where a pause alone has not helped for 5 seconds, sockets are shed until it can end', () => {
   for (const share of [0.75, 0.79, 0.84]) {
     const inVain = after(times(20, share), { from: after([0.8]) });
-    assert.deepEqual([inVain.level, sheds(inVain)], [3, true], `${share}`);
+    assert.deepEqual([inVain.level, shedsAt(share, inVain)], [3, true], `${share}`);
   }
   assert.equal(after(times(19, 0.84), { from: after([0.8]) }).level, 2);
   const paused = after(times(20, 0.76), { from: after([0.8]) });
-  assert.equal(sheds(after([0.76], { from: paused })), true);
-  assert.equal(sheds(after([0.74], { from: paused })), false);
+  assert.equal(shedsAt(0.76, paused), true);
+  assert.equal(shedsAt(0.71, paused), true, 'garbage would soon be more than one margin');
+  assert.equal(shedsAt(0.69, paused), false);
 });
 
 test('sockets are shed at level 3 only, and not in calm samples', () => {
-  assert.equal(sheds(after([0.84])), false);
-  assert.equal(sheds(after([0.85])), true);
-  assert.equal(sheds(after([0.85, 0.74])), false);
-  assert.equal(sheds(after([0.85, 0.74, 0.85])), true);
+  const from = after([0.85]);
+  assert.equal(shedsAt(0.84), false);
+  assert.equal(shedsAt(0.85), true);
+  assert.equal(shedsAt(0.74, from), false);
+  assert.equal(shedsAt(0.76, from), true);
 });
 
 test('garbage is collected for each source but the event loop, and wherever sockets are to be shed', () => {
@@ -122,6 +129,13 @@ test('garbage is collected for each source but the event loop, and wherever sock
   assert.deepEqual(collecting, ['heap', 'memory', 'waiting']);
   assert.equal(collects(at(2), { ...NONE, memory: 0.74 }, THRESHOLDS), false);
   assert.equal(collects(at(3), { ...NONE, memory: 0.74 }, [0.75, 0.76, 0.77]), true);
+});
+
+test('memory has grown once a margin has been added since the last collection, which counts at level 3 only', () => {
+  const collected = { ...NONE, memory: 0.75 };
+  const grown = (level: Level, share: number): boolean =>
+    hasGrown(at(level), { ...NONE, memory: share }, collected);
+  assert.deepEqual([grown(3, 0.79), grown(3, 0.81), grown(2, 0.81)], [false, true, false]);
 });
 
 test('the fullest source is named', () => {
