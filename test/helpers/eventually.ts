@@ -9,7 +9,7 @@ const LONGEST_MS = 250;
 const SHARE = 0.1;
 
 /** Ends only waits for what would never come: a busy machine may take many times as long as a quiet one. */
-const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 120_000;
 
 /**
  * Calls `check` until it no longer throws. Only for state outside of the process that sends no event when it changes,

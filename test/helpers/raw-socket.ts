@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { WebSocket, type ClientOptions } from 'ws';
+import { PATIENCE_MS } from './eventually.ts';
 
 export interface ServerMessage {
   readonly type: string;
@@ -43,13 +44,36 @@ export class RawSocket {
     this.send(subscribeMessage(id, query, variables));
   }
 
-  /** The first message that fits, past or to come. The runner's timeout bounds it. */
+  /**
+   * The first message that fits, past or to come.
+   *
+   * @throws if the socket closes before, or nothing comes for as long as a busy machine may take
+   */
   async until(fits: (message: ServerMessage) => boolean): Promise<ServerMessage> {
     for (;;) {
       const found = this.messages.find(fits);
       if (found !== undefined) return found;
-      await once(this.webSocket, 'message');
+      await this.#next();
     }
+  }
+
+  /** Resolves when the next message has come. */
+  #next(): Promise<void> {
+    const { webSocket } = this;
+    return new Promise((resolve, reject) => {
+      const settle = (fault?: string): void => {
+        clearTimeout(timer);
+        webSocket.off('message', onMessage).off('close', onClose);
+        if (fault === undefined) return resolve();
+        const last = JSON.stringify(this.messages.at(-1) ?? null).slice(0, 500);
+        reject(new Error(`${fault}; the last message was ${last}`));
+      };
+      const onMessage = (): void => settle();
+      const onClose = (code: number): void => settle(`the socket was closed with ${code}`);
+      const timer = setTimeout(() => settle(`no message within ${PATIENCE_MS} ms`), PATIENCE_MS);
+      webSocket.on('message', onMessage).on('close', onClose);
+      if (webSocket.readyState === WebSocket.CLOSED) settle('the socket is closed');
+    });
   }
 
   /** Sends a ping and waits for the pong: the gateway has handled all messages sent before by then. */
