@@ -80,7 +80,7 @@ async function ensureUp(name, hasEngine) {
   const given = process.env[service.variable];
   if (given) {
     if (await service.reaches(given)) return { address: given, started: false };
-    throw new Error(`${service.variable} is set, but nobody accepts connections there.`);
+    throw new Error(`${service.variable} is set, but no server accepts connections there.`);
   }
   const old = readState()[name];
   if (await isUp(service, old)) return { address: service.addressAt(old.port), started: false };

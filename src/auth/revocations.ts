@@ -4,7 +4,7 @@ import { jsonAt, type Json } from '../lazy/reads.ts';
 export interface Revocation {
   /** Of a property of the viewer: names separated by dots. */
   readonly path: string;
-  /** As text, whatever its type: 42 and "42" are the same. */
+  /** As text: the number 42 and the string "42" are the same. */
   readonly value: string;
   /** ms since 1970 */
   readonly at: number;

@@ -59,7 +59,7 @@ class ReadOnlyView implements ProxyHandler<object> {
     return Reflect.ownKeys(this.#target).filter((key) => !isPrivate(key));
   }
 
-  /** An accessor, since whoever asks for the keys that are enumerable must not build lazy values. */
+  /** An accessor, since code that lists the enumerable keys must not build lazy values. */
   getOwnPropertyDescriptor(shadow: object, key: PropertyKey): PropertyDescriptor | undefined {
     const found = Reflect.getOwnPropertyDescriptor(this.#target, key);
     if (found === undefined || isPrivate(key)) return undefined;

@@ -1,4 +1,4 @@
-/** Of whatever has a rate of its own: a pod, or an address. */
+/** The rate of a pod, or of one address. */
 export interface Paced {
   /** When as many may come at once again as in a second, ms. */
   fullAt: number;

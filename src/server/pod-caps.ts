@@ -12,7 +12,7 @@ interface PodCapsOptions {
   readonly now: () => number;
 }
 
-/** The caps of this process on connections, whoever's they are. */
+/** The caps of this process on the connections of all clients together. */
 export class PodCaps implements AdmissionCheck {
   readonly #options: PodCapsOptions;
   readonly #rate: ConnectionRate;

@@ -100,7 +100,7 @@ test('a pod takes so many new connections in a second', async (t) => {
 
 const from = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } });
 
-test('connections of one address are counted behind a trusted proxy, whatever clients put into X-Forwarded-For', async (t) => {
+test('connections of one address are counted behind a trusted proxy, and no client changes that by its own X-Forwarded-For', async (t) => {
   const gateway = await start(t, { TRUSTED_PROXIES: '127.0.0.1', MAX_CONNECTIONS_PER_ADDRESS: '1' });
   await connect(t, gateway.graphqlUrl, from('198.51.100.1'));
   await connect(t, gateway.graphqlUrl, from('198.51.100.1, 198.51.100.2'));

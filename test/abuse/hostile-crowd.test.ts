@@ -10,7 +10,7 @@ const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 const SCALE = 16;
 const CLIENTS = Math.round(1_000 / SCALE);
 
-/** MB: half of the container's memory, of which the gateway itself takes so much whatever its size. */
+/** MB: half of the container's memory, of which the gateway itself takes so much, however large it is. */
 const SHIPPED_HEAP = 512;
 const OWN_HEAP = 40;
 const HEAP = Math.round(OWN_HEAP + (SHIPPED_HEAP - OWN_HEAP) / SCALE);

@@ -14,7 +14,7 @@ export interface Evidence {
 
 /**
  * Whether the rules let the viewer pass. When a client subscribes, a rule about events to come passes if the viewer
- * has the claim that they will be compared with. Whatever is absent, or of the wrong type, proves nothing.
+ * has the claim that they will be compared with. A claim that is absent, or of the wrong type, proves nothing.
  */
 export function allPass(rules: readonly Rule[], evidence: Evidence): boolean {
   return rules.every((rule) => rule.some((proofs) => proofs.every((proof) => isProven(proof, evidence))));

@@ -41,7 +41,7 @@ test('A server that the environment names and that does not answer is an error',
   });
   assert.equal(status, 1);
   assert.equal(stdout, '');
-  assert.match(stderr, /Redis can't be had: REDIS_URL is set, but nobody accepts connections there/);
+  assert.match(stderr, /Redis can't be had: REDIS_URL is set, but no server accepts connections there/);
 });
 
 test(

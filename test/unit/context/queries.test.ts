@@ -57,7 +57,7 @@ test('a synchronous query has its result at once, and takes no place', () => {
   assert.deepEqual([limiter.running, limiter.waiting], [0, 0]);
 });
 
-test('what a query takes when it begins is told if it had to wait for its place, as nobody else counts it then', async () => {
+test('what a query takes when it begins is told if it had to wait for its place: the call that it came with has returned by then', async () => {
   const { begun, execute } = held();
   const { ask } = setUp((context, name) => (name === 'now' ? { data: { a: 2 } } : execute(context, name)));
   const taken: string[] = [];

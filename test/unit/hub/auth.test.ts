@@ -177,7 +177,7 @@ describe('@auth on a subscription field', () => {
     assert.deepEqual(subscriber.results, [{ data: { bid: { id: '1' } } }, { data: { bid: { id: '3' } } }]);
   });
 
-  it('executes for nobody an event that is nobody’s, with sharing: NEVER too', async (t) => {
+  it('executes for no subscriber an event that no viewer owns, with sharing: NEVER too', async (t) => {
     const { send, join, executions } = await authWorld(
       t,
       SUBSCRIPTION('@auth(owner: { field: "owner_id" })').replace('"events")', '"events", sharing: NEVER)'),
@@ -355,7 +355,7 @@ describe('@auth on types and fields', () => {
     }
   });
 
-  it('guards queries and mutations, whatever the graph’s own context says of the viewer', async (t) => {
+  it('guards queries and mutations by the viewer of the connection, not by the one that the graph puts into its context', async (t) => {
     const { query } = await authWorld(t, NESTED, CODE);
     const secret = '{ secret(of: "ann") public }';
     for (let runs = 1; runs <= 20; runs++) {

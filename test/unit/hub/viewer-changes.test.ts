@@ -108,7 +108,7 @@ test('an event under way is finished with the viewer that it began with, before 
   assert.deepEqual(bob.member.said, ['1 guest', '2 guest', '3 guest']);
 });
 
-test('a result that was made for a viewer before it was replaced reaches nobody who agrees with the new one only', async () => {
+test('a result that was made for a viewer before it was replaced reaches no subscriber who agrees with the new one only', async () => {
   const { join, send, drain } = setUpGates();
   const [ann, bob] = [join({ id: 1, role: 'admin' }), join({ id: 2, role: 'guest' })];
   send(true);
@@ -144,7 +144,7 @@ test('a subscriber that has left is left alone when its viewer is replaced', () 
   assert.deepEqual(bob.member.said, ['1 guest', '2 guest']);
 });
 
-test('whatever changes while events are under way, each subscriber gets each event once, in order, as its viewer was when the event came', async () => {
+test('when viewers, subscriptions and connections change while events are under way, each subscriber gets each event once, in order, as its viewer was when the event came', async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const random = Random.of(seed, 'viewer changes');
     // A small number has executions wait for a place, so that they begin after a viewer was replaced.

@@ -17,7 +17,7 @@ describe('the address of a client', () => {
     assert.equal(addressOf('203.0.113.1', '198.51.100.1'), undefined);
   });
 
-  it('is the peer that is no proxy, whatever the header says', () => {
+  it('is the peer that is no proxy: the header does not count', () => {
     assert.equal(addressOf('203.0.113.1', undefined, []), '203.0.113.1');
     assert.equal(addressOf('203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
     assert.equal(addressOf('::ffff:203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
