@@ -138,7 +138,8 @@ test('executions are aborted, and give their turns up, once all their subscriber
   assert.equal(hub.inspect(1).groups.waiting, 0);
 });
 
-test('subscriptions of one connection, however many, leave places for those of another', async () => {
+/** A hub with four places, all of which are held until the test ends. */
+function heldPlaces() {
   const started: string[] = [];
   const end = withResolvers();
   const { hub, bus } = setUp({
@@ -148,41 +149,36 @@ test('subscriptions of one connection, however many, leave places for those of a
       return end.promise.then(() => ({ data: {} }));
     },
   });
-  const attacker = {};
-  for (let id = 0; id < 20; id += 1) {
-    const subscriber = new FakeSubscriber();
-    subscriber.owner = attacker;
-    hub.join(operation(), { id }, subscriber);
-  }
-  hub.join(operation(), { id: 'other' }, new FakeSubscriber());
-  for (const channel of bus.listeners.keys()) bus.carry(channel, 1, {});
-  assert.deepEqual(started, ['0', '1', 'other']);
-  end.resolve();
-});
-
-test('a group with a subscriber of a busy connection does not wait behind that connection', async () => {
-  const started: string[] = [];
-  const end = withResolvers();
-  const { hub, bus } = setUp({
-    concurrency: 4,
-    execute: (_event: object, { id }) => {
-      started.push(String(id));
-      return end.promise.then(() => ({ data: {} }));
-    },
-  });
-  const attacker = {};
-  const shared = operation();
   const join = (asked: ReturnType<typeof operation>, id: string, owner: object): void => {
     const subscriber = new FakeSubscriber();
     subscriber.owner = owner;
     hub.join(asked, { id }, subscriber);
   };
+  /** One event for all. @returns the ids of those that were executed */
+  const startAll = (): readonly string[] => {
+    for (const channel of bus.listeners.keys()) bus.carry(channel, 1, {});
+    end.resolve();
+    return started;
+  };
+  return { join, startAll };
+}
+
+test('subscriptions of one connection, however many, leave places for those of another', () => {
+  const { join, startAll } = heldPlaces();
+  const attacker = {};
+  for (let id = 0; id < 20; id += 1) join(operation(), String(id), attacker);
+  join(operation(), 'other', {});
+  assert.deepEqual(startAll(), ['0', '1', 'other']);
+});
+
+test('a group with a subscriber of a busy connection does not wait behind that connection', () => {
+  const { join, startAll } = heldPlaces();
+  const attacker = {};
+  const shared = operation();
   for (const id of '123456') join(operation(), id, attacker);
   join(shared, 'shared', attacker);
   join(shared, 'shared', {});
-  for (const channel of bus.listeners.keys()) bus.carry(channel, 1, {});
-  assert.deepEqual(started, ['1', '2', 'shared']);
-  end.resolve();
+  assert.deepEqual(startAll(), ['1', '2', 'shared']);
 });
 
 test('however slow viewers are, each gets its events in order, and is told of each that it does not get', async () => {
