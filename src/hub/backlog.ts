@@ -65,6 +65,8 @@ export class Backlog<Channel> {
   }
 
   add(channel: Channel, payload: Buffer | string): void {
+    // What was spent since the last turn is of turns in which no message came.
+    if (!this.#scheduled) this.#turn.renew();
     this.#schedule();
     if (this.#count === 0 && this.#mayTake) {
       this.#taken += 1;

@@ -11,7 +11,12 @@ import { UNITS, type WorkBudget } from './work-budget.ts';
 export interface ExecutionServices extends ExecutionBounds {
   readonly executor: Pick<Executor, 'execute'>;
   readonly budget: WorkBudget;
+  /** ms, of a monotonic clock. */
+  readonly now?: () => number;
 }
+
+/** ms: what takes less is counted as an execution, what takes more by its time too. */
+const LONG_MS = 0.2;
 
 /** An execution that has turned out to be asynchronous. */
 export class RunningExecution {
@@ -34,6 +39,7 @@ export class RunningExecution {
 export class ExecutionRunner {
   readonly #plan: SubscriptionPlan;
   readonly #services: ExecutionServices;
+  readonly #now: () => number;
   #count = 0;
   /** Whether all executions so far have been synchronous; undefined: there was none. */
   #synchronous: boolean | undefined;
@@ -41,11 +47,19 @@ export class ExecutionRunner {
   constructor(plan: SubscriptionPlan, services: ExecutionServices) {
     this.#plan = plan;
     this.#services = services;
+    this.#now = services.now ?? (() => performance.now());
   }
 
   /** Executions begun. */
   get count(): number {
     return this.#count;
+  }
+
+  /**
+   * Whether the turn of the event loop is as long as it may be: what begins now has to wait for the next.
+   */
+  get isTurnOver(): boolean {
+    return this.#services.budget.spent >= UNITS.longestTurn;
   }
 
   /**
@@ -76,7 +90,10 @@ export class ExecutionRunner {
     this.#count += 1;
     const execution = executionIn(scope, viewer, reads);
     if (!('context' in execution)) return execution;
+    const began = this.#now();
     const result = executor.execute(operation, event, execution.context, variables);
+    const took = this.#now() - began;
+    if (took > LONG_MS) budget.spend(took * UNITS.millisecond);
     if (!(result instanceof Promise)) {
       this.#synchronous ??= true;
       return result;

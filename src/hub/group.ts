@@ -5,6 +5,7 @@ import type { EventFilter } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
+import type { FairLimiter } from '../support/fair-limiter.ts';
 import { RecentPositions } from './dedupe.ts';
 import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
 import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
@@ -21,6 +22,8 @@ import { ViewerPartitions } from './viewer-partition.ts';
 /** What all groups of a hub have in common. */
 export interface GroupServices extends ExecutionServices {
   readonly log: Log;
+  /** For synchronous executions: see SharedExecution. */
+  readonly late: FairLimiter;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
   /** Most events of one subscriber that wait to be delivered to it. */
@@ -46,7 +49,7 @@ export class Group {
   constructor(plan: SubscriptionPlan, services: GroupServices) {
     this.plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, maxWaiting } = services;
+    const { metrics, paths, limiter, late, maxWaiting } = services;
     const skipped = new SkippedEvents(this.#subscribers, maxWaiting, metrics);
     const order = new DeliveryOrder(this.#subscribers, skipped, services);
     this.#parts = {
@@ -57,6 +60,7 @@ export class Group {
       order,
       open: new OpenExecutions(order),
       limiter,
+      late,
       skipped,
       metrics,
       paths,

@@ -6,6 +6,7 @@ import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { Graph } from '../graph/graph.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
+import { FairLimiter } from '../support/fair-limiter.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
@@ -18,7 +19,7 @@ import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
 
-interface HubOptions extends GroupServices, PlanServices {
+interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   /** Without `room` it has no end. */
@@ -45,6 +46,7 @@ interface HubChannel {
  */
 export class Hub {
   readonly #options: HubOptions;
+  readonly #services: GroupServices;
   readonly #groups = new Map<Operation, Map<string, Group>>();
   readonly #channels = new Map<string, HubChannel & { readonly subscription: Subscription }>();
   readonly #backlog: Backlog<HubChannel>;
@@ -54,6 +56,7 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#services = { ...options, late: new FairLimiter(Infinity, options.now) };
     this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(
@@ -93,7 +96,7 @@ export class Hub {
     }
     const noRoom = this.#noRoomFor(plan);
     if (noRoom !== undefined) return [noRoom];
-    const group = new Group(plan, this.#options);
+    const group = new Group(plan, this.#services);
     group.add(subscriber);
     this.#open(group);
     return group;

@@ -23,7 +23,10 @@ export interface GroupParts {
   readonly pastViewers: PastViewers;
   readonly order: DeliveryOrder;
   readonly open: OpenExecutions;
+  /** Bounds asynchronous executions. */
   readonly limiter: FairLimiter;
+  /** Has synchronous ones wait that a turn of the event loop has no time for. */
+  readonly late: FairLimiter;
   readonly skipped: SkippedEvents;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
@@ -60,6 +63,9 @@ const MAX_OWNERS = 64;
  * An execution that has turned asynchronous is looked at before it is over: a subscriber whose viewer differs in what
  * has been read so far can't share it, and is executed for at once. So no subscriber waits for
  * a back end that only others need.
+ *
+ * Many groups may listen to the channel of an event. Once the turn of the event loop has lasted long enough, the executions
+ * of the others wait for the next turns, in which connections take turns: none waits for all groups of another one.
  *
  * An execution counts as work of one connection among those that it is for, the one that has least: so a client that
  * joins a group of others does not have their executions wait behind its own.
@@ -100,21 +106,27 @@ export class SharedExecution {
   }
 
   #share(candidates: Candidates): void {
-    const { runner, limiter, open } = this.#parts;
+    const { runner, limiter, late, open } = this.#parts;
     const first = this.#firstPending(candidates.subscribers);
     if (first === undefined) return;
     this.#open += 1;
-    if (runner.needsNoPlace) {
-      this.#execute(first, candidates, first.owner);
+    const queue = runner.needsNoPlace ? late : limiter;
+    const owner =
+      queue === late && late.waiting === 0
+        ? first.owner
+        : this.#ownerOf(candidates.subscribers, first, queue);
+    const isLate = runner.isTurnOver;
+    if (queue === late && !isLate && !late.holds(owner)) {
+      this.#execute(first, candidates, owner);
       return;
     }
-    const owner = this.#ownerOf(candidates.subscribers, first);
     const turn: { execution?: OpenExecution } = {};
-    const leave = limiter.whenFree(owner, () => {
+    const start = (): void => {
       const { execution } = turn;
       if (execution !== undefined) open.remove(execution);
       this.#execute(execution?.witness ?? first, candidates, owner);
-    });
+    };
+    const leave = queue === late || isLate ? queue.inNextTurn(owner, start) : limiter.whenFree(owner, start);
     if (leave === undefined) return;
     turn.execution = open.add(this.#event, first, candidates.subscribers, () => {
       leave();
@@ -190,15 +202,15 @@ export class SharedExecution {
   }
 
   /** @param first one of them that waits for this event */
-  #ownerOf(subscribers: ReadonlySet<Subscriber>, first: Subscriber): object {
-    const { limiter, order } = this.#parts;
+  #ownerOf(subscribers: ReadonlySet<Subscriber>, first: Subscriber, queue: FairLimiter): object {
+    const { order } = this.#parts;
     let { owner } = first;
-    let load = limiter.loadOf(owner);
+    let load = queue.loadOf(owner);
     let looked = 0;
     for (const subscriber of subscribers) {
       if (load === 0 || looked === MAX_OWNERS) break;
       looked += 1;
-      const other = limiter.loadOf(subscriber.owner);
+      const other = queue.loadOf(subscriber.owner);
       if (other >= load || !order.isPending(this.#event, subscriber)) continue;
       owner = subscriber.owner;
       load = other;

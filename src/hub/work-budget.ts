@@ -2,6 +2,8 @@
 export const UNITS = {
   message: 64,
   execution: 128,
+  /** For an execution that takes long. */
+  millisecond: 6_554,
   /** For each byte of a message, and again for each of a result: to parse one, and to write the other. */
   byte: 1 / 32,
   /** After this much the rest waits for the next turn: some 10 ms. */

@@ -62,18 +62,32 @@ export class FairLimiter {
     return share === undefined ? 0 : share.running + share.waiting.size;
   }
 
+  /** Whether work of the owner waits. */
+  holds(owner: object): boolean {
+    return (this.#shares.get(owner)?.waiting.size ?? 0) > 0;
+  }
+
   /**
    * Calls `start` now, or when it is the owner's turn. It takes a place with `take` if its work turns out to need one.
    *
    * @returns undefined if it has been called; else how the work leaves, which it may do until `start` is called
    */
   whenFree(owner: object, start: () => void): (() => void) | undefined {
-    const known = this.#shares.get(owner);
-    if (this.#mayStart(known) && (known?.waiting.size ?? 0) === 0) {
+    if (this.#mayStart(this.#shares.get(owner)) && !this.holds(owner)) {
       start();
       return undefined;
     }
-    const share = known ?? this.#open(owner);
+    return this.#wait(owner, start);
+  }
+
+  /** Calls `start` in one of the next turns of the event loop; else as `whenFree`. */
+  inNextTurn(owner: object, start: () => void): () => void {
+    if (!this.#goesOn) this.#goOnLater();
+    return this.#wait(owner, start);
+  }
+
+  #wait(owner: object, start: () => void): () => void {
+    const share = this.#shares.get(owner) ?? this.#open(owner);
     const place = share.waiting.push(start);
     share.turn ??= this.#turns.push(share);
     this.#waiting += 1;

@@ -31,6 +31,7 @@ export async function authWorld(t: TestContext, schemaText: string, code?: strin
     executor,
     contexts,
     budget: new Flusher(Date.now, () => undefined),
+    now: () => 0,
     metrics,
     log,
     limiter: new FairLimiter(1_000),

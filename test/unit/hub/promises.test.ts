@@ -97,6 +97,7 @@ function subscribed(count: number, resolve: Resolve) {
     paths: new BoundedLabels(),
     executor,
     budget: flusher,
+    now: () => 0,
     metrics,
     log,
     maxWaiting: EVENTS,

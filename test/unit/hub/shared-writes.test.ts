@@ -77,7 +77,9 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
   const group = new Group(plan, {
     executor,
     budget: new Flusher(Date.now, () => undefined),
+    now: () => 0,
     limiter: new FairLimiter(10_000),
+    late: new FairLimiter(Infinity),
     paths: new BoundedLabels(),
     metrics,
     log,

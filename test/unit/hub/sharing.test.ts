@@ -73,6 +73,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
   assert.ok(operation instanceof Operation);
   const metrics = new Metrics();
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  const budget = new Flusher(Date.now, () => undefined);
   const group = new Group(
     {
       operation,
@@ -86,8 +87,10 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     },
     {
       executor,
-      budget: new Flusher(Date.now, () => undefined),
+      budget,
+      now: () => 0,
       limiter: new FairLimiter(options.concurrency ?? 10_000),
+      late: new FairLimiter(Infinity),
       paths: new BoundedLabels(),
       metrics,
       log,
@@ -100,6 +103,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
   let offset = 0;
   const send = (event: Event): void => {
     offset += 1;
+    budget.renew();
     group.dispatch(
       { v: 1, t: 't', p: 0, o: offset, ts: offset, in: 0, key: null, event },
       contexts.scopeOf(event),

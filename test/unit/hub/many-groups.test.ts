@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { FakeSubscriber, operation, settled, setUp } from './parts.ts';
+
+const GROUPS = 100;
+
+/** What an execution takes of a virtual clock. */
+const EXECUTION_MS = 5;
+
+/** One connection with many groups that get the same events, and another one, the last to have joined, with one. */
+function setUpGroups() {
+  let now = 0;
+  const { hub, bus, value } = setUp({
+    binding: { key: undefined },
+    maxWaiting: 3,
+    now: () => now,
+    execute: (event: { n: number }) => {
+      now += EXECUTION_MS;
+      return { data: event };
+    },
+  });
+  const asked = operation(['group']);
+  const join = (group: number, owner: object): FakeSubscriber => {
+    const subscriber = new FakeSubscriber();
+    subscriber.owner = owner;
+    hub.join(asked, { group }, subscriber);
+    return subscriber;
+  };
+  const greedy = {};
+  const many = Array.from({ length: GROUPS }, (_, group) => join(group, greedy));
+  const other = join(GROUPS, {});
+  let sent = 0;
+  const send = (): void => bus.carry('bids', (sent += 1), { n: sent });
+  return { send, many, other, clock: () => now, value };
+}
+
+const numbers = ({ results }: FakeSubscriber): (number | undefined)[] =>
+  (results as { data?: { n: number } }[]).map(({ data }) => data?.n);
+
+const countOf = (subscribers: readonly FakeSubscriber[]): number =>
+  subscribers.reduce((sum, { results }) => sum + results.length, 0);
+
+for (const event of ['first', 'second'] as const) {
+  test(`the ${event} event of a hundred groups takes several turns, and those of one connection keep no other waiting`, async () => {
+    const { send, many, other, clock } = setUpGroups();
+    if (event === 'second') {
+      send();
+      while (countOf([...many, other]) <= GROUPS) await settled();
+    }
+    const before = { executed: countOf(many), others: other.results.length, at: clock() };
+    send();
+    const took = clock() - before.at;
+    assert.ok(took > 0 && took < 150, `the turn took ${took} ms`);
+    await settled();
+    assert.equal(other.results.length, before.others + 1);
+    assert.ok(countOf(many) < before.executed + GROUPS);
+    while (countOf(many) < before.executed + GROUPS) await settled();
+    for (const one of many) assert.deepEqual(numbers(one), numbers(other));
+  });
+}
+
+test('while a connection can’t keep up with its groups, it skips events, and others get all of them at once', async () => {
+  const { send, many, other, value } = setUpGroups();
+  for (let n = 1; n <= 20; n += 1) {
+    send();
+    await settled();
+    await settled();
+    assert.equal(numbers(other).at(-1), n);
+  }
+  assert.deepEqual(
+    numbers(other),
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  );
+  assert.ok((await value('groupOverflows')) > 0);
+  const last = numbers(many[0] as FakeSubscriber).filter((n) => n !== undefined);
+  assert.deepEqual(
+    last,
+    [...new Set(last)].toSorted((one, two) => one - two),
+  );
+});
