@@ -19,6 +19,18 @@ export function recordChecks(check: CheckFunction): void {
     assert.equal(String(record?.headers?.['reason']), 'not_json');
   });
 
+  check('a dead letter is written though a header of its message has no value', async (under) => {
+    const { driver, broker, topic, t } = under;
+    await broker.createTopic(topic, 1);
+    const member = await join(under);
+    const sink = driver.deadLetterSink(topic);
+    t.after(() => sink.stop());
+    const headers = { trace: null as unknown as Buffer, reason: 'not_json' };
+    await sink.send([{ key: null, value: Buffer.from('x'), headers }]);
+    await member.until(() => member.records.length === 1);
+    assert.equal(String(member.records[0]?.headers?.['reason']), 'not_json');
+  });
+
   check(
     'records of each codec are read',
     async (under) => {

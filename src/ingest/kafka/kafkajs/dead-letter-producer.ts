@@ -1,6 +1,7 @@
 import kafkajs, { type Kafka, type Producer } from 'kafkajs';
 import type { DeadLetterMessage } from '../../dead-letter.ts';
 import type { StoppableSink } from '../driver.ts';
+import { producerHeaders } from './producer-headers.ts';
 
 /** Sent together at most; brokers take about 1 MB by default. */
 const BATCH_BYTES = 256 * 1_024;
@@ -61,7 +62,11 @@ export class DeadLetterProducer implements StoppableSink {
   }
 }
 
-const copyOf = ({ key, value, headers }: DeadLetterMessage) => ({ key, value, headers: { ...headers } });
+const copyOf = ({ key, value, headers }: DeadLetterMessage) => ({
+  key,
+  value,
+  headers: producerHeaders(headers),
+});
 
 function withoutValue({ key, value, headers }: DeadLetterMessage): DeadLetterMessage {
   return { key, value: null, headers: { ...headers, 'sluice-bytes-left-out': String(value?.length ?? 0) } };
