@@ -31,6 +31,25 @@ export function recordChecks(check: CheckFunction): void {
     assert.equal(String(member.records[0]?.headers?.['reason']), 'not_json');
   });
 
+  check('dead letters of one partition stay in order', async (under) => {
+    const { driver, broker, topic, t } = under;
+    await broker.createTopic(topic, 4);
+    const member = await join(under);
+    const sink = driver.deadLetterSink(topic);
+    t.after(() => sink.stop());
+    const headers = { 'sluice-topic': 'bids', 'sluice-partition': '3' };
+    const values = range(0, 20);
+    await sink.send(
+      values.map((value) => ({
+        key: Number(value) % 2 === 0 ? null : Buffer.from(value),
+        value: Buffer.from(value),
+        headers,
+      })),
+    );
+    await member.until(() => member.records.length === values.length);
+    assert.deepEqual(member.values(member.records[0]?.partition), values);
+  });
+
   check(
     'records of each codec are read',
     async (under) => {

@@ -1,6 +1,7 @@
-import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import kafkajs, { type ICustomPartitioner, type Kafka, type Producer } from 'kafkajs';
 import type { DeadLetterMessage } from '../../dead-letter.ts';
 import type { StoppableSink } from '../driver.ts';
+import { isTooLarge } from './is-too-large.ts';
 import { producerHeaders } from './producer-headers.ts';
 
 /** Sent together at most; brokers take about 1 MB by default. */
@@ -16,7 +17,7 @@ export class DeadLetterProducer implements StoppableSink {
     this.#topic = topic;
     this.#producer = kafka.producer({
       allowAutoTopicCreation: false,
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+      createPartitioner: byOrigin,
     });
   }
 
@@ -62,6 +63,16 @@ export class DeadLetterProducer implements StoppableSink {
   }
 }
 
+/** Letters of one partition go to one partition, also those with different keys: a replay sends them back in their order. */
+const byOrigin: ICustomPartitioner = () => {
+  const byKey = kafkajs.Partitioners.DefaultPartitioner();
+  return (all) => {
+    const { headers = {} } = all.message;
+    const key = `${String(headers['sluice-topic'])}/${String(headers['sluice-partition'])}`;
+    return byKey({ ...all, message: { ...all.message, key } });
+  };
+};
+
 const copyOf = ({ key, value, headers }: DeadLetterMessage) => ({
   key,
   value,
@@ -70,12 +81,4 @@ const copyOf = ({ key, value, headers }: DeadLetterMessage) => ({
 
 function withoutValue({ key, value, headers }: DeadLetterMessage): DeadLetterMessage {
   return { key, value: null, headers: { ...headers, 'sluice-bytes-left-out': String(value?.length ?? 0) } };
-}
-
-function isTooLarge(thrown: unknown): boolean {
-  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  return (
-    cause instanceof kafkajs.KafkaJSProtocolError &&
-    ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].includes(cause.type)
-  );
 }
