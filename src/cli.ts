@@ -21,12 +21,19 @@ const USAGE = `sluice [command]
   build <graph>        compile a graph's TypeScript to JavaScript, for images without Babel
   config               print the effective settings
   config --markdown    print all settings as a table
+  dead-letters list    print the messages that could not be decoded
+  dead-letters replay  send them back to the topics that they came from
 
 Settings come from the environment; see 'sluice config --markdown'.
+The options of dead-letters are listed by 'sluice dead-letters --help'.
 `;
 
 /** @returns the exit code: 0 done, 1 failed, 2 wrong arguments; undefined while the gateway runs */
 async function main(args: readonly string[]): Promise<number | undefined> {
+  if (args[0] === 'dead-letters') {
+    const { deadLetters } = await import('./cli/dead-letters.ts');
+    return deadLetters(args.slice(1));
+  }
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

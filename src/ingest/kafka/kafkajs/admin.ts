@@ -1,4 +1,5 @@
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import type { PartitionRange } from './partition-buffer.ts';
 
 /** Error codes of Kafka's protocol. */
 const NON_EMPTY_GROUP = 68;
@@ -9,6 +10,29 @@ export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<
   return withAdmin(kafka, async (admin) => {
     const known = new Set(await admin.listTopics());
     return wanted.filter((topic) => !known.has(topic));
+  });
+}
+
+/**
+ * What a topic holds at the moment, up to the first transaction that is still open.
+ *
+ * @param from by partition, the offset to begin at
+ */
+export function topicRanges(
+  kafka: Kafka,
+  topic: string,
+  from: ReadonlyMap<number, number>,
+): Promise<PartitionRange[]> {
+  return withAdmin(kafka, async (admin) => {
+    const offsets = await admin.fetchTopicOffsets(topic);
+    return offsets
+      .map(({ partition, low, high }) => ({
+        topic,
+        partition,
+        start: Math.max(Number(low), from.get(partition) ?? 0),
+        end: Number(high),
+      }))
+      .toSorted((one, other) => one.partition - other.partition);
   });
 }
 

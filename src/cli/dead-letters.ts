@@ -1,0 +1,77 @@
+import { loadConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+import { SluiceError } from '../errors.ts';
+import { KafkajsDeadLetterKafka } from '../ingest/kafka/kafkajs/dead-letter-kafka.ts';
+import { createLog } from '../log.ts';
+import { listLetters, replayLetters } from './dead-letter-actions.ts';
+import { DEAD_LETTERS_USAGE, deadLetterCommand, UsageError } from './dead-letter-arguments.ts';
+
+/**
+ * `sluice dead-letters`: letters go to standard output, all else to standard error.
+ *
+ * @param args behind `dead-letters`
+ * @returns the exit code
+ * @throws SluiceError BAD_SETTINGS or KAFKA_FAILED, or the errors of util.parseArgs
+ */
+export async function deadLetters(args: readonly string[]): Promise<number> {
+  const command = understood(args);
+  if (typeof command === 'number') return command;
+  const config = loadConfig(process.env);
+  const topic = deadLetterTopic(config);
+  const act = command.action === 'list' ? listLetters : replayLetters;
+  return act({
+    command,
+    kafka: new KafkajsDeadLetterKafka(config, createLog(config.LOG_LEVEL, process.stderr)),
+    topic,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    tell: (line) => void process.stderr.write(`${line}\n`),
+    stopping: stopRequested(),
+  });
+}
+
+/** Signals that come so soon after the first are the same one, which npm passes on a second time. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Aborts at the first signal, or when standard output is closed, as `head` does it. A second signal ends the process. */
+function stopRequested(): AbortSignal {
+  const stopping = new AbortController();
+  let stoppingSince: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stoppingSince !== undefined && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+      stoppingSince ??= performance.now();
+      stopping.abort(new Error(`stopped by ${signal}`));
+    });
+  }
+  process.stdout.on('error', (error) => stopping.abort(error));
+  return stopping.signal;
+}
+
+/** @returns the command, or the exit code where there is none to run */
+function understood(args: readonly string[]) {
+  try {
+    const command = deadLetterCommand(args);
+    if (command !== undefined) return command;
+    process.stdout.write(DEAD_LETTERS_USAGE);
+    return 0;
+  } catch (thrown) {
+    if (!(thrown instanceof UsageError)) throw thrown;
+    process.stderr.write(`${thrown.message}\n\n${DEAD_LETTERS_USAGE}`);
+    return 2;
+  }
+}
+
+function deadLetterTopic({ KAFKA_BROKERS, DEAD_LETTER_TOPIC }: Config): string {
+  const missing = [
+    ...(KAFKA_BROKERS.length === 0
+      ? ['KAFKA_BROKERS: expected the brokers of the gateway, got nothing']
+      : []),
+    ...(DEAD_LETTER_TOPIC === undefined
+      ? ['DEAD_LETTER_TOPIC: expected the topic that the gateway writes dead letters to, got nothing']
+      : []),
+  ];
+  if (DEAD_LETTER_TOPIC === undefined || missing.length > 0) {
+    throw new SluiceError('BAD_SETTINGS', `these settings are needed:\n  ${missing.join('\n  ')}`);
+  }
+  return DEAD_LETTER_TOPIC;
+}

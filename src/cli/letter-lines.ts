@@ -1,0 +1,50 @@
+import { placeText, type Letter } from '../ingest/dead-letters/letter.ts';
+
+/** The control characters that JSON does not escape: a key must not be able to control a terminal. */
+const CONTROL = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** A letter as one line of text, without a newline: two spaces between what it tells, `-` for what there is not. */
+export function letterLine(letter: Letter): string {
+  const { origin, lastOffset, reason, replayedFrom, record } = letter;
+  const last = lastOffset === undefined ? '' : `-${lastOffset}`;
+  return [
+    `${placeText(origin)}${last}`,
+    timeOf(letter) ?? '-',
+    reason,
+    record.key === null ? '-' : quoted(record.key.toString()),
+    record.value === null ? 'no value' : `${record.value.length} bytes`,
+    placeText(record),
+    ...(replayedFrom === undefined ? [] : [`replayed from ${replayedFrom}`]),
+  ].join('  ');
+}
+
+/**
+ * A letter as JSON, without a newline. `bytes`: of the value, null without one; `lastOffset` of a bad batch only;
+ * `letter`: its own place in the dead-letter topic.
+ */
+export function letterJson(letter: Letter): string {
+  const { origin, lastOffset, reason, replayedFrom, record } = letter;
+  return JSON.stringify({
+    ...origin,
+    lastOffset,
+    time: timeOf(letter) ?? null,
+    reason,
+    key: record.key?.toString() ?? null,
+    bytes: record.value?.length ?? null,
+    replayedFrom,
+    letter: { topic: record.topic, partition: record.partition, offset: record.offset },
+  });
+}
+
+/** In ISO form; undefined if it has none, or one that no calendar has. */
+function timeOf({ time }: Letter): string | undefined {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deadLetterCommand, UsageError } from '../../../src/cli/dead-letter-arguments.ts';
+
+const parse = (text: string) => deadLetterCommand(text.split(' ').filter((word) => word !== ''));
+
+test('list wants no filter', () => {
+  assert.deepEqual(parse('list'), {
+    action: 'list',
+    filter: { topic: undefined, reason: undefined, since: undefined, until: undefined, key: undefined },
+    limit: Infinity,
+    from: new Map(),
+    json: false,
+    dryRun: false,
+  });
+});
+
+test('filters are read, times as UTC or with their zone', () => {
+  const command = parse(
+    'replay --topic bids --reason empty --key 4 --limit 3 --since 2026-05-01 --until 2026-05-01T02:00+02:00 --from 0/12,3/0 --dry-run --json',
+  );
+  assert.deepEqual(command, {
+    action: 'replay',
+    filter: {
+      topic: 'bids',
+      reason: 'empty',
+      since: Date.UTC(2026, 4, 1),
+      until: Date.UTC(2026, 4, 1),
+      key: '4',
+    },
+    limit: 3,
+    from: new Map([
+      [0, 12],
+      [3, 0],
+    ]),
+    json: true,
+    dryRun: true,
+  });
+});
+
+test('replay wants a filter, or --all; where to begin is no filter', () => {
+  for (const refused of ['replay', 'replay --dry-run', 'replay --from 0/12']) {
+    assert.throws(() => parse(refused), /expected a filter, or --all .*, got neither/, refused);
+  }
+  for (const taken of ['replay --all', 'replay --limit 1', 'replay --key 4']) assert.ok(parse(taken), taken);
+});
+
+test('what can not be understood is refused, with what was expected and what came', () => {
+  for (const [args, message] of [
+    ['', /expected 'list' or 'replay', got ''/],
+    ['lst', /got 'lst'/],
+    ['list all', /got 'list all'/],
+    ['list --all', /--all: expected with replay, got list/],
+    ['list --dry-run', /--dry-run: expected with replay/],
+    ['list --since yesterday', /--since: expected a time like .*, got yesterday/],
+    ['list --since 2026-05-01T10:00', /--since: expected a time/],
+    ['list --until 2026-13-01', /--until: expected a time/],
+    ['list --limit 0', /--limit: expected a whole number from 1, got 0/],
+    ['list --limit 1e3', /--limit/],
+    ['list --from 12', /--from: expected partition\/offset/],
+    ['list --from 0/1,0/2', /once for each partition/],
+  ] as const) {
+    assert.throws(
+      () => parse(args),
+      (thrown) => thrown instanceof UsageError && message.test(thrown.message),
+      args,
+    );
+  }
+});
+
+test('help is asked for in either form', () => {
+  for (const args of ['--help', 'list -h', '-h']) assert.equal(parse(args), undefined);
+});
