@@ -29,6 +29,12 @@ export const BOMBS: readonly Bomb[] = [
     code: 'TOO_MANY_FIELDS',
   },
   {
+    title: '180 operations that share a fragment of 190 fields, 5 KB',
+    text: (variant) =>
+      `${times(180, (index) => `subscription V${variant}O${index} { event { ...F } }`)} fragment F on Event { event { ${times(190, (index) => `a${index}: id`)} } }`,
+    code: 'TOO_MANY_FIELDS',
+  },
+  {
     title: 'three hundred levels',
     text: (variant) => `subscription V${variant} { ${'event { '.repeat(300)} id ${'}'.repeat(300)} }`,
     code: 'TOO_DEEP',

@@ -8,7 +8,7 @@ export const COST_SETTINGS = {
   }),
   MAX_FIELDS: integer(1, 100_000, {
     default: 2_000,
-    help: 'Most fields of one operation, fragments expanded.',
+    help: 'Most fields of all operations of one document together, fragments expanded.',
   }),
   MAX_DEPTH: integer(1, 1_000, {
     default: 50,

@@ -14,7 +14,7 @@ import { Comparisons } from './comparisons.ts';
 import { IntrospectionLists } from './introspection-lists.ts';
 import { COST_CODES, type CostLimits } from './limits.ts';
 import { Sizes, type Size } from './size.ts';
-import { numberArguments, Weights } from './weights.ts';
+import { numberArguments, Weights, type NumberArgument } from './weights.ts';
 
 /** An operation may introspect so many times what GraphiQL and code generators ask for. */
 const INTROSPECTIONS = 2;
@@ -30,7 +30,7 @@ const INTROSPECTION_QUERY = getIntrospectionQuery({
 /** What is counted, as it stands in the message. */
 const COUNTED: Readonly<Record<keyof typeof COST_CODES, string>> = {
   tokens: 'a document of at most # tokens (MAX_TOKENS)',
-  fields: 'at most # fields, fragments expanded (MAX_FIELDS)',
+  fields: 'at most # fields in all operations of a document, fragments expanded (MAX_FIELDS)',
   depth: 'at most # levels of fields (MAX_DEPTH)',
   aliases: 'at most # aliases, fragments expanded (MAX_ALIASES)',
   rootFields: 'at most # root fields (MAX_ROOT_FIELDS)',
@@ -67,10 +67,16 @@ export class CostCheck {
   ofDocument(document: DocumentNode): GraphQLError | undefined {
     const fragments = fragmentsOf(document);
     const comparisons = new Comparisons(fragments, this.limits.comparisons);
+    // Shared, so that a fragment of many operations is counted once. (Nothing here depends on an operation's variables:
+    // they are not known yet.)
+    const sizes = this.#sizes(fragments, numberArguments(undefined, new Map()));
+    let fields = 0;
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-      const size = this.#sizeOf(definition, fragments);
-      const refused = this.#refusal(size);
+      const size = sizes.of(definition.selectionSet, this.#schema.getRootType(definition.operation));
+      // Summed, as what follows takes time for each field of each operation, though only one operation is executed.
+      fields = Math.min(fields + size.fields, Number.MAX_SAFE_INTEGER);
+      const refused = this.#refusal({ ...size, fields });
       if (refused !== undefined) return refused;
       comparisons.add([definition.selectionSet]);
       if (comparisons.count > this.limits.comparisons)
@@ -115,8 +121,11 @@ export class CostCheck {
     for (const { variable, defaultValue } of variableDefinitions) {
       if (defaultValue?.kind === Kind.INT) defaults.set(variable.name.value, Number(defaultValue.value));
     }
-    const valueOf = numberArguments(variables, defaults);
-    const sizes = new Sizes(this.#schema, this.#weights, this.#lists, fragments, valueOf);
+    const sizes = this.#sizes(fragments, numberArguments(variables, defaults));
     return sizes.of(selectionSet, this.#schema.getRootType(operation));
+  }
+
+  #sizes(fragments: Fragments, valueOf: NumberArgument): Sizes {
+    return new Sizes(this.#schema, this.#weights, this.#lists, fragments, valueOf);
   }
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { buildASTSchema, getIntrospectionQuery, parse, type GraphQLError } from 'graphql';
+import {
+  buildASTSchema,
+  getIntrospectionQuery,
+  parse,
+  type FragmentDefinitionNode,
+  type GraphQLError,
+} from 'graphql';
+import { CostCheck } from '../../../../src/executor/cost/cost-check.ts';
+import { DEFAULT_COST_LIMITS } from '../../../../src/executor/cost/limits.ts';
 import type { Executor } from '../../../../src/executor/executor.ts';
 import { Operation } from '../../../../src/executor/operation.ts';
 import { withGatewaySchema } from '../../../../src/graph/directives/definitions.ts';
@@ -16,6 +24,10 @@ const doubling = (count: number): string =>
 const spread = (count: number): string =>
   `{ event { ${times(count, (index) => `e${index}: event { ...F }`)} } } fragment F on Event { id }`;
 
+/** They share a fragment of three fields. */
+const operations = (count: number): string =>
+  `${times(count, (index) => `query O${index} { ...F }`)} fragment F on Query { event { id title } }`;
+
 function limitOf(executor: Executor, query: string): unknown {
   const [error] = refused(executor, query);
   return error?.extensions;
@@ -26,6 +38,22 @@ describe('the limits of an operation', () => {
     const executor = newExecutor({ limits: { fields: 7 } });
     prepared(executor, spread(3));
     assert.deepEqual(limitOf(executor, spread(4)), { code: 'TOO_MANY_FIELDS', limit: 7, value: 9 });
+  });
+
+  it('count the fields of all operations of a document together', () => {
+    const executor = newExecutor({ limits: { fields: 9 } });
+    prepared(executor, operations(3), 'O0');
+    assert.deepEqual(limitOf(executor, operations(4)), { code: 'TOO_MANY_FIELDS', limit: 9, value: 12 });
+  });
+
+  it('look at a fragment once for all operations of a document', () => {
+    const document = parse(`query A { ...F } query B { ...F } fragment F on Query { a }`);
+    const fragment = document.definitions.at(-1) as FragmentDefinitionNode;
+    const { typeCondition } = fragment;
+    let reads = 0;
+    Object.defineProperty(fragment, 'typeCondition', { get: () => ((reads += 1), typeCondition) });
+    new CostCheck(buildASTSchema(parse('type Query { a: Int }')), DEFAULT_COST_LIMITS).ofDocument(document);
+    assert.equal(reads, 1);
   });
 
   it('count a document that expands to more fields than a number holds', () => {
