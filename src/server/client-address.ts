@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { networkOf, plainAddress } from './ip-address.ts';
 
 /** The addresses and networks of the setting `TRUSTED_PROXIES`. */
 export class TrustedProxies {
@@ -54,27 +55,4 @@ export class ClientAddresses {
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
-}
-
-/** Without a port, brackets, a zone, and the prefix of IPv4 in IPv6; undefined if it is no address. */
-function plainAddress(text: string): string | undefined {
-  const [, bracketed, v4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
-  const [address = ''] = (bracketed ?? v4 ?? text).split('%');
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
-  return isIP(mapped) === 0 ? undefined : mapped;
-}
-
-/** In a text of its own: a part of a header would keep all of it in memory. */
-function networkOf(address: string): string {
-  if (isIP(address) === 4) return address.split('.').map(Number).join('.');
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const groups = head === '' ? [] : head.split(':');
-  // A tail of IPv4 form is in the last two of eight groups: not in the network.
-  const last = tail === undefined || tail === '' ? [] : tail.replace(/[\d.]+\.\d+$/, '0:0').split(':');
-  const zeros = tail === undefined ? 0 : 8 - groups.length - last.length;
-  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...last];
-  return `${all
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
 }

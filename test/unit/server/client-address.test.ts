@@ -34,6 +34,24 @@ describe('the address of a client', () => {
     assert.equal(addressOf('10.1.2.3', '[2001:db8::1]:4711', PROXIES), '2001:db8:0:0::/64');
   });
 
+  it('is IPv4 in each form of IPv4 in IPv6, so that such clients do not share one network', () => {
+    for (const address of [
+      '::ffff:198.51.100.1',
+      '::FFFF:198.51.100.1',
+      '::ffff:c633:6401',
+      '0:0:0:0:0:ffff:c633:6401',
+      '0:0:0:0:0:ffff:198.51.100.1',
+      '0000:0000:0000:0000:0000:ffff:c633:6401',
+      '0::ffff:c633:6401',
+      '[::ffff:c633:6401]:4711',
+      '::ffff:c633:6401%eth0',
+    ]) {
+      assert.equal(addressOf(address, undefined, []), '198.51.100.1', address);
+      assert.equal(addressOf('10.1.2.3', address, PROXIES), '198.51.100.1', address);
+    }
+    assert.equal(addressOf('0:0:0:0:0:ffff:a01:203', '198.51.100.1', PROXIES), '198.51.100.1');
+  });
+
   it('of IPv6 is its network', () => {
     for (const [address, network] of [
       ['2001:DB8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
@@ -45,6 +63,11 @@ describe('the address of a client', () => {
       ['64:ff9b::203.0.113.1', '64:ff9b:0:0::/64'],
       ['1:2:3:4:5:6:203.0.113.1', '1:2:3:4::/64'],
       ['1::5:6:7:8', '1:0:0:0::/64'],
+      ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
+      ['::2:3:4:5:6:7:8', '0:2:3:4::/64'],
+      ['::c633:6401', '0:0:0:0::/64'],
+      ['::fffe:c633:6401', '0:0:0:0::/64'],
+      ['::1:ffff:c633:6401', '0:0:0:0::/64'],
     ] as const) {
       assert.equal(addressOf(address, undefined, []), network, address);
     }
