@@ -19,6 +19,7 @@ import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
 import type { Arguments, Binding, EventFilter } from '../graph.ts';
 import type { Event } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
+import { comparedExactly, namingValue } from './viewer-values.ts';
 
 /** The declared types of fields and arguments in a filter; undefined where the schema does not declare one. */
 export interface FilterTypes {
@@ -118,7 +119,7 @@ function viewerTest(
     // closed.
     const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
     if (!isFit) return UNKNOWN;
-    return testAt(path, comparator(operator, value, asId))(event, viewer);
+    return testAt(path, comparedExactly(operator, comparator(operator, value, asId)))(event, viewer);
   };
 }
 
@@ -151,7 +152,7 @@ function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undef
   return type && getNamedType(type);
 }
 
-/** @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value */
+/** @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value or one that names nothing */
 function valueOf(
   operand: Operand,
   args: Arguments,
@@ -159,7 +160,9 @@ function valueOf(
   types: FilterTypes,
   viewer?: Json,
 ): unknown {
-  if (operand.kind === 'viewer') return viewer === undefined ? undefined : jsonAt(viewer, operand.path);
+  if (operand.kind === 'viewer') {
+    return viewer === undefined ? undefined : namingValue(jsonAt(viewer, operand.path));
+  }
   if (operand.kind === 'literal') return literal(operand, type);
   if (operand.kind === 'argument') {
     const value = args[operand.name] ?? undefined;

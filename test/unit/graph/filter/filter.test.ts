@@ -235,6 +235,33 @@ const VIEWERS: readonly (readonly [where: string, event: Event, viewer: Json, pa
   ['{ amount: { lte: "$viewer.limit" } }', { amount: 5 }, { limit: 5 }, true],
   ['{ amount: { lte: "$viewer.limit" } }', { amount: 5 }, { limit: '5' }, false],
   ['{ or: [{ open: { eq: true } }, { bid_id: { eq: "$viewer.id" } }] }', { open: true, bid_id: 1 }, {}, true],
+  // What names no viewer.
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: null }, { id: null }, false],
+  ['{ not: { bid_id: { eq: "$viewer.id" } } }', { bid_id: 7 }, { id: null }, false],
+  ['{ note: { eq: "$viewer.org" } }', { note: '' }, { org: '' }, false],
+  ['{ note: { ne: "$viewer.org" } }', { note: 'x' }, { org: '' }, false],
+  ['{ note: { contains: "$viewer.org" } }', { note: 'all' }, { org: '' }, false],
+  ['{ tags: { contains: "$viewer.org" } }', { tags: [null] }, { org: null }, false],
+  ['{ state_text: { in: "$viewer.states" } }', { state_text: null }, { states: [null] }, false],
+  ['{ state_text: { in: "$viewer.states" } }', { state_text: '' }, { states: [''] }, false],
+  ['{ not: { state_text: { in: "$viewer.states" } } }', { state_text: 'a' }, { states: ['b', ''] }, false],
+  ['{ note: { in: ["", "$viewer.org"] } }', { note: '' }, { org: 'a' }, true],
+  ['{ note: { in: [null, "$viewer.org"] } }', { note: null }, { org: 'a' }, true],
+  // Numbers to which JavaScript rounds others.
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: 2 ** 53 }, false],
+  ['{ price: { eq: "$viewer.id" } }', { price: 2 ** 53 }, { id: 2 ** 53 }, false],
+  ['{ price: { lte: "$viewer.id" } }', { price: 5 }, { id: 2 ** 53 }, false],
+  ['{ state_text: { in: "$viewer.ids" } }', { state_text: 'a' }, { ids: ['a', 2 ** 53] }, false],
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: String(2 ** 53) }, false],
+  ['{ bid_id: { ne: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: 'a' }, false],
+  ['{ bid_id: { in: "$viewer.ids" } }', { bid_id: 2 ** 53 }, { ids: [String(2 ** 53)] }, false],
+  ['{ owner_ids: { contains: "$viewer.id" } }', { owner_ids: [2 ** 53] }, { id: String(2 ** 53) }, false],
+  ['{ owner_ids: { contains: "$viewer.id" } }', { owner_ids: [2 ** 53, 1] }, { id: '1' }, true],
+  ['{ not: { owner_ids: { contains: "$viewer.id" } } }', { owner_ids: [2 ** 53] }, { id: '1' }, false],
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 2 ** 53 - 1 }, { id: 2 ** 53 - 1 }, true],
+  ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: String(2 ** 53) }, { id: String(2 ** 53) }, true],
+  ['{ price: { gt: "$viewer.min" } }', { price: 1e20 }, { min: 5 }, true],
+  ['{ price: { eq: "$viewer.price" } }', { price: 0.5 }, { price: 0.5 }, true],
 ];
 
 describe('@filter on the viewer', () => {
