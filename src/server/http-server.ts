@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
 import type { HttpRefusal } from './admission.ts';
 import type { HostCheck } from './host-check.ts';
+import { closeIdleWhenFull } from './idle-connections.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -30,7 +31,10 @@ export interface HttpServerOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Without it all `Upgrade` headers are ignored; with it, those that name another protocol than WebSocket. */
   readonly upgrade?: AcceptUpgrade;
-  /** Most connections of all kinds; others are closed at once, and `dropped` is called. Default: no limit. */
+  /**
+   * Most connections of all kinds; near it, idle ones are closed for others. One more is closed at once, and `dropped` is
+   * called. Default: no limit.
+   */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
   /** Without it, connections begin with HTTP. */
@@ -85,9 +89,12 @@ export class HttpServer {
       this.#onRequest(request, response),
     );
     const { maxSockets, dropped, proxyProtocol } = options;
-    if (maxSockets !== undefined) this.#server.maxConnections = maxSockets;
     if (dropped !== undefined) this.#server.on('drop', dropped);
     if (proxyProtocol !== undefined) new ProxyProtocol(proxyProtocol).guard(this.#server);
+    if (maxSockets !== undefined) {
+      this.#server.maxConnections = maxSockets;
+      closeIdleWhenFull(this.#server, maxSockets);
+    }
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
 

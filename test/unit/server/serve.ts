@@ -15,7 +15,7 @@ export const done: HttpServerOptions['handle'] = async (_request, response) => {
 /** A server on a free port, stopped when the test ends. */
 export async function listen(
   t: TestContext,
-  options: Pick<HttpServerOptions, 'handle' | 'upgrade' | 'hostCheck' | 'address' | 'proxyProtocol'>,
+  options: Omit<HttpServerOptions, 'port' | 'setting'>,
 ): Promise<{ port: number; server: HttpServer }> {
   const server = new HttpServer({ port: 0, setting: 'PORT', ...options });
   t.after(() => server.stop(AbortSignal.abort()));

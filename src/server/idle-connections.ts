@@ -1,0 +1,33 @@
+import type { Server } from 'node:http';
+
+/** ms between two looks for idle connections: each goes through all of them. */
+const PAUSE_MS = 100;
+
+/**
+ * Closes all idle keep-alive connections whenever a server has room for no more than a twentieth of its connections.
+ * Caps of addresses hold for WebSockets: without this, one client with idle connections could keep all others out for as
+ * long as it repeats its requests. Peers connect again when they have one. Connections that have not yet sent a request,
+ * that have one in hand or that were upgraded are not idle.
+ */
+export function closeIdleWhenFull(server: Server, maxSockets: number): void {
+  const enough = maxSockets - Math.ceil(maxSockets / 20);
+  let pausing = false;
+  let again = false;
+  const closeIdle = (): void => {
+    again = pausing;
+    if (pausing) return;
+    server.closeIdleConnections();
+    pausing = true;
+    setTimeout(() => {
+      pausing = false;
+      if (again) closeIdle();
+    }, PAUSE_MS).unref();
+  };
+  server.on('connection', () => {
+    server.getConnections((_error, count) => {
+      if (count > enough) closeIdle();
+    });
+  });
+  // Connections may have become idle since the last one was taken.
+  server.on('drop', closeIdle);
+}
