@@ -138,17 +138,18 @@ export class Sizes {
     const weight = field && this.#weights.of(field);
     const ownItems = field && weight?.list && itemsOf(weight.list, field, node, this.#valueOf);
     const below = this.#below(node, field, weight?.list?.sizedFields ?? [], ownItems ?? 1);
-    let items = 1;
+    let ofList: number | undefined;
     if (field !== undefined && isList(field)) {
-      if (sized?.names.includes(name)) items = sized.items;
-      else if (weight?.list?.sizedFields.length === 0) items = ownItems ?? 1;
+      if (sized?.names.includes(name)) ofList = sized.items;
+      else if (weight?.list?.sizedFields.length === 0) ofList = ownItems;
     }
     const introspects = type != null && isIntrospectionType(type);
-    if (introspects && field !== undefined) items = this.#lists.items(type.name, name);
+    const introspected = introspects && field !== undefined ? this.#lists.items(type.name, name) : 1;
     const inside = introspects || field === SchemaMetaFieldDef || field === TypeMetaFieldDef;
     let cost = 0;
     if (weight !== undefined && !inside) {
-      cost = weight.call + items * (weight.item + below.cost);
+      const item = ofList === undefined ? weight.item : weight.sizedItem;
+      cost = weight.call + (ofList ?? 1) * (item + below.cost);
       for (const { name: argument } of node.arguments ?? []) {
         cost += weight.arguments.get(argument.value) ?? 0;
       }
@@ -161,7 +162,7 @@ export class Sizes {
       directives: below.directives,
       // A weight may be negative, as the specification says, but no field makes others cheaper. (∞ × 0 is NaN.)
       cost: most(Math.max(0, Number.isNaN(cost) ? 0 : cost)),
-      introspection: most(inside ? 1 + items * below.introspection : below.introspection),
+      introspection: most(inside ? 1 + introspected * below.introspection : below.introspection),
     };
   }
 

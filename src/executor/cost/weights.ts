@@ -40,6 +40,8 @@ export interface FieldWeight {
   readonly arguments: ReadonlyMap<string, number>;
   /** Of each object that it returns. */
   readonly item: number;
+  /** Of each object of a list that has a size. */
+  readonly sizedItem: number;
   readonly list: ListSize | undefined;
 }
 
@@ -47,8 +49,9 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * The weights of a schema's fields, by `@cost` and `@listSize` of the GraphQL cost directives specification. A field
- * that returns objects weighs 1, one that returns a scalar 0, a list without `@listSize` counts as one item. What is asked
- * of an interface or union costs as much as with the heaviest of its types.
+ * that returns objects weighs 1, one that returns a scalar 0, and so does each item of a list that has a size; a list
+ * without `@listSize` counts as one item, which its field has paid for. What is asked of an interface or union costs as
+ * much as with the heaviest of its types.
  */
 export class Weights {
   /** Some field has an argument that says how many items its list may have. */
@@ -94,10 +97,14 @@ export class Weights {
       const weight = this.#cost(argument);
       return weight === undefined ? [] : [[argument.name, weight]];
     });
+    const standard = isLeafType(type) ? 0 : 1;
+    const item = (otherwise: number): number =>
+      types.length === 0 ? 0 : Math.max(...types.map((each) => this.#cost(each) ?? otherwise));
     return {
-      call: this.#cost(field) ?? (isLeafType(type) ? 0 : 1),
+      call: this.#cost(field) ?? standard,
       arguments: new Map(weighed),
-      item: types.length === 0 ? 0 : Math.max(...types.map((each) => this.#cost(each) ?? 0)),
+      item: item(0),
+      sizedItem: item(standard),
       list: this.#listSize(field),
     };
   }
@@ -133,6 +140,7 @@ function heavier(one: FieldWeight, other: FieldWeight): FieldWeight {
     call: Math.max(one.call, other.call),
     arguments: new Map(weights.toSorted(([, weight], [, next]) => weight - next)),
     item: Math.max(one.item, other.item),
+    sizedItem: Math.max(one.sizedItem, other.sizedItem),
     list: one.list && other.list ? larger(one.list, other.list) : (one.list ?? other.list),
   };
 }

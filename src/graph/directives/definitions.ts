@@ -93,7 +93,7 @@ const GATEWAY_SDL = /* GraphQL */ `
 
 /** Of the GraphQL cost directives specification. A schema that was written for it declares them itself. */
 const COST_SDL = /* GraphQL */ `
-  "What a field or an argument costs, or each object of a type; fields that return objects cost 1 without it."
+  "What a field or an argument costs, or each object of a type; fields that return objects, and objects of a list with @listSize, cost 1 without it."
   directive @cost(weight: String!) on ARGUMENT_DEFINITION | ENUM | FIELD_DEFINITION | OBJECT | SCALAR
 
   "How many items a list has: the value of an argument, or a number. sizedFields are the lists below the field."

@@ -135,6 +135,10 @@ describe('the cost of an operation', () => {
           ten(first: Int = 10): [Item!] @listSize(slicingArguments: ["first"])
           all: [Item!] @listSize(assumedSize: 20)
           page(first: Int!): Page @listSize(slicingArguments: ["first"], sizedFields: ["nodes"])
+          heavies: [Heavy!] @listSize(assumedSize: 3)
+          gifts: [Gift!] @listSize(assumedSize: 3)
+          names: [String!] @listSize(assumedSize: 3)
+          unsized: [Item!]
           free: Item @cost(weight: "0")
           rebate: Item @cost(weight: "-10")
           heavy: Heavy
@@ -148,6 +152,7 @@ describe('the cost of an operation', () => {
         type Page { nodes: [Item!] other: [Item!] }
         type Item { id: ID! next: Item heavy: Heavy page(first: Int!): Page @listSize(slicingArguments: ["first"], sizedFields: ["nodes"]) slow: String @cost(weight: "3") }
         type Heavy @cost(weight: "7") { id: ID! }
+        type Gift @cost(weight: "0") { id: ID! }
       `),
     ),
   );
@@ -158,21 +163,29 @@ describe('the cost of an operation', () => {
   }
 
   it('is that of the specification for weights and lists', () => {
-    assert.equal(costOf('{ items(first: 10) { id } }'), 1);
-    assert.equal(costOf('{ items(first: 10) { next { id } } }'), 11);
-    assert.equal(costOf('{ items(first: 10, w: 1) { slow } }'), 36);
-    assert.equal(costOf('{ ten { next { id } } }'), 11);
-    assert.equal(costOf('{ all { next { next { id } } } }'), 41);
+    assert.equal(costOf('{ items(first: 10) { next { id } } }'), 21);
+    assert.equal(costOf('{ items(first: 10, w: 1) { slow } }'), 46);
+    assert.equal(costOf('{ ten { next { id } } }'), 21);
+    assert.equal(costOf('{ all { next { next { id } } } }'), 61);
     assert.equal(costOf('{ heavy { id } }'), 8);
     assert.equal(costOf('{ a: heavy { id } rebate { id } free { id } }'), 8);
   });
 
+  it('counts each object of a list that has a size, by its type if that has a weight', () => {
+    assert.equal(costOf('{ items(first: 1000000) { id } }'), 1_000_001);
+    assert.equal(costOf('{ page(first: 5) { nodes { id } other { id } } }'), 8);
+    assert.equal(costOf('{ heavies { id } }'), 22);
+    assert.equal(costOf('{ gifts { id } }'), 1);
+    assert.equal(costOf('{ names w: names x: heavy { id } }'), 8);
+    assert.equal(costOf('{ unsized { id } }'), 1);
+  });
+
   it('takes the size of lists below a field from the field', () => {
-    assert.equal(costOf('{ page(first: 5) { nodes { next { id } } other { next { id } } } }'), 9);
+    assert.equal(costOf('{ page(first: 5) { nodes { next { id } } other { next { id } } } }'), 14);
     const fragment = 'fragment Nodes on Page { nodes { next { id } } }';
     assert.equal(
       costOf(`{ a: page(first: 5) { ...Nodes } b: page(first: 50) { ...Nodes } } ${fragment}`),
-      59,
+      114,
     );
   });
 
@@ -191,20 +204,20 @@ describe('the cost of an operation', () => {
   });
 
   it('of what is asked of an interface or union is that of its heaviest type', () => {
-    assert.equal(costOf('{ node { reports { next { id } } } }'), 151);
+    assert.equal(costOf('{ node { reports { next { id } } } }'), 251);
     assert.equal(costOf('{ node { ... on Light { reports { next { id } } } } }'), 3);
     assert.equal(costOf('{ any { ... on Light { id } } }'), 8);
   });
 
   it('is not less for a list of none', () => {
-    assert.equal(costOf('{ items(first: -1) { heavy { id } } }'), 9);
+    assert.equal(costOf('{ items(first: -1) { heavy { id } } }'), 10);
   });
 
   it('counts list sizes in variables for each operation', () => {
     const query = 'query ($n: Int = 3) { items(first: $n) { next { id } } }';
-    assert.equal(costOf(query, {}, 4), undefined);
-    assert.equal(costOf(query, { n: 9 }, 4), 10);
-    assert.equal(costOf(query, { n: 9 }, 10), undefined);
+    assert.equal(costOf(query, {}, 7), undefined);
+    assert.equal(costOf(query, { n: 9 }, 7), 19);
+    assert.equal(costOf(query, { n: 9 }, 19), undefined);
   });
 
   it('has no bound where a list is without the argument that it requires', () => {
