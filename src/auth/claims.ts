@@ -17,6 +17,11 @@ function pickedClaim(text: string): PickedClaim {
 export class ClaimPicker {
   readonly #picked: readonly PickedClaim[];
 
+  /** The names that a viewer's properties have. */
+  get properties(): readonly string[] {
+    return this.#picked.map(({ property }) => property);
+  }
+
   /** @param texts the setting AUTH_CLAIMS */
   constructor(texts: readonly string[]) {
     this.#picked = texts.map(pickedClaim);

@@ -18,7 +18,7 @@ import { createBus } from './create-bus.ts';
 import { createPressure } from './pressure.ts';
 import { createPublicSide } from './public-side.ts';
 import { Revoking } from './revoking.ts';
-import { createKeys } from './tokens.ts';
+import { createKeys, viewerProperties } from './tokens.ts';
 
 /** The default of `GRAPH`. This graph is compiled with the gateway. */
 const BUNDLED_GRAPH = 'examples/auction';
@@ -72,7 +72,7 @@ export class Gateway {
     const basics: Basics = { config, processes, graph, pressure, metrics, log };
     const bus = createBus(basics);
     const keys = createKeys(basics);
-    const revoking = new Revoking(basics, bus);
+    const revoking = new Revoking(basics, bus, viewerProperties(basics, keys));
     const backends = new Backends(graph.definition.backends ?? {}, {
       metrics,
       log: log.child({ part: 'backends' }),

@@ -18,11 +18,18 @@ export class Revoking {
   readonly revocations: Revocations;
   readonly #bus: Pick<Bus, 'announce' | 'onAnnouncement'>;
   readonly #basics: Basics;
+  readonly #properties: readonly string[] | undefined;
   #sockets: Pick<WebSocketTransport, 'revoke'> | undefined;
 
-  constructor(basics: Basics, bus: Pick<Bus, 'announce' | 'onAnnouncement'>) {
+  /** @param properties that viewers may have, if that is known */
+  constructor(
+    basics: Basics,
+    bus: Pick<Bus, 'announce' | 'onAnnouncement'>,
+    properties: readonly string[] | undefined,
+  ) {
     const { AUTH_CLOCK_TOLERANCE_SECONDS, AUTH_REVOKED_SECONDS } = basics.config;
     this.#basics = basics;
+    this.#properties = properties;
     this.#bus = bus;
     this.revocations = new Revocations({
       keepMs: AUTH_REVOKED_SECONDS * 1000,
@@ -39,6 +46,7 @@ export class Revoking {
 
   /** @throws if other pods may not hear of it */
   readonly revoke = async (revocation: Revocation): Promise<void> => {
+    this.#demandProperty(revocation.path);
     if (this.revocations.isFullFor(revocation)) {
       throw new HttpError(
         503,
@@ -49,6 +57,16 @@ export class Revoking {
     // Over a bus it may take its time, if this pod's connection is lost just now.
     this.#take(revocation);
   };
+
+  /** A path into the token, such as `sub`, would be remembered and do nothing. */
+  #demandProperty(path: string): void {
+    const [first = ''] = path.split('.');
+    if (this.#properties === undefined || this.#properties.includes(first)) return;
+    throw new HttpError(
+      400,
+      `expected path to begin with a property that AUTH_CLAIMS gives to viewers (${this.#properties.join(', ')}), got ${path}`,
+    );
+  }
 
   #hear(text: string): void {
     const revocation = revocationIn(text);

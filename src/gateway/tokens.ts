@@ -26,6 +26,12 @@ export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
   });
 }
 
+/** @returns the properties that viewers may have; undefined where they are not made of claims alone */
+export function viewerProperties({ config, graph }: Basics, keys: unknown): readonly string[] | undefined {
+  if (keys === undefined || graph.definition.authenticate !== undefined) return undefined;
+  return new ClaimPicker(config.AUTH_CLAIMS).properties;
+}
+
 export function createTokenAuthenticator(
   { config, log }: Basics,
   keys: Keys,

@@ -1,4 +1,5 @@
 import { messageOf } from '../errors.ts';
+import { HttpError } from '../server/http-error.ts';
 import { revokeRoute } from '../server/revoke-route.ts';
 import type { Route } from '../server/router.ts';
 
@@ -35,5 +36,12 @@ async function tell(slot: number, adminPort: number, body: string): Promise<void
     throw new Error(`worker ${slot} does not respond: ${messageOf(error)}`);
   });
   const text = await response.text();
+  // All workers have the same settings and would say the same: to send it again would not help.
+  if (response.status === 400) throw new HttpError(400, messageIn(text));
   if (!response.ok) throw new Error(`worker ${slot} refuses it: ${text.trim()}`);
+}
+
+function messageIn(body: string): string {
+  const { error } = JSON.parse(body) as { error?: unknown };
+  return String(error);
 }

@@ -308,6 +308,7 @@ test('a viewer that is revoked is closed and refused until it has a token that w
   for (const [body, type, status] of [
     ['{"path": "id"}', 'application/json', 400],
     ['{"path": "", "value": "42"}', 'application/json', 400],
+    ['{"path": "sub", "value": "42"}', 'application/json', 400],
     ['{"path": "id", "value": {"x": 1}}', 'application/json', 400],
     ['{"path": "id", "value": "42", "all": true}', 'application/json', 400],
     ['{"path": "id", "value": "42", "at": 99999999999999}', 'application/json', 400],

@@ -11,15 +11,16 @@ const of = (value: string, at: number) => ({ path: 'id', value, at });
 type Hear = (text: string) => void;
 
 /** Revoking in a pod, and what its bus brings. */
-function setUp() {
+function setUp(properties?: readonly string[]) {
   const listeners: Hear[] = [];
   const announced: string[] = [];
   const config = { AUTH_CLOCK_TOLERANCE_SECONDS: 0, AUTH_REVOKED_SECONDS: 60 };
   const basics = { config, metrics: new Metrics(), log: createLog('silent') } as Partial<Basics> as Basics;
-  const revoking = new Revoking(basics, {
-    announce: async (text) => void announced.push(text),
-    onAnnouncement: (listener) => void listeners.push(listener),
-  });
+  const bus = {
+    announce: async (text: string) => void announced.push(text),
+    onAnnouncement: (listener: Hear) => void listeners.push(listener),
+  };
+  const revoking = new Revoking(basics, bus, properties);
   const hear: Hear = (text) => listeners.forEach((listener) => listener(text));
   return { revoking, announced, hear };
 }
@@ -40,5 +41,18 @@ test('where no more revocations fit, one of a viewer that is revoked already is 
   await assert.rejects(revoking.revoke(of('other', before)), /expected at most 10000 revocations/);
   assert.deepEqual(announced, []);
   await revoking.revoke(of('7', before + 1));
+  assert.equal(announced.length, 1);
+});
+
+test('a path that leads into no viewer is refused, where it is known which properties viewers have', async () => {
+  const { revoking, announced } = setUp(['id', 'org']);
+  const at = Date.now() - 1_000;
+  await assert.rejects(revoking.revoke({ path: 'sub', value: '1', at }), {
+    status: 400,
+    message: 'expected path to begin with a property that AUTH_CLAIMS gives to viewers (id, org), got sub',
+  });
+  assert.deepEqual(announced, []);
+  await revoking.revoke({ path: 'org.id', value: '1', at });
+  await setUp().revoking.revoke({ path: 'sub', value: '1', at });
   assert.equal(announced.length, 1);
 });
