@@ -31,6 +31,9 @@ interface TokenAuthenticatorOptions {
 const NONE_SENT = new TokenRefusal('Expected a token, got none');
 const REFUSED = new TokenRefusal('The graph refuses this identity');
 const REVOKED = new TokenRefusal('Access was revoked: a token that was issued since is needed');
+const REVOKED_WITHOUT_TIME = new TokenRefusal(
+  'Access was revoked: a token that was issued since is needed, with iat; got one without iat',
+);
 
 /**
  * Identifies clients by their tokens.
@@ -102,7 +105,9 @@ export class TokenAuthenticator {
         ? await authenticator.viewerOf(params, request, token?.claims)
         : authenticator.interned(claims.viewerOf(token.claims));
     if (viewer === null) return REFUSED;
-    if (token !== undefined && revocations.covers(viewer, token.issuedAt)) return REVOKED;
+    if (token !== undefined && revocations.covers(viewer, token.issuedAt)) {
+      return token.issuedAt === undefined ? REVOKED_WITHOUT_TIME : REVOKED;
+    }
     return { viewer, token };
   }
 }

@@ -21,11 +21,13 @@ const TOKEN: Token = {
 /** Every text but `bad` is a token of Ann. */
 function setUp(
   authenticate?: GraphDefinition['authenticate'],
-  options: { anonymous?: boolean; revoked?: boolean } = {},
+  options: { anonymous?: boolean; revoked?: boolean; token?: Token } = {},
 ) {
   const log = createLog('silent');
   const authenticator = new TokenAuthenticator({
-    verifier: { verify: async (text) => (text === 'bad' ? new TokenRefusal('bad token') : TOKEN) },
+    verifier: {
+      verify: async (text) => (text === 'bad' ? new TokenRefusal('bad token') : (options.token ?? TOKEN)),
+    },
     revocations: { covers: () => options.revoked ?? false },
     claims: new ClaimPicker(['id=sub', 'role']),
     cookie: undefined,
@@ -83,4 +85,12 @@ test('a viewer that is revoked is refused', async () => {
   const reason = 'Access was revoked: a token that was issued since is needed';
   assert.equal(await viewerOf({ token: 'good' }), reason);
   assert.deepEqual(await authenticator.refresh({ token: 'good' }, REQUEST), new TokenRefusal(reason));
+});
+
+test('a viewer that is revoked is told if it is the missing iat for which its token does not count as fresh', async () => {
+  const { viewerOf } = setUp(undefined, { revoked: true, token: { ...TOKEN, issuedAt: undefined } });
+  const reason = String(await viewerOf({ token: 'good' }));
+  assert.match(reason, /^Access was revoked: .* got one without iat$/);
+  // What a close frame holds.
+  assert.ok(Buffer.byteLength(reason) <= 123);
 });
