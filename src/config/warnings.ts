@@ -1,6 +1,8 @@
 import { closest } from 'fastest-levenshtein';
 import type { Config } from './settings.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Of a service `redis`, Kubernetes sets REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;
 
@@ -18,8 +20,28 @@ function authWarnings({ AUTH_JWKS_URL, AUTH_AUDIENCE }: Config): string[] {
   return warnings;
 }
 
+const CAPS_PER_ADDRESS = ['MAX_CONNECTIONS_PER_ADDRESS', 'CONNECTIONS_PER_SECOND_PER_ADDRESS'] as const;
+const CAPS_PER_VIEWER = ['MAX_CONNECTIONS_PER_VIEWER', 'MAX_OPERATIONS_PER_VIEWER'] as const;
+
+/** Caps that were set, and that do nothing as it is not known whom they are for. Their defaults are no reason to warn. */
+function capWarnings(env: Environment, config: Config): string[] {
+  // 0 is no limit.
+  const isCap = (name: keyof Config): boolean => (env[name] ?? '') !== '' && config[name] !== 0;
+  const addresses = config.TRUSTED_PROXIES === undefined && !config.PROXY_PROTOCOL ? CAPS_PER_ADDRESS : [];
+  const viewers = config.VIEWER_ID === undefined ? CAPS_PER_VIEWER : [];
+  return [
+    ...addresses
+      .filter(isCap)
+      .map(
+        (name) =>
+          `${name} has no effect without TRUSTED_PROXIES or PROXY_PROTOCOL; TRUSTED_PROXIES=none if clients connect directly`,
+      ),
+    ...viewers.filter(isCap).map((name) => `${name} has no effect without VIEWER_ID, such as VIEWER_ID=id`),
+  ];
+}
+
 /** What may be meant otherwise, of settings that are valid: for the log, at the start. */
-export function configWarnings(env: Readonly<Record<string, string | undefined>>, config: Config): string[] {
+export function configWarnings(env: Environment, config: Config): string[] {
   const names = Object.keys(config);
   const prefixes = new Set(
     names.filter((name) => name.includes('_')).map((name) => `${name.split('_')[0]}_`),
@@ -31,6 +53,6 @@ export function configWarnings(env: Readonly<Record<string, string | undefined>>
   if (config.KAFKA_SASL_MECHANISM !== undefined && !config.KAFKA_TLS) {
     warnings.push('KAFKA_SASL_MECHANISM without KAFKA_TLS: others on the network can read what is sent');
   }
-  warnings.push(...authWarnings(config));
+  warnings.push(...authWarnings(config), ...capWarnings(env, config));
   return warnings;
 }

@@ -8,11 +8,11 @@ export const CAPS_SETTINGS = {
   }),
   MAX_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, {
     default: 1_000,
-    help: 'Most WebSockets of a pod with clients of one address (IPv6: of one /64 network); one more is refused with 503. Wants `TRUSTED_PROXIES` or `PROXY_PROTOCOL`: else the address may be a balancer’s, and so everyone’s.',
+    help: 'Most WebSockets of a pod with clients of one address (IPv6: of one /64 network); one more is refused with 503. Has no effect without `TRUSTED_PROXIES` or `PROXY_PROTOCOL`: the address may be a balancer’s, and so everyone’s.',
   }),
   MAX_CONNECTIONS_PER_VIEWER: integer(1, 1_000_000, {
     default: 50,
-    help: 'Most WebSockets that one viewer may have in a process; one more is closed with 1013. Wants `VIEWER_ID`.',
+    help: 'Most WebSockets that one viewer may have in a process; one more is closed with 1013. Has no effect without `VIEWER_ID`.',
   }),
   MAX_HANDSHAKES: integer(1, 1_000_000, {
     default: 3_000,
@@ -24,11 +24,11 @@ export const CAPS_SETTINGS = {
   }),
   CONNECTIONS_PER_SECOND_PER_ADDRESS: integer(0, 1_000_000, {
     default: 100,
-    help: 'New WebSockets that a pod accepts in a second from clients of one address; more are refused with 503. Wants what `MAX_CONNECTIONS_PER_ADDRESS` wants. 0: no limit.',
+    help: 'New WebSockets that a pod accepts in a second from clients of one address; more are refused with 503. 0: no limit. Has no effect without `TRUSTED_PROXIES` or `PROXY_PROTOCOL`.',
   }),
   MAX_OPERATIONS_PER_VIEWER: integer(1, 1_000_000, {
     default: 1_000,
-    help: 'Most subscriptions and queries that one viewer may have at once in a process; one more is refused. Wants `VIEWER_ID`.',
+    help: 'Most subscriptions and queries that one viewer may have at once in a process; one more is refused. Has no effect without `VIEWER_ID`.',
   }),
   MAX_OPERATIONS_PER_POD: integer(1, 10_000_000, {
     default: 100_000,

@@ -180,6 +180,25 @@ test('a password for Kafka without TLS is warned of', () => {
   assert.deepEqual(warningsOf(safe), []);
 });
 
+test('a cap that was set is warned of where it is not known whom it is for', () => {
+  const addresses = { MAX_CONNECTIONS_PER_ADDRESS: '10', CONNECTIONS_PER_SECOND_PER_ADDRESS: '10' };
+  const viewers = { MAX_CONNECTIONS_PER_VIEWER: '50', MAX_OPERATIONS_PER_VIEWER: '10' };
+  assert.deepEqual(
+    warningsOf({ ...addresses, ...viewers }).map((warning) => /^[^;,]*/.exec(warning)?.[0]),
+    [
+      ...Object.keys(addresses).map(
+        (name) => `${name} has no effect without TRUSTED_PROXIES or PROXY_PROTOCOL`,
+      ),
+      ...Object.keys(viewers).map((name) => `${name} has no effect without VIEWER_ID`),
+    ],
+  );
+  assert.deepEqual(warningsOf({ ...viewers, VIEWER_ID: 'id' }), []);
+  assert.deepEqual(warningsOf({ ...addresses, TRUSTED_PROXIES: 'none' }), []);
+  assert.deepEqual(warningsOf({ ...addresses, PROXY_PROTOCOL: 'true' }), []);
+  const off = { CONNECTIONS_PER_SECOND_PER_ADDRESS: '0', MAX_CONNECTIONS_PER_ADDRESS: '' };
+  assert.deepEqual(warningsOf(off), []);
+});
+
 test('secrets are printed nowhere', () => {
   const secret = 'hunter2';
   const config = loadConfig({
