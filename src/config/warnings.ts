@@ -1,10 +1,22 @@
-import { closest } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 import type { Config } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Of a service `redis`, Kubernetes sets REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;
+
+/** Set by npm and yarn for every script: the folder that it was called in. */
+const OF_NPM = 'INIT_CWD';
+
+/** The nearest setting is a guess: it is named where so large a part of the name, or less, is different. */
+const GUESSABLE = 1 / 3;
+
+function unknownName(name: string, names: readonly string[]): string {
+  const nearest = closest(name, names);
+  const isNear = distance(name, nearest) <= name.length * GUESSABLE;
+  return isNear ? `${name} is no setting; the nearest one is ${nearest}` : `${name} is no setting`;
+}
 
 function authWarnings({ AUTH_JWKS_URL, AUTH_AUDIENCE }: Config): string[] {
   if (AUTH_JWKS_URL === undefined) return [];
@@ -48,8 +60,8 @@ export function configWarnings(env: Environment, config: Config): string[] {
   );
   const warnings = Object.keys(env)
     .filter((name) => [...prefixes].some((prefix) => name.startsWith(prefix)))
-    .filter((name) => !names.includes(name) && !KUBERNETES.test(name))
-    .map((name) => `${name} is no setting; the nearest one is ${closest(name, names)}`);
+    .filter((name) => !names.includes(name) && !KUBERNETES.test(name) && name !== OF_NPM)
+    .map((name) => unknownName(name, names));
   if (config.KAFKA_SASL_MECHANISM !== undefined && !config.KAFKA_TLS) {
     warnings.push('KAFKA_SASL_MECHANISM without KAFKA_TLS: others on the network can read what is sent');
   }

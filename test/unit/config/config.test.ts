@@ -157,7 +157,7 @@ test('newlines at the end of a value are not part of it', () => {
 
 const warningsOf = (env: Record<string, string>): string[] => configWarnings(env, loadConfig(env));
 
-test('names like those of settings are warned of, with the nearest setting; those of Kubernetes are not', () => {
+test('names like those of settings are warned of, with the nearest setting; those of Kubernetes and npm are not', () => {
   assert.deepEqual(warningsOf({ KAFKA_BROKER: 'k:9092', PATH: '/bin', HOME: '/' }), [
     'KAFKA_BROKER is no setting; the nearest one is KAFKA_BROKERS',
   ]);
@@ -171,6 +171,15 @@ test('names like those of settings are warned of, with the nearest setting; thos
     KAFKA_SERVICE_HOST: '10.0.0.2',
   };
   assert.deepEqual(warningsOf(kubernetes), []);
+  const npm = { INIT_CWD: '/', npm_config_prefix: '/', npm_lifecycle_event: 'start', npm_package_name: 'x' };
+  assert.deepEqual(warningsOf(npm), []);
+});
+
+test('a setting that is far from a name is not suggested', () => {
+  assert.deepEqual(warningsOf({ LOG_FORMAT: 'json', INIT_TIMEOUT: '1' }), [
+    'LOG_FORMAT is no setting',
+    'INIT_TIMEOUT is no setting; the nearest one is INIT_TIMEOUT_MS',
+  ]);
 });
 
 test('a password for Kafka without TLS is warned of', () => {
