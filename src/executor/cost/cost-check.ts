@@ -13,7 +13,7 @@ import type { Variables } from '../variables.ts';
 import { Comparisons } from './comparisons.ts';
 import { IntrospectionLists } from './introspection-lists.ts';
 import { COST_CODES, type CostLimits } from './limits.ts';
-import { Sizes, type Size } from './size.ts';
+import { Sizes, type Size, type SizedList } from './size.ts';
 import { numberArguments, Weights, type NumberArgument } from './weights.ts';
 
 /** An operation may introspect so many times what GraphiQL and code generators ask for. */
@@ -48,6 +48,18 @@ export function costError(what: keyof typeof COST_CODES, limit: number, value?: 
   );
 }
 
+/** Of a list without bound the cost would tell nothing: it is no number that the client has sent. */
+function unboundedError({ field, slicing }: SizedList, limit: number): GraphQLError {
+  return new GraphQLError(
+    `${field} has no bound: expected a number for one of its arguments ${slicing.join(', ')}, got none (@listSize, MAX_COST).`,
+    { extensions: { code: COST_CODES.cost, limit, value: Number.MAX_SAFE_INTEGER } },
+  );
+}
+
+interface Counted extends Size {
+  readonly unbounded: SizedList | undefined;
+}
+
 /** Refuses operations that ask for more than the limits allow, by counting, before they are validated or executed. */
 export class CostCheck {
   readonly limits: CostLimits;
@@ -76,7 +88,7 @@ export class CostCheck {
       const size = sizes.of(definition.selectionSet, this.#schema.getRootType(definition.operation));
       // Summed, as what follows takes time for each field of each operation, though only one operation is executed.
       fields = Math.min(fields + size.fields, Number.MAX_SAFE_INTEGER);
-      const refused = this.#refusal({ ...size, fields });
+      const refused = this.#refusal({ ...size, fields, unbounded: sizes.unbounded });
       if (refused !== undefined) return refused;
       comparisons.add([definition.selectionSet]);
       if (comparisons.count > this.limits.comparisons)
@@ -88,17 +100,23 @@ export class CostCheck {
   /** Counted again where variables may give the sizes of lists. */
   ofVariables({ definition, document }: Operation, variables: Variables): GraphQLError | undefined {
     if (!this.#weights.haveSlices || definition.variableDefinitions?.length === 0) return undefined;
-    const { cost } = this.#sizeOf(definition, fragmentsOf(document), variables);
-    return cost > this.limits.cost ? costError('cost', this.limits.cost, cost) : undefined;
+    return this.#costly(this.#sizeOf(definition, fragmentsOf(document), variables));
   }
 
-  #refusal(size: Size): GraphQLError | undefined {
+  #costly({ cost, unbounded }: Counted): GraphQLError | undefined {
+    const limit = this.limits.cost;
+    if (unbounded !== undefined) return unboundedError(unbounded, limit);
+    return cost > limit ? costError('cost', limit, cost) : undefined;
+  }
+
+  #refusal(size: Counted): GraphQLError | undefined {
     const { limits } = this;
     if (size.width > limits.rootFields) return costError('rootFields', limits.rootFields, size.width);
-    for (const what of ['fields', 'depth', 'aliases', 'directives', 'cost'] as const) {
+    for (const what of ['fields', 'depth', 'aliases', 'directives'] as const) {
       if (size[what] > limits[what]) return costError(what, limits[what], size[what]);
     }
-    if (size.introspection === 0) return undefined;
+    const costly = this.#costly(size);
+    if (costly !== undefined || size.introspection === 0) return costly;
     const introspection = (this.#introspection ??= this.#standardIntrospection());
     return size.introspection > introspection
       ? costError('introspection', introspection, Math.ceil(size.introspection))
@@ -116,13 +134,14 @@ export class CostCheck {
     { operation, selectionSet, variableDefinitions = [] }: OperationDefinitionNode,
     fragments: Fragments,
     variables?: Variables,
-  ): Size {
+  ): Counted {
     const defaults = new Map<string, number>();
     for (const { variable, defaultValue } of variableDefinitions) {
       if (defaultValue?.kind === Kind.INT) defaults.set(variable.name.value, Number(defaultValue.value));
     }
     const sizes = this.#sizes(fragments, numberArguments(variables, defaults));
-    return sizes.of(selectionSet, this.#schema.getRootType(operation));
+    const size = sizes.of(selectionSet, this.#schema.getRootType(operation));
+    return { ...size, unbounded: sizes.unbounded };
   }
 
   #sizes(fragments: Fragments, valueOf: NumberArgument): Sizes {

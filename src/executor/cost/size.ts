@@ -16,7 +16,14 @@ import {
 } from 'graphql';
 import type { Fragments } from '../fragments.ts';
 import type { IntrospectionLists } from './introspection-lists.ts';
-import { isList, itemsOf, type NumberArgument, type Weights } from './weights.ts';
+import {
+  isList,
+  itemsOf,
+  type FieldWeight,
+  type ListSize,
+  type NumberArgument,
+  type Weights,
+} from './weights.ts';
 
 /** What a selection set asks for, all fragments expanded. The numbers end at the largest safe integer. */
 export interface Size {
@@ -35,6 +42,15 @@ export interface Size {
 /** The fields of an object whose lists have a size that is given with the object's own field, as `edges(first: 10)`. */
 interface SizedFields {
   readonly names: readonly string[];
+  readonly list: SizedList;
+}
+
+/** A list of which a client says how long it may be. */
+export interface SizedList {
+  /** The field with `@listSize`. */
+  readonly field: string;
+  /** Its arguments that say it. */
+  readonly slicing: readonly string[];
   readonly items: number;
 }
 
@@ -73,6 +89,7 @@ export class Sizes {
   readonly #known = new Map<string, Size>();
   /** By the names of the lists and their size, then by fragment. */
   readonly #knownSized = new Map<string, Map<string, Size>>();
+  #unbounded: SizedList | undefined;
 
   constructor(
     schema: GraphQLSchema,
@@ -86,6 +103,11 @@ export class Sizes {
     this.#lists = lists;
     this.#fragments = fragments;
     this.#valueOf = valueOf;
+  }
+
+  /** A list without bound that has been counted. */
+  get unbounded(): SizedList | undefined {
+    return this.#unbounded;
   }
 
   of({ selections }: SelectionSetNode, type: Type): Size {
@@ -136,20 +158,19 @@ export class Sizes {
     const name = node.name.value;
     const field = fieldOf(type, name);
     const weight = field && this.#weights.of(field);
-    const ownItems = field && weight?.list && itemsOf(weight.list, field, node, this.#valueOf);
-    const below = this.#below(node, field, weight?.list?.sizedFields ?? [], ownItems ?? 1);
-    let ofList: number | undefined;
+    const own = field && weight?.list && this.#sizedList(weight.list, field, node);
+    const below = this.#below(node, field, own && { names: weight?.list?.sizedFields ?? [], list: own });
+    let list: SizedList | undefined;
     if (field !== undefined && isList(field)) {
-      if (sized?.names.includes(name)) ofList = sized.items;
-      else if (weight?.list?.sizedFields.length === 0) ofList = ownItems;
+      if (sized?.names.includes(name)) list = sized.list;
+      else if (weight?.list?.sizedFields.length === 0) list = own;
     }
     const introspects = type != null && isIntrospectionType(type);
     const introspected = introspects && field !== undefined ? this.#lists.items(type.name, name) : 1;
     const inside = introspects || field === SchemaMetaFieldDef || field === TypeMetaFieldDef;
     let cost = 0;
     if (weight !== undefined && !inside) {
-      const item = ofList === undefined ? weight.item : weight.sizedItem;
-      cost = weight.call + (ofList ?? 1) * (item + below.cost);
+      cost = weight.call + this.#costOfItems(list, weight, below);
       for (const { name: argument } of node.arguments ?? []) {
         cost += weight.arguments.get(argument.value) ?? 0;
       }
@@ -160,25 +181,36 @@ export class Sizes {
       depth: 1 + below.depth,
       aliases: most((node.alias === undefined ? 0 : 1) + below.aliases),
       directives: below.directives,
-      // A weight may be negative, as the specification says, but no field makes others cheaper. (∞ × 0 is NaN.)
-      cost: most(Math.max(0, Number.isNaN(cost) ? 0 : cost)),
+      // A weight may be negative, as the specification says, but no field makes others cheaper.
+      cost: most(Math.max(0, cost)),
       introspection: most(inside ? 1 + introspected * below.introspection : below.introspection),
     };
   }
 
-  #below(
-    { selectionSet }: FieldNode,
-    field: Field | undefined,
-    names: readonly string[],
-    items: number,
-  ): Size {
+  #sizedList(list: ListSize, field: Field, node: FieldNode): SizedList {
+    const items = itemsOf(list, field, node, this.#valueOf);
+    return { field: field.name, slicing: list.slicing, items };
+  }
+
+  #costOfItems(list: SizedList | undefined, weight: FieldWeight, below: Size): number {
+    if (list === undefined) return weight.item + below.cost;
+    const each = weight.sizedItem + below.cost;
+    // ∞ × 0 is NaN.
+    if (each === 0) return 0;
+    if (each > 0 && list.items === Infinity) this.#unbounded ??= list;
+    return list.items * each;
+  }
+
+  #below({ selectionSet }: FieldNode, field: Field | undefined, sized: SizedFields | undefined): Size {
     if (selectionSet === undefined) return NOTHING;
     const type = field && getNamedType(field.type);
-    if (names.length === 0) return this.#selections(selectionSet.selections, type, undefined, this.#known);
-    const key = `${items} ${names.join(' ')}`;
+    if (sized === undefined || sized.names.length === 0) {
+      return this.#selections(selectionSet.selections, type, undefined, this.#known);
+    }
+    const key = `${sized.list.items} ${sized.names.join(' ')}`;
     const known = this.#knownSized.get(key) ?? new Map<string, Size>();
     this.#knownSized.set(key, known);
-    return this.#selections(selectionSet.selections, type, { names, items }, known);
+    return this.#selections(selectionSet.selections, type, sized, known);
   }
 }
 

@@ -23,7 +23,7 @@ interface Annotated {
 }
 
 /** What `@listSize` says of a field. */
-interface ListSize {
+export interface ListSize {
   readonly assumed: number | undefined;
   /** Arguments that say how many items the list may have. */
   readonly slicing: readonly string[];
@@ -155,11 +155,11 @@ function larger(one: ListSize, other: ListSize): ListSize {
   };
 }
 
-/** How many items a list may have; one with neither a size nor the argument that it requires has no bound. */
+/** How many items a list may have; Infinity only if it has neither a size nor the argument that it requires. */
 export function itemsOf(list: ListSize, field: Field, node: FieldNode, valueOf: NumberArgument): number {
   const sizes = list.slicing.flatMap((name) => valueOf(node, name) ?? defaultOf(field, name) ?? []);
   // A back end may take zero, or less, for all.
-  if (sizes.length > 0) return Math.max(1, ...sizes);
+  if (sizes.length > 0) return Math.min(Math.max(1, ...sizes), Number.MAX_SAFE_INTEGER);
   return list.assumed ?? (list.requireOne ? Infinity : 1);
 }
 

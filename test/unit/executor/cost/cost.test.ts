@@ -138,6 +138,8 @@ describe('the cost of an operation', () => {
           heavies: [Heavy!] @listSize(assumedSize: 3)
           gifts: [Gift!] @listSize(assumedSize: 3)
           names: [String!] @listSize(assumedSize: 3)
+          tags(first: Int, w: Int @cost(weight: "5")): [String!] @listSize(slicingArguments: ["first"])
+          connection(first: Int): Page @listSize(slicingArguments: ["first"], sizedFields: ["nodes"])
           unsized: [Item!]
           free: Item @cost(weight: "0")
           rebate: Item @cost(weight: "-10")
@@ -156,10 +158,20 @@ describe('the cost of an operation', () => {
       `),
     ),
   );
+  const errorOf = (
+    query: string,
+    variables: Record<string, unknown>,
+    cost?: number,
+  ): GraphQLError | undefined => {
+    const options = cost === undefined ? {} : { limits: { cost } };
+    const found = executorFor(schema, options).prepare(query, null, variables);
+    return found instanceof Operation ? undefined : (found as GraphQLError[])[0];
+  };
+  const messageOf = (query: string, variables: Record<string, unknown> = {}): string | undefined =>
+    errorOf(query, variables)?.message;
   /** @returns undefined if it is within the limit */
   function costOf(query: string, variables: Record<string, unknown> = {}, cost = 0): unknown {
-    const found = executorFor(schema, { limits: { cost } }).prepare(query, null, variables);
-    return found instanceof Operation ? undefined : (found as GraphQLError[])[0]?.extensions['value'];
+    return errorOf(query, variables, cost)?.extensions['value'];
   }
 
   it('is that of the specification for weights and lists', () => {
@@ -222,5 +234,29 @@ describe('the cost of an operation', () => {
 
   it('has no bound where a list is without the argument that it requires', () => {
     assert.equal(costOf('{ items { next { id } } }'), Number.MAX_SAFE_INTEGER);
+    assert.equal(costOf('{ items(first: 10, w: 1) { id } }'), 16);
+    assert.equal(costOf('{ tags(w: 1) }'), 5);
+  });
+
+  it('is refused with the field that has no bound and its arguments, where that is why', () => {
+    const message =
+      'items has no bound: expected a number for one of its arguments first, last, got none (@listSize, MAX_COST).';
+    assert.equal(messageOf('{ items { id } }'), message);
+    assert.equal(
+      messageOf('{ a: items { id } ...F } fragment F on Query { items(last: 1) { id } }'),
+      message,
+    );
+    const query = 'query ($n: Int) { items(first: $n) { id } }';
+    assert.equal(messageOf(query, { n: 9 }), undefined);
+    assert.equal(messageOf(query), message);
+    assert.match(
+      String(messageOf('{ connection { ...N } } fragment N on Page { nodes { id } }')),
+      /^connection has/,
+    );
+    assert.equal(messageOf('{ connection { other { id } } }'), undefined);
+    assert.match(
+      String(messageOf(`{ items(first: ${'9'.repeat(400)}) { id } }`)),
+      /, got 9007199254740991\.$/,
+    );
   });
 });
