@@ -101,3 +101,22 @@ test('every decision has a status, and the index gives the same one', async () =
     assert.equal(own.replaceAll(/[[\]]/g, ''), status, name);
   }
 });
+
+test('pages say before a block to which file it belongs, and what a client needs in Node.js', async () => {
+  const missing: string[] = [];
+  let checked = 0;
+  for (const page of await manual()) {
+    const lines = page.text.split('\n');
+    for (const { file, text, line } of page.blocks) {
+      const before = lines.slice(0, line).join('\n');
+      const wanted = file === undefined ? [] : [`\`${file}\``];
+      if (/from 'graphql-ws'/.test(text) && !text.includes('webSocketImpl')) wanted.push('`webSocketImpl`');
+      checked += wanted.length;
+      missing.push(
+        ...wanted.filter((each) => !before.includes(each)).map((each) => `${page.name}:${line}: ${each}`),
+      );
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(checked > 10, `expected all such blocks to be found, got ${checked}`);
+});
