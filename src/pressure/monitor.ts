@@ -143,6 +143,7 @@ export class PressureMonitor {
 
   #fields(): object {
     const used = Object.entries(this.#used).map(([source, share]) => [source, Math.round(share * 100) / 100]);
-    return { pressure: this.#state.level, by: fullest(this.#used), ...Object.fromEntries(used) };
+    const { level } = this.#state;
+    return { pressure: level, by: fullest(this.#used, level), ...Object.fromEntries(used) };
   }
 }

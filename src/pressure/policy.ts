@@ -88,9 +88,11 @@ export function hasGrown({ level }: PressureState, sample: Sample, collected: Sa
   return level === 3 && COLLECTED.some((source) => sample[source] - collected[source] >= MARGIN);
 }
 
-/** The source that uses the largest share of its limit. */
-export function fullest(sample: Sample): Source {
-  return SOURCES.reduce((most, source) => (sample[source] > sample[most] ? source : most));
+/** Of the sources that can raise a level so high, the one that uses the largest share of its limit. */
+export function fullest(sample: Sample, level: Level): Source {
+  return SOURCES.filter((source) => HIGHEST[source] >= Math.max(1, level)).reduce((most, source) =>
+    sample[source] > sample[most] ? source : most,
+  );
 }
 
 function levelOf(sample: Sample, thresholds: Thresholds, margin: number): Level {

@@ -138,6 +138,11 @@ test('memory has grown once a margin has been added since the last collection, w
   assert.deepEqual([grown(3, 0.79), grown(3, 0.81), grown(2, 0.81)], [false, true, false]);
 });
 
-test('the fullest source is named', () => {
-  assert.equal(fullest({ ...NONE, heap: 0.2, waiting: 0.7, loop: 0.3 }), 'waiting');
+test('the fullest source is named, of those that can raise the level so high', () => {
+  const sample = { ...NONE, heap: 0.2, resident: 0.95, waiting: 0.7, loop: 0.9 };
+  const levels = [0, 1, 2, 3] as const;
+  assert.deepEqual(
+    levels.map((level) => fullest(sample, level)),
+    ['loop', 'loop', 'waiting', 'waiting'],
+  );
 });
