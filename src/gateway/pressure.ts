@@ -1,12 +1,11 @@
 import { LiveHeap } from '../pressure/live-heap.ts';
 import { LoopDelay } from '../pressure/loop-delay.ts';
-import { Memory } from '../pressure/memory.ts';
+import { LEAST_ROOM, Memory } from '../pressure/memory.ts';
 import { PressureMonitor } from '../pressure/monitor.ts';
 import type { WebSocketTransport } from '../transports/websocket/transport.ts';
+import type { Config } from '../config/settings.ts';
+import type { Log } from '../log.ts';
 import type { Basics } from './basics.ts';
-
-/** Where heap and limit leave nothing for them, buffers still have so much room. */
-const LEAST_ROOM = 32 * 2 ** 20;
 
 interface PressurePart {
   inspect(): unknown;
@@ -22,6 +21,7 @@ export function createPressure(
   const heap = new LiveHeap();
   const memory = new Memory(config.MEMORY_LIMIT_MB, processes);
   const loop = new LoopDelay();
+  // Where heap and limit leave nothing for them, buffers still have some room.
   const room = Math.max(LEAST_ROOM, memory.limit - heap.limit);
   const monitor = new PressureMonitor({
     thresholds: [
@@ -45,10 +45,27 @@ export function createPressure(
     inspect: () => (config.PRESSURE ? monitor.inspect() : null),
     start: () => {
       if (!config.PRESSURE) return;
+      warnOfShortage(memory, config, log);
       for (const part of [heap, loop, monitor]) part.start();
     },
     stop: () => {
       for (const part of [monitor, loop, heap]) part.stop();
     },
   };
+}
+
+const mb = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
+
+/** Such a pod is under pressure from its start on, and no client can get in. */
+function warnOfShortage(
+  memory: Memory,
+  { PRESSURE_REFUSE_PERCENT, MEMORY_LIMIT_MB }: Config,
+  log: Log,
+): void {
+  const shortage = memory.shortage(PRESSURE_REFUSE_PERCENT / 100);
+  if (shortage === undefined) return;
+  const name = MEMORY_LIMIT_MB > 0 ? 'MEMORY_LIMIT_MB' : 'the memory limit of the container';
+  log.warn(
+    `${name}: expected at least ${mb(shortage.least)} MB for each process, as this one takes ${mb(shortage.held)} MB at its start, got ${mb(memory.limit)} MB: it may never be ready`,
+  );
 }

@@ -1,5 +1,8 @@
 import { totalmem } from 'node:os';
 
+/** Bytes that clients and events take at the least. */
+export const LEAST_ROOM = 32 * 2 ** 20;
+
 /**
  * What a process holds of the memory that it may use.
  *
@@ -25,9 +28,25 @@ export class Memory {
 
   /** Shares of the limit. */
   sample(): { memory: number; resident: number } {
-    const { rss, heapTotal, external } = process.memoryUsage();
-    const held = Math.min(rss, heapTotal + external + this.#besides);
+    const { held, rss } = this.#usage();
     return { memory: held / this.limit, resident: rss / this.limit };
+  }
+
+  /**
+   * Whether what the process holds, with little room, is too much for the limit.
+   *
+   * @param share of the limit from which on there is pressure
+   * @returns bytes; undefined if there is room
+   */
+  shortage(share: number): { held: number; least: number } | undefined {
+    const { held } = this.#usage();
+    const least = (held + LEAST_ROOM) / share;
+    return least > this.limit ? { held, least } : undefined;
+  }
+
+  #usage(): { held: number; rss: number } {
+    const { rss, heapTotal, external } = process.memoryUsage();
+    return { held: Math.min(rss, heapTotal + external + this.#besides), rss };
   }
 }
 

@@ -25,6 +25,13 @@ test('both figures are shares of the limit', () => {
   assert.ok(tight.memory > 1 && tight.resident > 1, JSON.stringify(tight));
 });
 
+test('a limit is short where what the process holds is too large a share of it, with some room', () => {
+  const shortage = new Memory(40, 1).shortage(0.5);
+  assert.ok(shortage !== undefined && shortage.least === 2 * (shortage.held + 32 * MB));
+  assert.equal(new Memory(1_000_000, 1).shortage(0.5), undefined);
+  assert.ok(new Memory(1_000_000, 100_000).shortage(0.5) !== undefined);
+});
+
 test('buffers outside of the heap count', () => {
   const limitMb = 1_000;
   const measured = new Memory(limitMb, 1);
