@@ -89,7 +89,8 @@ function checkKey(
   const eventField = fieldOf(schema, eventType, key);
   if (eventField === undefined) {
     const message = `key "${key}" is no field of ${eventType.name}`;
-    findings.error(at, message, `The key names an event field, so that events can be routed by it.`);
+    const hint = `Add ${key} to ${eventType.name}: the key names an event field, so that events can be routed by it.`;
+    findings.error(at, message, hint);
   } else if (isCompositeType(getNamedType(eventField.type))) {
     const message = `key "${key}" is a field of type ${eventField.type.toString()}: events are routed by scalars and enums`;
     findings.error(at, message, 'Route by the ID of that object, as a field of the event.');

@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
     'a key that is no field of the event',
     bid('@event(topic: "bids", key: "house_id")', '(house_id: ID!)'),
     ['schema.graphql:3:32 error: key "house_id" is no field of Bid'],
-    'event field',
+    'Add house_id to Bid: the key names an event field',
   ],
   [
     'a key that is neither',
