@@ -1,6 +1,9 @@
 import type { RequestHead } from '../graph/api/context.ts';
 import { TokenRefusal } from './refusal.ts';
 
+/** A JSON Web Token: three parts of base64url. */
+const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /**
  * Finds the token that a client has sent: in the payload of `connection_init`, as `token` or as `authorization`; in the
  * header `Authorization`, with `Bearer`; or in a cookie. The first one counts.
@@ -22,8 +25,12 @@ export function findToken(
   if (/^Bearer /i.test(headers.authorization ?? '')) return bearerToken(headers.authorization);
   // A browser sends cookies with the requests of any page: what tells the pages apart is the origin, which the server has
   // compared with ORIGINS before. A request without one has not been compared.
-  if (cookie === undefined || headers.origin === undefined) return undefined;
-  return cookieOf(headers.cookie, cookie);
+  const inCookie =
+    cookie === undefined || headers.origin === undefined ? undefined : cookieOf(headers.cookie, cookie);
+  // Only a token looks so: the client has left out the scheme, and would hear that there is none.
+  return (
+    inCookie ?? (TOKEN.test(headers.authorization ?? '') ? bearerToken(headers.authorization) : undefined)
+  );
 }
 
 function bearerToken(header: unknown): string | TokenRefusal {

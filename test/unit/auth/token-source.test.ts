@@ -50,6 +50,13 @@ test('a header of another scheme than Bearer does not count: what it says is for
   assert.equal(found({ authorization: 'Basic YTpi' }, others, 'session'), refused);
 });
 
+test('a header that is a token without Bearer is refused with what is missing, unless a cookie has one', () => {
+  const headers = { authorization: 'eyJh.eyJz.c2ln_-' };
+  assert.equal(found({}, headers), 'Expected authorization to be "Bearer " and a token');
+  const origin = 'https://pages.example';
+  assert.equal(found({}, { ...headers, cookie: 'session=d', origin }, 'session'), 'd');
+});
+
 test('claims become properties of the viewer by name, path or another name', () => {
   const picker = new ClaimPicker([
     'id=sub',
