@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  isNonNullType,
   type GraphQLNamedOutputType,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -38,7 +39,8 @@ export function bindingsOf(
       const keyForm = (value: unknown): unknown => written(value, argument && getNamedType(argument), held);
       const rules = subscriptionRules(guards, field, schema, definition);
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
-      return [field.name, { field: field.name, topic, key, keyForm, filter, access, shares }];
+      const keyRequired = argument !== undefined && isNonNullType(argument);
+      return [field.name, { field: field.name, topic, key, keyRequired, keyForm, filter, access, shares }];
     }),
   );
 }

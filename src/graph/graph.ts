@@ -40,6 +40,8 @@ export interface Binding {
   readonly topic: string;
   /** The event field, and the argument of the same name, that select the channel; undefined: always the whole topic. */
   readonly key: string | undefined;
+  /** True if the key argument can't be left out to get the whole topic. */
+  readonly keyRequired?: boolean;
   /** Converts a coerced value of the key argument to the form that events contain. */
   readonly keyForm: (value: unknown) => unknown;
   /** Undefined if the field has no `@filter`; it returns undefined if no condition remains with these arguments. */

@@ -9,12 +9,14 @@ import type { Arguments, Binding } from '../graph/graph.ts';
  * @throws GraphQLError for an empty list, a null in the list, what is no plain value, or more than `maxChannels`
  */
 export function channelsOf(binding: Binding, args: Arguments, prefix: string, maxChannels: number): string[] {
-  const { topic, key, keyForm, field } = binding;
+  const { topic, key, keyRequired = false, keyForm, field } = binding;
   const picked = key === undefined ? undefined : args[key];
   if (key === undefined || picked === undefined || picked === null) return [topicChannel(prefix, topic)];
   const values: unknown[] = Array.isArray(picked) ? picked : [picked];
   const fault = (got: string): GraphQLError => new GraphQLError(`${field}: expected ${key} to be ${got}.`);
-  if (values.length === 0) throw fault('at least one value, got an empty list; leave it out for all');
+  if (values.length === 0) {
+    throw fault(`at least one value, got an empty list${keyRequired ? '' : '; leave it out for all'}`);
+  }
   if (values.includes(null)) throw fault('a list without nulls, got one with null in it');
   const channels = new Set<string>();
   for (const value of values) {

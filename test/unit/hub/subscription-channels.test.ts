@@ -33,10 +33,11 @@ describe('the channels of a subscription', () => {
   });
 
   it('are at least one: an empty list is refused', () => {
-    assert.throws(
-      () => channels({ auction_id: [] }),
-      /expected auction_id to be at least one value, got an empty list/,
-    );
+    const message = 'bid_placed: expected auction_id to be at least one value, got an empty list';
+    const none = { auction_id: [] };
+    assert.throws(() => channels(none), { message: `${message}; leave it out for all.` });
+    const required = { ...binding, keyRequired: true };
+    assert.throws(() => channelsOf(required, none, '', 100), { message: `${message}.` });
   });
 
   it('exclude null in a list, which is refused', () => {

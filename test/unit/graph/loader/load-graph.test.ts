@@ -30,10 +30,18 @@ describe('loadGraph', () => {
   it('loads a folder outside the repository that holds nothing but a schema', async (t) => {
     const graph = await loadGraph(await graphFolder(t, { 'schema.graphql': SCHEMA }));
     assert.equal(graph.hasResolvers, false);
-    const { field, topic, key, keyForm, filter, shares } = graph.bindings.get('bid_placed') ?? {};
+    const { field, topic, key, keyRequired, keyForm, filter, shares } =
+      graph.bindings.get('bid_placed') ?? {};
     assert.deepEqual(
-      { field, topic, key, filter, shares },
-      { field: 'bid_placed', topic: 'bids', key: 'auction_id', filter: undefined, shares: true },
+      { field, topic, key, keyRequired, filter, shares },
+      {
+        field: 'bid_placed',
+        topic: 'bids',
+        key: 'auction_id',
+        keyRequired: true,
+        filter: undefined,
+        shares: true,
+      },
     );
     assert.equal(keyForm?.('7'), '7');
     assert.deepEqual(resultOf(graph.schema, 'subscription { any_bid { amount } }', { amount: 5 }), {
