@@ -18,6 +18,9 @@ export interface ExecutionServices extends ExecutionBounds {
 /** ms: what takes less is counted as an execution, what takes more by its time too. */
 const LONG_MS = 0.2;
 
+/** One function for all groups. */
+const monotonic = (): number => performance.now();
+
 /** An execution that has turned out to be asynchronous. */
 export class RunningExecution {
   /** Never rejects. */
@@ -47,7 +50,7 @@ export class ExecutionRunner {
   constructor(plan: SubscriptionPlan, services: ExecutionServices) {
     this.#plan = plan;
     this.#services = services;
-    this.#now = services.now ?? (() => performance.now());
+    this.#now = services.now ?? monotonic;
   }
 
   /** Executions begun. */
