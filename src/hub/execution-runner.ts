@@ -58,9 +58,7 @@ export class ExecutionRunner {
     return this.#count;
   }
 
-  /**
-   * Whether the turn of the event loop is as long as it may be: what begins now has to wait for the next.
-   */
+  /** Whether the turn of the event loop is as long as it may be: what would begin now has to wait for a later one. */
   get isTurnOver(): boolean {
     return this.#services.budget.spent >= UNITS.longestTurn;
   }

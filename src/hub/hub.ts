@@ -109,7 +109,8 @@ export class Hub {
 
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
   inspect(limit: number): HubInspection {
-    return inspect(this.#allGroups(), this.#channels, this.#options.limiter, limit);
+    const { limiter, late } = this.#services;
+    return inspect(this.#allGroups(), this.#channels, limiter, late, limit);
   }
 
   #allGroups(): Group[] {

@@ -53,8 +53,11 @@ export interface HubInspection {
     /** By groups. */
     readonly largest: readonly ChannelInspection[];
   };
-  /** In the whole pod, asynchronous ones only: others are done in the turn in which they begin. */
-  readonly executions: { readonly running: number; readonly waiting: number };
+  /**
+   * In the whole pod: asynchronous ones that run; those that wait for a place, a group's first among them; `late`,
+   * synchronous ones that wait since the turn of the event loop in which they were due has been long enough.
+   */
+  readonly executions: { readonly running: number; readonly waiting: number; readonly late: number };
 }
 
 /** @param limit of the groups that are listed, and of the channels; all of them are counted */
@@ -62,6 +65,7 @@ export function inspect(
   groups: readonly Group[],
   channels: ReadonlyMap<string, { readonly groups: ReadonlySet<Group> }>,
   { running, waiting }: FairLimiter,
+  { waiting: late }: FairLimiter,
   limit: number,
 ): HubInspection {
   return {
@@ -79,7 +83,7 @@ export function inspect(
         subscribers: subscribersOf([...channel.groups]),
       })),
     },
-    executions: { running, waiting },
+    executions: { running, waiting, late },
   };
 }
 

@@ -126,7 +126,7 @@ export class SharedExecution {
       if (execution !== undefined) open.remove(execution);
       this.#execute(execution?.witness ?? first, candidates, owner);
     };
-    const leave = queue === late || isLate ? queue.inNextTurn(owner, start) : limiter.whenFree(owner, start);
+    const leave = queue === late || isLate ? queue.later(owner, start) : limiter.whenFree(owner, start);
     if (leave === undefined) return;
     turn.execution = open.add(this.#event, first, candidates.subscribers, () => {
       leave();

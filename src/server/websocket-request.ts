@@ -9,7 +9,8 @@ interface Asking {
 
 /**
  * The request of a server that upgrades to WebSocket only. Node.js takes every request with an `Upgrade` header away from
- * HTTP once a server listens for upgrades, for any protocol that the header names; HTTP says to ignore protocols that are not spoken.
+ * HTTP once a server listens for upgrades, for any protocol that the header names; HTTP says to ignore protocols that are
+ * not spoken.
  *
  * Node.js asks for `upgrade` when the headers have been read, so a request whose `upgrade` is false goes on as any other,
  * with its body and the requests behind it. (Node.js 24 has `shouldUpgradeCallback` for this.)

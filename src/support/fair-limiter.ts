@@ -80,8 +80,8 @@ export class FairLimiter {
     return this.#wait(owner, start);
   }
 
-  /** Calls `start` in one of the next turns of the event loop; else as `whenFree`. */
-  inNextTurn(owner: object, start: () => void): () => void {
+  /** Calls `start` when it is the owner's turn, and not within this call; else as `whenFree`. */
+  later(owner: object, start: () => void): () => void {
     if (!this.#goesOn) this.#goOnLater();
     return this.#wait(owner, start);
   }

@@ -137,7 +137,7 @@ test('queries that one socket has waiting hold up no other client, and go with t
   await backend.untilGivenUp('3');
   await eventually(async () => {
     const hub = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as { executions: unknown };
-    assert.deepEqual(hub.executions, { running: 0, waiting: 0 });
+    assert.deepEqual(hub.executions, { running: 0, waiting: 0, late: 0 });
   });
 });
 

@@ -152,7 +152,10 @@ function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undef
   return type && getNamedType(type);
 }
 
-/** @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value or one that names nothing */
+/**
+ * @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value, or one
+ *   that names nothing
+ */
 function valueOf(
   operand: Operand,
   args: Arguments,

@@ -39,7 +39,10 @@ export interface PostOptions {
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
-/** Requests that may wait for their turn of the event loop before further ones are refused. Messages of sockets that wait too are not counted. */
+/**
+ * Requests that may wait for their turn of the event loop before further ones are refused. Messages of sockets that wait
+ * too are not counted.
+ */
 const MAX_WAITING = 1_000;
 
 const FORBIDDEN = refusal(403, 'Forbidden', 'Forbidden: authenticate refused the request');

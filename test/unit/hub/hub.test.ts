@@ -352,7 +352,7 @@ test('inspection shows each group with its operation, and what has become of its
       { name: 'bids:id=1', groups: 1, subscribers: 2 },
     ],
   });
-  assert.deepEqual(underWay, { running: 1, waiting: 0 });
+  assert.deepEqual(underWay, { running: 1, waiting: 0, late: 0 });
   // Its time limit, which is the hub's, would keep the test process alive.
   executions[1]?.resolve();
 });

@@ -133,7 +133,7 @@ test('executions are aborted, and give their turns up, once all their subscriber
   assert.ok(waiting.every(({ signal }) => signal.aborted));
   assert.equal(hub.inspect(1).executions.running, running, 'places are taken until resolvers have ended');
   await letGo();
-  assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0 });
+  assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
   assert.deepEqual(heard(quick.subscriber), upTo(10));
   assert.equal(hub.inspect(1).groups.waiting, 0);
 });
@@ -215,7 +215,7 @@ test('however slow viewers are, each gets its events in order, and is told of ea
       }
       if (subscriber === leaver?.subscriber || name.startsWith('quick')) assert.equal(at, sent());
     }
-    assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0 });
+    assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
     assert.equal(hub.inspect(1).groups.waiting, 0, `seed ${seed}`);
   }
 });

@@ -18,7 +18,7 @@ const enough: Memory = { used: 1, available: 1_000_000_000 };
 const emptyHub = {
   groups: { count: 0, largest: [] },
   channels: { count: 0, largest: [] },
-  executions: { running: 0, waiting: 0 },
+  executions: { running: 0, waiting: 0, late: 0 },
 };
 
 const inspectable: DebugOptions['inspectable'] = {
