@@ -1,4 +1,5 @@
 import type { Publisher } from '../events/publisher.ts';
+import type { HistoryPosition, HistoryRead } from './history.ts';
 
 /** Called once per message, in the order of the channel's messages. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;
@@ -23,6 +24,18 @@ export interface Bus extends Publisher {
   subscribe(topic: string, channel: string, listener: Listener): Subscription;
   /** How many further channels may be subscribed to; those that linger are given up for them. Infinity: no limit. */
   readonly room: number;
+  /**
+   * The position in the history of the topic up to which all messages of subscribed channels have reached their
+   * listeners; undefined if it has none, or the bus can't tell at present.
+   */
+  position(topic: string): HistoryPosition | undefined;
+  /**
+   * Reads what is kept of channels that are subscribed to. Once it resolves, all messages up to its position have reached
+   * their listeners.
+   *
+   * @throws NoHistory
+   */
+  readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead>;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**

@@ -1,14 +1,19 @@
+import type { HistorySettings } from '../events/history-settings.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Publication } from '../events/publisher.ts';
 import type { Bus, Listener, Subscription } from './bus.ts';
 import { Channels } from './channels.ts';
+import { NoHistory, type HistoryPosition, type HistoryRead } from './history.ts';
+import { MemoryHistory } from './memory-history.ts';
 
 interface MemoryBusOptions {
   readonly lingerMs: number;
   /** Lingering ones included. Default: no limit. */
   readonly maxChannels?: number;
+  /** How much is kept, of the topics of which anything is. */
+  readonly histories?: ReadonlyMap<string, HistorySettings>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -19,16 +24,29 @@ const PUBLISHED_AT_ONCE = 32;
 /** A bus within one process, for modes without Redis: each process has all events that its subscribers need. */
 export class MemoryBus implements Bus {
   readonly #listeners = new Map<string, Listener>();
+  readonly #histories: ReadonlyMap<string, MemoryHistory>;
+  /** By channel, of those that have listeners. */
+  readonly #topics = new Map<string, string>();
   readonly #channels: Channels;
   readonly #metrics: Metrics;
   #hear: ((text: string) => void) | undefined;
   #pause: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor({ lingerMs, maxChannels, metrics, log }: MemoryBusOptions) {
+  constructor({ lingerMs, maxChannels, histories, metrics, log }: MemoryBusOptions) {
     this.#metrics = metrics;
+    this.#histories = new Map(
+      [...(histories ?? [])].map(([topic, settings]) => [topic, new MemoryHistory(settings, Date.now)]),
+    );
     const source = {
-      join: async (channel: string, listener: Listener) => void this.#listeners.set(channel, listener),
-      leave: (channel: string) => void this.#listeners.delete(channel),
+      join: async (channel: string, listener: Listener) => {
+        this.#listeners.set(channel, listener);
+        this.#historyOf(channel)?.joined(channel);
+      },
+      leave: (channel: string) => {
+        this.#listeners.delete(channel);
+        this.#historyOf(channel)?.left(channel);
+        this.#topics.delete(channel);
+      },
     };
     this.#channels = new Channels(source, lingerMs, metrics.channels, log, maxChannels);
   }
@@ -47,12 +65,23 @@ export class MemoryBus implements Bus {
     return undefined;
   }
 
-  subscribe(_topic: string, channel: string, listener: Listener): Subscription {
+  subscribe(topic: string, channel: string, listener: Listener): Subscription {
+    if (this.#histories.has(topic)) this.#topics.set(channel, topic);
     return this.#channels.subscribe(channel, listener);
   }
 
   get room(): number {
     return this.#channels.room;
+  }
+
+  position(topic: string): HistoryPosition | undefined {
+    return this.#histories.get(topic)?.position;
+  }
+
+  async readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead> {
+    const history = this.#histories.get(topic);
+    if (history === undefined) throw new NoHistory(topic, 'the topic has none');
+    return history.read(channels);
   }
 
   onGap(): void {
@@ -79,20 +108,28 @@ export class MemoryBus implements Bus {
     this.#pause = undefined;
   }
 
-  async subscribed(_topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(channels.filter((channel) => this.#listeners.has(channel)));
+  async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
+    const history = this.#histories.get(topic);
+    return new Set(
+      channels.filter((channel) => this.#listeners.has(channel) || history?.keeps(channel) === true),
+    );
   }
 
   /**
    * Resolves when all listeners have been called. A long batch yields to the event loop, so that sockets make
    * progress.
    */
-  async publish(_topic: string, batch: readonly Publication[]): Promise<void> {
+  async publish(topic: string, batch: readonly Publication[]): Promise<void> {
+    const history = this.#histories.get(topic);
     for (const [index, { channel, payload }] of batch.entries()) {
       if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
       while (this.#pause !== undefined) await this.#pause.ended;
-      this.#listeners.get(channel)?.(payload);
+      this.#listeners.get(channel)?.(history?.append(channel, payload) ?? payload);
     }
     this.#metrics.publishes.inc(batch.length);
+  }
+
+  #historyOf(channel: string): MemoryHistory | undefined {
+    return this.#histories.get(this.#topics.get(channel) ?? '');
   }
 }

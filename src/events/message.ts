@@ -21,6 +21,8 @@ export interface Message {
   /** Kafka key, as text. */
   readonly key: string | null;
   readonly event: Event;
+  /** Epoch and sequence in the history of the topic, if the bus keeps one. */
+  readonly h?: readonly [epoch: string, sequence: number];
 }
 
 export function encodeMessage(message: Message): string {

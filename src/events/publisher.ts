@@ -1,7 +1,17 @@
-/** One message for one channel. */
+/** Where an event comes from in Kafka. */
+export interface EventSource {
+  /** Kafka's id of the topic, where it is known. */
+  readonly topicId: string | undefined;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** One message for one channel. Those of one event follow each other. */
 export interface Publication {
   readonly channel: string;
   readonly payload: string;
+  /** Absent if the event comes from elsewhere. */
+  readonly source?: EventSource;
 }
 
 /** The publishing side of a bus. */

@@ -5,10 +5,14 @@ import { readSettingFile } from '../config/config.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 
-export function createBus({ config, processes, metrics, log }: Basics): Bus {
+export function createBus({ config, processes, graph, metrics, log }: Basics): Bus {
+  const kept = [...graph.topics.values()].flatMap(({ name, history }) =>
+    history ? [[name, history] as const] : [],
+  );
   const common = {
     lingerMs: config.CHANNEL_LINGER_MS,
     maxChannels: shareOf(config.MAX_CHANNELS_PER_POD, processes),
+    histories: new Map(kept),
     metrics,
     log: log.child({ part: 'bus' }),
   };

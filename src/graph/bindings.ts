@@ -5,6 +5,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql';
+import type { HistorySettings } from '../events/history-settings.ts';
 import type { GraphDefinition } from './api/define-graph.ts';
 import type { Guards } from './auth/guards.ts';
 import type { Rule } from './auth/rule.ts';
@@ -62,14 +63,29 @@ function subscriptionRules(
 /** What ingest needs to know of each topic, combined from all fields that are bound to it. */
 export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
   const topics = new Map<string, Topic>();
-  for (const { topic: name, key, keyStyle, keyFrom } of fields) {
+  for (const { topic: name, key, keyStyle, keyFrom, history } of fields) {
     const known = topics.get(name);
     const keys = new Set(known?.keys);
     if (key !== undefined) keys.add(key);
     const kafkaKey = keyFrom === 'KAFKA_KEY' ? key : known?.kafkaKey;
-    topics.set(name, { name, keyStyle, keys: [...keys], kafkaKey, decode: definition.decode?.[name] });
+    topics.set(name, {
+      name,
+      keyStyle,
+      keys: [...keys],
+      kafkaKey,
+      decode: definition.decode?.[name],
+      history: largerHistory(known?.history, history),
+    });
   }
   return topics;
+}
+
+function largerHistory(
+  one: HistorySettings | undefined,
+  other: HistorySettings | undefined,
+): HistorySettings | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { size: Math.max(one.size, other.size), ttlMs: Math.max(one.ttlMs, other.ttlMs) };
 }
 
 function typeAt(

@@ -1,5 +1,6 @@
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
+import type { HistorySettings } from '../events/history-settings.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 
 /** What ingest needs to know of one Kafka topic, combined from all fields that are bound to it. */
@@ -14,6 +15,8 @@ export interface Topic {
    */
   readonly kafkaKey: string | undefined;
   readonly decode: Decode | undefined;
+  /** Undefined: the bus keeps nothing. */
+  readonly history?: HistorySettings | undefined;
 }
 
 /** Coerced arguments of a subscription field. */

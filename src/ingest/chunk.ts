@@ -103,7 +103,11 @@ export class Chunk {
         this.#noteDeadLetter({ record: event.record, error: result });
       } else if (result !== undefined) {
         const { channels, payload } = result;
-        for (const channel of channels) if (isSubscribed(channel)) publications.push({ channel, payload });
+        const { topicId, partition, offset } = event.record;
+        const source = { topicId, partition, offset };
+        for (const channel of channels) {
+          if (isSubscribed(channel)) publications.push({ channel, payload, source });
+        }
       }
     }
     if (unsubscribed > 0) this.#parts.metrics.unsubscribedEvents.inc({ topic }, unsubscribed);

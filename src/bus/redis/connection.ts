@@ -66,6 +66,11 @@ export interface ListeningConnection extends Connection {
   join(channel: string, listener: (payload: Buffer | string) => void): Promise<void>;
   /** Only for a channel whose join has resolved. */
   leave(channel: string): void;
+  /**
+   * Resolves once all messages have reached their listeners that Redis has sent before: it answers behind them. While
+   * there is no connection it waits for the next one.
+   */
+  fence(): Promise<void>;
   /** Reads nothing more from the present connection until `resume`. A new one begins to read. */
   pause(): void;
   resume(): void;

@@ -63,6 +63,11 @@ export class GapDetector {
     for (const topic of this.#channels.keys()) this.#suspects.add(topic);
   }
 
+  /** What this pod may have missed of the topic is read from its history: versions are not needed for it. */
+  trust(topic: string): void {
+    this.#suspects.delete(topic);
+  }
+
   /** These versions were read after the channels had been joined again. */
   compare(versions: Versions): void {
     for (const topic of this.#suspects) {

@@ -173,6 +173,10 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
     }
   }
 
+  async fence(): Promise<void> {
+    await this.redis.ping();
+  }
+
   /** Messages stay in the socket, and behind it in Redis's output buffer, as if this process were too busy to read. */
   pause(): void {
     this.redis.stream?.pause();

@@ -26,6 +26,11 @@ export class BusNames {
     return `${this.#prefix}@version:${topic}`;
   }
 
+  /** The key that holds the state of a topic's history; those of its lists begin with it. */
+  historyKey(topic: string): string {
+    return `${this.#prefix}@history:{${topic}}`;
+  }
+
   /** The channel by which a pod hears itself. */
   podChannel(pod: string): string {
     return `${this.#prefix}@pod:${pod}`;

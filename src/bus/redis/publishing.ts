@@ -15,11 +15,14 @@ import { publishCommand, publishInOrder } from './publish-in-order.ts';
 import { isNotPermitted, isReadOnly } from './refusals.ts';
 import { INSPECTION, inspectedServer, type Server } from './server.ts';
 import type { BusTiming } from './timing.ts';
+import type { TopicHistory } from './topic-history.ts';
 import { TopicVersions } from './topic-versions.ts';
 
 interface PublishingOptions {
   readonly connection: CommandConnection;
   readonly names: BusNames;
+  /** Of the topics that have one. */
+  readonly histories: ReadonlyMap<string, TopicHistory>;
   /** Tells the versions of this pod from those of others. */
   readonly pod: string;
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
@@ -125,6 +128,8 @@ export class Publishing {
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     this.expectUsable();
     if (!this.#countsSubscribers) return new Set(channels);
+    const kept = await this.#keptOrSubscribed(topic, channels);
+    if (kept !== undefined) return kept;
     const commands: Command[] = [];
     for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
       commands.push(['PUBSUB', 'NUMSUB', ...channels.slice(from, from + CHANNELS_PER_COMMAND)]);
@@ -145,6 +150,7 @@ export class Publishing {
     let replies: readonly (Reply | undefined)[];
     try {
       this.expectUsable();
+      if (await this.#append(topic, batch)) return;
       const inOrder = () => publishInOrder(this.#options.connection, batch);
       replies = await this.#onMaster(this.#versions.run(topic, batch.map(publishCommand), inOrder));
     } catch (thrown) {
@@ -155,6 +161,28 @@ export class Publishing {
     if (failed.length === 0) return;
     const refusal = replies.find((reply) => reply !== undefined && 'error' in reply);
     throw new PublishError(failed, batch.length, refusal?.error);
+  }
+
+  /** @returns undefined if the topic has no history, or Redis refuses it at present */
+  async #keptOrSubscribed(
+    topic: string,
+    channels: readonly string[],
+  ): Promise<ReadonlySet<string> | undefined> {
+    const history = this.#options.histories.get(topic);
+    if (history === undefined) return undefined;
+    const asking = this.#versions.runScript(topic, (version) => history.asksFor(channels, version));
+    const flags = (await this.#onMaster(asking)) as readonly number[] | undefined;
+    return flags && new Set(channels.filter((_, index) => flags[index] === 1));
+  }
+
+  /** Publishes with history. @returns false if the topic has none, or Redis refuses it at present */
+  async #append(topic: string, batch: readonly Publication[]): Promise<boolean> {
+    const history = this.#options.histories.get(topic);
+    if (history === undefined) return false;
+    const publishing = this.#versions.runScript(topic, (version) => history.publishes(batch, version));
+    if ((await this.#onMaster(publishing)) === undefined) return false;
+    this.#options.metrics.publishes.inc(batch.length);
+    return true;
   }
 
   /**

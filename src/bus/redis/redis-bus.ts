@@ -1,3 +1,4 @@
+import type { HistorySettings } from '../../events/history-settings.ts';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -8,6 +9,8 @@ import { Announcements } from './announcements.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
+import type { HistoryPosition, HistoryRead } from '../history.ts';
+import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
@@ -27,6 +30,8 @@ export interface RedisBusOptions {
    * subscribers; then all channels count as subscribed.
    */
   readonly countsSubscribers: boolean;
+  /** How much is kept, of the topics of which anything is. */
+  readonly histories?: ReadonlyMap<string, HistorySettings>;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock?: Clock;
@@ -54,6 +59,7 @@ export class RedisBus implements Bus {
   readonly #topics = new Map<string, string>();
   readonly #names: BusNames;
   readonly #ownChannel: string;
+  readonly #histories: Histories;
   readonly #publishing: Publishing;
   readonly #gaps: GapDetector;
   readonly #heartbeat: Heartbeat;
@@ -77,8 +83,19 @@ export class RedisBus implements Bus {
     this.#gaps = new GapDetector(clock.now);
     this.#names = new BusNames(prefix);
     this.#ownChannel = this.#names.podChannel(pod);
+    this.#histories = new Histories({
+      settings: options.histories ?? new Map(),
+      commands,
+      listening,
+      names: this.#names,
+      clock,
+      log,
+      lost: (topic) => this.#gaps.trust(topic),
+      missed: (topic) => this.#gaps.report(topic),
+    });
     this.#publishing = new Publishing({
       connection: commands,
+      histories: this.#histories.byTopic,
       names: this.#names,
       pod,
       countsSubscribers,
@@ -118,6 +135,7 @@ export class RedisBus implements Bus {
   start(): void {
     const { listening } = this.#options;
     this.#publishing.start(() => this.#heartbeat.beat());
+    this.#histories.start(this.#stopping.signal);
     listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
     void this.#listenToPods();
     if (this.#hear !== undefined) void this.#listenToAnnouncements(this.#hear);
@@ -144,6 +162,14 @@ export class RedisBus implements Bus {
 
   get room(): number {
     return this.#channels.room;
+  }
+
+  position(topic: string): HistoryPosition | undefined {
+    return this.#histories.position(topic);
+  }
+
+  readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead> {
+    return this.#histories.read(topic, channels);
   }
 
   onGap(listener: GapListener): void {
@@ -184,7 +210,10 @@ export class RedisBus implements Bus {
     const { listening } = this.#options;
     return {
       join: async (channel, listener) => {
-        await listening.join(channel, listener).catch((thrown: unknown) => {
+        const topic = this.#topicOf(channel);
+        const heard = this.#histories.listen(topic, channel, listener);
+        await listening.join(channel, heard).catch((thrown: unknown) => {
+          this.#histories.left(topic, channel);
           this.#topics.delete(channel);
           throw thrown;
         });
@@ -192,10 +221,13 @@ export class RedisBus implements Bus {
         while (!this.#isListening) {
           await new Promise<void>((resolve) => this.#untilListening.push(resolve));
         }
-        if (this.#gaps.joined(this.#topicOf(channel))) this.#heartbeat.beat();
+        if (this.#gaps.joined(topic)) this.#heartbeat.beat();
+        await this.#histories.joined(topic, channel);
       },
       leave: (channel) => {
-        this.#gaps.left(this.#topicOf(channel));
+        const topic = this.#topicOf(channel);
+        this.#gaps.left(topic);
+        this.#histories.left(topic, channel);
         this.#topics.delete(channel);
         listening.leave(channel);
       },
@@ -247,6 +279,7 @@ export class RedisBus implements Bus {
     this.#hasListened = true;
     for (const resolve of this.#untilListening.splice(0)) resolve();
     this.#heartbeat.connected();
+    this.#histories.listens();
     if (this.#hearsAnnouncements) this.#announcements.listening();
   }
 
@@ -259,6 +292,7 @@ export class RedisBus implements Bus {
     if (!this.#isListening) return;
     this.#becomeListening(false);
     this.#heartbeat.disconnected();
+    this.#histories.lost();
     this.#options.metrics.busOutages.inc();
     this.#options.log.warn(
       'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',

@@ -1,6 +1,6 @@
 /** Whether Redis, or a proxy in front of it, does not permit or does not have a command. */
 export function isNotPermitted(reason: string): boolean {
-  return /^(NOPERM|ERR unknown|ERR EXEC without MULTI)/i.test(reason);
+  return /^(NOPERM|ERR unknown|ERR EXEC without MULTI|ERR The user executing the script can't)/i.test(reason);
 }
 
 /**

@@ -121,6 +121,28 @@ export class TopicVersions {
   }
 
   /**
+   * Runs a script that gives the topic a new version, with all that it publishes.
+   *
+   * @param script is given the version
+   * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run
+   * @throws TransactionRefused, or an error if the connection is lost
+   */
+  async runScript(topic: string, script: (version: string) => Command): Promise<unknown> {
+    if (!this.#arePermitted) return undefined;
+    const version = this.#next();
+    const [reply] = await this.#options.connection.send([script(version)]);
+    if (reply !== undefined && 'error' in reply) {
+      const reason = reply.error.message;
+      this.#note(topic, NONE);
+      if (isNotWritable(reason) || isNotPermitted(reason)) return undefined;
+      throw new TransactionRefused(reason);
+    }
+    this.#note(topic, version);
+    this.#outdated.delete(topic);
+    return valueOf(reply);
+  }
+
+  /**
    * Runs the commands in one transaction that reads the versions of these topics.
    *
    * @returns the replies, and the version of each topic; null for one that has none, or whose version tells nothing

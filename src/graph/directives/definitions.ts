@@ -16,7 +16,19 @@ const GATEWAY_SDL = /* GraphQL */ `
     keys: EventKeys = SNAKE
     format: EventFormat = JSON
     sharing: EventSharing = READS
+    history: EventHistory
   ) on FIELD_DEFINITION
+
+  """
+  Redis keeps the last events of each channel that has subscribers, so that a pod that loses its connection to Redis reads
+  what it has missed. It holds for all fields of the topic: the largest values of any of them.
+  """
+  input EventHistory {
+    "Events of each channel, at least."
+    size: Int! = 256
+    "Seconds for which they are kept after the last pod has left the channel."
+    ttl_seconds: Int! = 120
+  }
 
   """
   Sends subscribers only the events that fulfil the conditions. "$name" stands for the value of an argument; the

@@ -11,6 +11,7 @@ import {
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
 import type { KeyStyle } from '../../events/event.ts';
+import type { HistorySettings } from '../../events/history-settings.ts';
 
 /** Where ingest reads the value of the key: in the event, or in the Kafka key of the message. */
 type KeySource = 'EVENT' | 'KAFKA_KEY';
@@ -24,6 +25,7 @@ export interface EventField {
   readonly keyFrom: KeySource;
   readonly condition: Condition | undefined;
   readonly shares: boolean;
+  readonly history: HistorySettings | undefined;
   readonly place: Place;
   /** Position of the value of an argument of `@event`; of the directive, if it does not have that argument. */
   placeOfArgument(name: string): Place;
@@ -80,9 +82,32 @@ function readEventField(
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
     shares: values['sharing'] !== 'NEVER',
+    history: readHistory(values['history'], placeOfArgument('history'), findings),
     place,
     placeOfArgument,
   };
+}
+
+/** Most events of a channel: Redis reads them as a whole while nothing else runs in it. */
+const MAX_SIZE = 10_000;
+
+/** A day, in seconds. */
+const MAX_TTL = 86_400;
+
+function readHistory(value: unknown, place: Place, findings: Findings): HistorySettings | undefined {
+  if (value === undefined || value === null) return undefined;
+  const { size, ttl_seconds: ttl } = value as { readonly size: number; readonly ttl_seconds: number };
+  const check = (name: string, got: number, most: number): void => {
+    if (got >= 1 && got <= most) return;
+    findings.error(
+      place,
+      `history: expected ${name} of 1 to ${most}, got ${got}`,
+      `Write ${name}: ${most} or less.`,
+    );
+  };
+  check('size', size, MAX_SIZE);
+  check('ttl_seconds', ttl, MAX_TTL);
+  return { size, ttlMs: ttl * 1_000 };
 }
 
 function readCondition(

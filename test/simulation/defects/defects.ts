@@ -54,6 +54,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
         reconnect: () => real.reconnect(),
         join: (channel, listener) => real.join(channel, listener),
         leave: (channel) => real.leave(channel),
+        fence: () => real.fence(),
         pause: () => real.pause(),
         resume: () => real.resume(),
         get bytesRead() {

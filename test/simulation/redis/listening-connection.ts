@@ -26,6 +26,8 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
   readonly #listeners = new Map<string, Listener>();
   readonly #joining = new Map<string, Joining>();
   readonly #sessions = new Map<Socket, Session>();
+  /** Those that wait for the reply to their PING. */
+  #fences: (() => void)[] = [];
   #isOpened = false;
   #paused = false;
   #unread: Push[] = [];
@@ -50,6 +52,13 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
     socket.toServer(() => {
       const session = this.#sessions.get(socket);
       if (session !== undefined) socket.server.unsubscribe(session, channel);
+    });
+  }
+
+  fence(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#fences.push(resolve);
+      if (this.socket !== undefined && this.#isOpened) this.#ping(this.socket, resolve);
     });
   }
 
@@ -87,6 +96,7 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
     socket.toServer(() =>
       this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.becomeReady() }),
     );
+    for (const resolve of this.#fences) this.#ping(socket, resolve);
   }
 
   protected lost(): void {
@@ -109,6 +119,17 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
         bytes: channel.length + FRAME_BYTES,
         take: () => this.#acknowledged(channel, refused),
       });
+    });
+  }
+
+  #ping(socket: Socket, resolve: () => void): void {
+    const take = (): void => {
+      this.#fences = this.#fences.filter((waiting) => waiting !== resolve);
+      resolve();
+    };
+    socket.toServer(() => {
+      const session = this.#sessions.get(socket);
+      if (session !== undefined) this.#push(socket, session, { bytes: FRAME_BYTES, take });
     });
   }
 

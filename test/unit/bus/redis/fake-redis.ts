@@ -126,6 +126,10 @@ class FakeListening extends FakeConnection implements ListeningConnection {
     this.#channels.delete(channel);
   }
 
+  fence(): Promise<void> {
+    return Promise.resolve();
+  }
+
   pause(): void {
     this.isPaused = true;
   }

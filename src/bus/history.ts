@@ -1,0 +1,56 @@
+/**
+ * A place in the messages of a topic. Those that are kept have sequences, which increase over all channels of the topic,
+ * and begin anew with each epoch: a bus begins another one where messages may have been left out.
+ */
+export interface HistoryPosition {
+  readonly epoch: string;
+  readonly sequence: number;
+}
+
+/** What is kept of one channel. */
+export interface KeptMessages {
+  readonly channel: string;
+  /** All messages of the channel with higher sequences are there. */
+  readonly from: number;
+  /** In order; those with lower sequences may be among them. */
+  readonly messages: readonly (Buffer | string)[];
+}
+
+/** What is kept of some channels of one topic, all read at one moment. */
+export interface HistoryRead {
+  /** Of the last message of the topic by then. */
+  readonly position: HistoryPosition;
+  /** As the channels were asked for. */
+  readonly channels: readonly KeptMessages[];
+}
+
+/** Why nothing can be read: the topic has no history, or the bus has none of it at present. */
+export class NoHistory extends Error {
+  constructor(topic: string, reason: string) {
+    super(`the history of ${topic} can not be read: ${reason}`);
+    this.name = 'NoHistory';
+  }
+}
+
+/** `{"h":["<epoch>",<sequence>],`: a message that is kept begins with its position. */
+const HEAD = /^\{"h":\["([0-9a-z]+)",(\d+)\],?/;
+
+/** Longer than any head. */
+const HEAD_BYTES = 64;
+
+/** The position that a message begins with; undefined for one that is not kept. */
+export function positionOf(payload: Buffer | string): HistoryPosition | undefined {
+  const head = typeof payload === 'string' ? payload : payload.toString('latin1', 0, HEAD_BYTES);
+  const [, epoch, sequence] = HEAD.exec(head) ?? [];
+  return epoch === undefined ? undefined : { epoch, sequence: Number(sequence) };
+}
+
+/** The message with its position at its beginning. @param payload a JSON object that is not empty */
+export function withPosition({ epoch, sequence }: HistoryPosition, payload: string): string {
+  return `{"h":["${epoch}",${sequence}],${payload.slice(1)}`;
+}
+
+/** A name of an epoch that no other has had. */
+export function newEpoch(): string {
+  return crypto.getRandomValues(new Uint32Array(2)).reduce((text, half) => text + half.toString(36), '');
+}

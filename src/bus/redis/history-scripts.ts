@@ -1,0 +1,116 @@
+/**
+ * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
+ *
+ *     KEYS  1 the topic's state: a hash of epoch, seq, version, and the last offset by partition
+ *           2 the topic's version, which changes with everything that any pod publishes for it
+ *     ARGV  1 the next epoch, if there has to be one; 2 what names of lists begin with
+ *
+ * A list holds the messages of one channel in one epoch. Its first element says from which sequence on it is complete.
+ * Where the version is not the one that was set by the last script, some pod has published without history: it is an
+ * older one, or Redis took no writes. What it published is in no list, so the epoch ends.
+ */
+const BEGINNING = `
+local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version')
+local epoch, seq = state[1], tonumber(state[2] or '0')
+local version = redis.call('GET', KEYS[2])
+local function publishes(version)
+  redis.call('SET', KEYS[2], version)
+  redis.call('HSET', KEYS[1], 'version', version)
+end
+if not epoch or state[3] ~= version then
+  epoch, seq = ARGV[1], 0
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'seq', seq)
+  publishes(version or epoch)
+end
+local prefix = ARGV[2] .. epoch .. ':'
+`;
+
+/**
+ * Which channels have a list, or a subscriber. ARGV: 3 the new version, 4… channels.
+ *
+ * @returns 1 or 0 for each channel
+ */
+export const INTEREST = `${BEGINNING}
+publishes(ARGV[3])
+local reply = {}
+for index = 4, #ARGV do
+  local isKept = redis.call('EXISTS', prefix .. ARGV[index]) == 1
+  local isHeard = isKept or tonumber(redis.call('PUBSUB', 'NUMSUB', ARGV[index])[2]) > 0
+  reply[#reply + 1] = isHeard and 1 or 0
+end
+return reply
+`;
+
+/**
+ * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
+ * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5… for each
+ * event: partition with the topic's id, offset or -1, payload without its opening brace, count of channels, channels.
+ *
+ * Redis takes back nothing if the script fails midway, so no sequence is given twice even then. A script that is repeated
+ * publishes events again, as their offsets are noted at its end: pods find those by their offsets.
+ *
+ * @returns how many were left out
+ */
+export const APPEND = `${BEGINNING}
+publishes(ARGV[3])
+local size = tonumber(ARGV[4])
+local most = math.floor(size * 1.25)
+local offsets, index, dropped = {}, 5, 0
+while index <= #ARGV do
+  local partition, offset, count = ARGV[index], tonumber(ARGV[index + 1]), tonumber(ARGV[index + 3])
+  local last = offsets[partition] or tonumber(redis.call('HGET', KEYS[1], partition) or '-1')
+  if offset >= 0 and offset <= last then
+    dropped = dropped + 1
+  else
+    seq = seq + 1
+    redis.call('HSET', KEYS[1], 'seq', seq)
+    local message = '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. '],' .. ARGV[index + 2]
+    for at = index + 4, index + 3 + count do
+      local length = redis.call('RPUSHX', prefix .. ARGV[at], message)
+      if length > most then redis.call('LTRIM', prefix .. ARGV[at], -size, -1) end
+      redis.call('PUBLISH', ARGV[at], message)
+    end
+    if offset >= 0 then offsets[partition] = offset end
+  end
+  index = index + 4 + count
+end
+for partition, offset in pairs(offsets) do redis.call('HSET', KEYS[1], partition, offset) end
+return dropped
+`;
+
+/**
+ * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 the sequence behind which they are to be read, or
+ * -1 if they are not, 5… channels.
+ *
+ * @returns epoch, sequence, and for each channel that is read the first element of its list, then those behind the
+ *   sequence in order, among which the first may be once more
+ */
+export const JOIN = `${BEGINNING}
+local since = tonumber(ARGV[4])
+local function behind(list)
+  local last, newest = -1, {}
+  repeat
+    local some = redis.call('LRANGE', list, last - 31, last)
+    for at = #some, 1, -1 do
+      local sequence = tonumber(string.match(some[at], '^{"h":%["%w+",(%d+)'))
+      if sequence <= since then some = {} break end
+      newest[#newest + 1] = some[at]
+    end
+    last = last - 32
+  until #some < 32
+  local elements = { redis.call('LINDEX', list, 0) }
+  for at = #newest, 1, -1 do elements[#elements + 1] = newest[at] end
+  return elements
+end
+local reply = { epoch, seq }
+for index = 5, #ARGV do
+  local list = prefix .. ARGV[index]
+  if redis.call('PEXPIRE', list, ARGV[3]) == 0 then
+    redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
+    redis.call('PEXPIRE', list, ARGV[3])
+  end
+  if since >= 0 then reply[#reply + 1] = behind(list) end
+end
+return reply
+`;

@@ -1,0 +1,167 @@
+import type { HistorySettings } from '../../events/history-settings.ts';
+import type { Publication } from '../../events/publisher.ts';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Clock } from '../../support/clock.ts';
+import {
+  newEpoch,
+  NoHistory,
+  positionOf,
+  type HistoryPosition,
+  type HistoryRead,
+  type KeptMessages,
+} from '../history.ts';
+import { valueOf, type Command, type CommandConnection } from './connection.ts';
+import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
+import type { BusNames } from './names.ts';
+
+export interface TopicHistoryOptions {
+  readonly topic: string;
+  readonly settings: HistorySettings;
+  readonly connection: Pick<CommandConnection, 'send'>;
+  readonly names: BusNames;
+  /** Told where the topic stands whenever channels have been renewed. */
+  readonly stands: (position: HistoryPosition) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Channels in one script: Redis does nothing else while it runs. */
+const CHANNELS_PER_SCRIPT = 500;
+
+/** An element of a list that is no message. */
+const MARK = /^\{"h":\["[0-9a-z]+",\d+\]\}$/;
+
+/** In place of a sequence, where nothing is to be read. */
+const NOTHING = -1;
+
+/** Pods renew what they listen to so often within the time that it is kept. */
+const RENEWALS_PER_TTL = 3;
+
+/** The history of one topic in Redis: what a pod publishes into it, keeps alive, and reads. */
+export class TopicHistory {
+  readonly #options: TopicHistoryOptions;
+  /** Those that this pod is subscribed to. */
+  readonly #channels = new Set<string>();
+  #refused = false;
+
+  constructor(options: TopicHistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Asks which channels are kept or subscribed to: see INTEREST. */
+  asksFor(channels: readonly string[], version: string): Command {
+    return this.#script(INTEREST, version, ...channels);
+  }
+
+  publishes(batch: readonly Publication[], version: string): Command {
+    const { settings } = this.#options;
+    return this.#script(APPEND, version, String(settings.size), ...eventsIn(batch));
+  }
+
+  /** This pod has subscribed to the channel. Resolves also if Redis refuses to keep it. */
+  async joined(channel: string): Promise<void> {
+    this.#channels.add(channel);
+    await this.#keep([channel]);
+  }
+
+  left(channel: string): void {
+    this.#channels.delete(channel);
+  }
+
+  /** Renews all channels again and again, until the signal aborts. */
+  async keepRenewing(signal: AbortSignal): Promise<void> {
+    const { clock, settings } = this.#options;
+    while (!signal.aborted) {
+      await clock.sleep(settings.ttlMs / RENEWALS_PER_TTL, signal);
+      if (!signal.aborted) await this.#keep([...this.#channels]);
+    }
+  }
+
+  /**
+   * @param since sequence of the last message that is not needed
+   * @throws NoHistory, or another error if the connection is lost
+   */
+  async read(since: number, channels: readonly string[]): Promise<HistoryRead> {
+    const kept: KeptMessages[] = [];
+    let position: HistoryPosition | undefined;
+    for (const some of inGroups(channels)) {
+      const reply = await this.#join(some, since);
+      if (position !== undefined && position.epoch !== reply.position.epoch) {
+        throw new NoHistory(this.#options.topic, 'it has just begun anew');
+      }
+      // The first one: what came later is in the lists that were read later, and reaches this pod all the same.
+      position ??= reply.position;
+      kept.push(...reply.channels);
+    }
+    // Without a channel there is nothing to be missed.
+    position ??= (await this.#join([], since)).position;
+    return { position, channels: kept };
+  }
+
+  async #keep(channels: readonly string[]): Promise<void> {
+    const { topic, log, stands } = this.#options;
+    try {
+      for (const some of inGroups(channels)) await stands((await this.#join(some, NOTHING)).position);
+      this.#refused = false;
+    } catch (thrown) {
+      const reason = messageOf(thrown);
+      if (!this.#refused) log.warn({ topic, reason }, 'the history of a topic can not be kept');
+      this.#refused = true;
+    }
+  }
+
+  /** @throws NoHistory, or another error if the connection is lost */
+  async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
+    const { topic, settings, connection } = this.#options;
+    const command = this.#script(JOIN, String(settings.ttlMs), String(since), ...channels);
+    const [reply] = await connection.send([command]);
+    try {
+      const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];
+      return {
+        position: { epoch, sequence },
+        channels: lists.map((list, index) => keptIn(channels[index] ?? '', list)),
+      };
+    } catch (thrown) {
+      throw new NoHistory(topic, messageOf(thrown));
+    }
+  }
+
+  #script(script: string, ...args: string[]): Command {
+    const { topic, names } = this.#options;
+    const keys = [names.historyKey(topic), names.versionKey(topic)];
+    return ['EVAL', script, '2', ...keys, newEpoch(), `${names.historyKey(topic)}:`, ...args];
+  }
+}
+
+/** See APPEND. Publications of one event follow each other, and have the same payload. */
+function eventsIn(batch: readonly Publication[]): string[] {
+  const args: string[] = [];
+  for (let index = 0; index < batch.length;) {
+    const { payload, source } = batch[index] as Publication;
+    const channels: string[] = [];
+    for (; batch[index]?.payload === payload; index += 1) channels.push(batch[index]?.channel ?? '');
+    const partition = `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
+    args.push(
+      partition,
+      String(source?.offset ?? -1),
+      payload.slice(1),
+      String(channels.length),
+      ...channels,
+    );
+  }
+  return args;
+}
+
+/** See JOIN. The first element of a list may be no message, but only say from where on it is complete. */
+function keptIn(channel: string, [first = '', ...behind]: readonly string[]): KeptMessages {
+  const sequence = positionOf(first)?.sequence ?? 0;
+  const messages = behind.filter((element) => !MARK.test(element));
+  return { channel, from: MARK.test(first) ? sequence : sequence - 1, messages };
+}
+
+function* inGroups(channels: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < channels.length; from += CHANNELS_PER_SCRIPT) {
+    yield channels.slice(from, from + CHANNELS_PER_SCRIPT);
+  }
+}

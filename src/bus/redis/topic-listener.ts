@@ -1,0 +1,166 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Listener } from '../bus.ts';
+import type { Clock } from '../../support/clock.ts';
+import { NoHistory, positionOf, type HistoryPosition, type HistoryRead } from '../history.ts';
+
+interface TopicListenerOptions {
+  readonly topic: string;
+  readonly read: (since: number, channels: readonly string[]) => Promise<HistoryRead>;
+  /** Resolves once all messages have been heard that were published before it was called. */
+  readonly fence: () => Promise<void>;
+  /** Messages may be missing before those that are heard next. */
+  readonly missed: () => void;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly log: Log;
+}
+
+interface Heard {
+  readonly channel: string;
+  readonly payload: Buffer | string;
+  readonly sequence: number;
+}
+
+interface Missed {
+  readonly position: HistoryPosition;
+  readonly messages: readonly Heard[];
+}
+
+/** Beyond it, messages that arrive while history is read are passed on, and what came before them counts as missed. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+/** As long as the other connection to Redis is not there, history can't be read: it is tried so often, for so long. */
+const RETRY_MS = 50;
+const LONGEST_MS = 5_000;
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Hears the messages of a topic with history. After a lost connection it holds what arrives, reads what was missed, and
+ * passes both on in order:
+ *
+ *     heard   1 2 3 ╳            connection lost
+ *     held              6 7      over the next one, until history has been read
+ *     read          4 5 6
+ *     passed on     4 5 6 7
+ */
+export class TopicListener {
+  readonly #options: TopicListenerOptions;
+  readonly #listeners = new Map<string, Listener>();
+  /** All messages up to it have been passed on. */
+  #position: HistoryPosition | undefined;
+  /** Undefined while the connection is as it should be. */
+  #held: Heard[] | undefined;
+  #heldBytes = 0;
+
+  constructor(options: TopicListenerOptions) {
+    this.#options = options;
+  }
+
+  get position(): HistoryPosition | undefined {
+    return this.#position;
+  }
+
+  /** All messages up to this position have been heard, unless the connection was lost meanwhile. */
+  advance(position: HistoryPosition): void {
+    if (this.#held !== undefined) return;
+    const { epoch, sequence } = this.#position ?? {};
+    if (epoch !== position.epoch || (sequence ?? 0) < position.sequence) this.#position = position;
+  }
+
+  /** @returns the listener to be called with the messages of the channel as they arrive */
+  listen(channel: string, listener: Listener): Listener {
+    this.#listeners.set(channel, listener);
+    return (payload) => this.#hear(channel, payload);
+  }
+
+  leave(channel: string): void {
+    this.#listeners.delete(channel);
+  }
+
+  /** The connection is lost: the next messages to be heard may be others than the next that were published. */
+  hold(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  /** All channels have been joined again. To be called after `hold`, once for each new connection. */
+  async heal(): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    try {
+      const read = await this.#read(held);
+      const missed = this.#missedOf(read);
+      // Else the connection was lost again, or there was too much to hold.
+      if (this.#held !== held) return;
+      this.#held = undefined;
+      const { sequence } = missed.position;
+      const later = held.filter((heard) => heard.sequence > sequence);
+      for (const heard of [...missed.messages, ...later]) this.#passOn(heard);
+    } catch (thrown) {
+      if (this.#held === held) this.#giveUp(messageOf(thrown));
+    }
+  }
+
+  /** @throws if it can't be read */
+  async #read(held: readonly Heard[]): Promise<HistoryRead> {
+    const { read, fence, clock } = this.#options;
+    const began = clock.now();
+    for (;;) {
+      try {
+        const history = await read(this.#position?.sequence ?? 0, [...this.#listeners.keys()]);
+        await fence();
+        return history;
+      } catch (thrown) {
+        const isLate = clock.now() - began > LONGEST_MS;
+        if (thrown instanceof NoHistory || isLate || this.#held !== held) throw thrown;
+        await clock.sleep(RETRY_MS, NEVER);
+      }
+    }
+  }
+
+  /** @throws if it is not all there */
+  #missedOf({ position, channels }: HistoryRead): Missed {
+    const last = this.#position;
+    if (last === undefined) throw new Error('no message with a position has been heard before');
+    if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
+    const messages = channels.flatMap(({ channel, from, messages: kept }) => {
+      if (from > last.sequence) {
+        throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);
+      }
+      return kept.map((payload) => heardOn(channel, payload, 0));
+    });
+    const due = messages.filter(({ sequence }) => sequence > last.sequence && sequence <= position.sequence);
+    return { position, messages: due.toSorted((one, other) => one.sequence - other.sequence) };
+  }
+
+  #hear(channel: string, payload: Buffer | string): void {
+    const held = this.#held;
+    if (held === undefined) {
+      this.#passOn(heardOn(channel, payload, this.#position?.sequence ?? 0));
+      return;
+    }
+    // One without a position has its place behind the one before it.
+    held.push(heardOn(channel, payload, held.at(-1)?.sequence ?? Infinity));
+    this.#heldBytes += payload.length;
+    if (this.#heldBytes > MAX_HELD_BYTES) this.#giveUp(`more than ${MAX_HELD_BYTES} bytes arrived meanwhile`);
+  }
+
+  #passOn({ channel, payload }: Heard): void {
+    this.#position = positionOf(payload) ?? this.#position;
+    this.#listeners.get(channel)?.(payload);
+  }
+
+  #giveUp(reason: string): void {
+    const { topic, log, missed } = this.#options;
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
+    missed();
+    for (const heard of held) this.#passOn(heard);
+  }
+}
+
+function heardOn(channel: string, payload: Buffer | string, otherwise: number): Heard {
+  return { channel, payload, sequence: positionOf(payload)?.sequence ?? otherwise };
+}

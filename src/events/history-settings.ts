@@ -1,0 +1,7 @@
+/** How much a bus keeps of the channels of one topic. */
+export interface HistorySettings {
+  /** Messages of each channel, at least. */
+  readonly size: number;
+  /** How long a channel is kept that no pod is subscribed to, in ms. */
+  readonly ttlMs: number;
+}

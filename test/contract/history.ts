@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext, type TestOptions } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
+import { positionOf } from '../../src/bus/history.ts';
+import type { Publication } from '../../src/events/publisher.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
+
+/** A topic with history of `SIZE` messages a channel, for `TTL_MS`. */
+export const TOPIC = 'kept';
+export const SIZE = 20;
+export const TTL_MS = 1_000;
+
+const CHANNELS = ['history:a', 'history:b'] as const;
+
+export type MakeBus = (t: TestContext) => Promise<Bus>;
+
+/** The messages of one event. */
+export function event(n: number, ...channels: string[]): Publication[] {
+  const source = { topicId: undefined, partition: 0, offset: n };
+  const payload = JSON.stringify({ v: 1, o: n });
+  return channels.map((channel) => ({ channel, payload, source }));
+}
+
+export const numberIn = (payload: Buffer | string): number =>
+  (JSON.parse(payload.toString()) as { o: number }).o;
+
+const upTo = (last: number, first = 1): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+/** What every bus must do that keeps history. `make` gives one that is started, and has been reached. */
+export function testHistory(name: string, options: TestOptions, make: MakeBus): void {
+  const check = (title: string, run: (bus: Bus) => Promise<void>): void => {
+    test(`${name}: ${title}`, options, async (t) => run(await make(t)));
+  };
+  const [a, b] = CHANNELS;
+
+  check('what was published since a channel was joined can be read, in order', async (bus) => {
+    const inbox = new Inbox();
+    await bus.subscribe(TOPIC, a, inbox.take).ready;
+    const begin = bus.position(TOPIC);
+    await bus.publish(
+      TOPIC,
+      upTo(5).flatMap((n) => event(n, a)),
+    );
+    const heard = await inbox.until(5);
+    const { position, channels } = await bus.readHistory(TOPIC, [a]);
+    assert.deepEqual(channels[0]?.messages.map(String), heard);
+    assert.deepEqual(heard.map(numberIn), upTo(5));
+    assert.deepEqual(begin, { epoch: position.epoch, sequence: channels[0]?.from });
+    assert.deepEqual(positionOf(heard.at(-1) ?? ''), position);
+    assert.deepEqual(bus.position(TOPIC), position);
+  });
+
+  check('an event has one position on all of its channels, and each event a higher one', async (bus) => {
+    const inboxes = [new Inbox(), new Inbox()] as const;
+    await Promise.all([
+      bus.subscribe(TOPIC, a, inboxes[0].take).ready,
+      bus.subscribe(TOPIC, b, inboxes[1].take).ready,
+    ]);
+    await bus.publish(TOPIC, [...event(1, a, b), ...event(2, b), ...event(3, a, b)]);
+    const first = (await inboxes[0].until(2)).map(positionOf);
+    const second = (await inboxes[1].until(3)).map(positionOf);
+    assert.deepEqual(first, [second[0], second[2]]);
+    const sequences = second.map((position) => position?.sequence ?? 0);
+    assert.deepEqual(sequences, upTo((sequences[0] ?? 0) + 2, sequences[0]));
+  });
+
+  check('a channel is kept up to its size, and what is kept is complete from where it says', async (bus) => {
+    await bus.subscribe(TOPIC, a, () => undefined).ready;
+    for (const n of upTo(3 * SIZE)) await bus.publish(TOPIC, event(n, a));
+    const [kept] = (await bus.readHistory(TOPIC, [a])).channels;
+    const messages = kept?.messages.map(String) ?? [];
+    assert.ok(messages.length >= SIZE && messages.length <= 1.25 * SIZE, `${messages.length}`);
+    assert.deepEqual(messages.map(numberIn), upTo(3 * SIZE, 3 * SIZE - messages.length + 1));
+    assert.equal(kept?.from, (positionOf(messages[0] ?? '')?.sequence ?? 0) - 1);
+  });
+
+  check('a channel is kept after the last listener has left, and then no longer', async (bus) => {
+    const subscription = bus.subscribe(TOPIC, a, () => undefined);
+    await subscription.ready;
+    assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
+    subscription.leave();
+    await bus.publish(TOPIC, event(1, a));
+    assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
+    const { channels } = await bus.readHistory(TOPIC, [a]);
+    assert.equal(channels[0]?.messages.length, 1);
+    await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set()));
+  });
+
+  check('a channel is kept for as long as it has a listener', async (bus) => {
+    await bus.subscribe(TOPIC, a, () => undefined).ready;
+    await bus.publish(TOPIC, event(1, a));
+    const until = performance.now() + 2 * TTL_MS;
+    await eventually(() => assert.ok(performance.now() > until));
+    const { channels } = await bus.readHistory(TOPIC, [a]);
+    assert.deepEqual(channels[0]?.messages.map(numberIn), [1]);
+  });
+
+  check('a topic without history has no positions, and can not be read', async (bus) => {
+    const inbox = new Inbox();
+    await bus.subscribe('other', a, inbox.take).ready;
+    await bus.publish('other', event(1, a));
+    assert.deepEqual(
+      await inbox.until(1),
+      event(1, a).map(({ payload }) => payload),
+    );
+    assert.equal(bus.position('other'), undefined);
+    await assert.rejects(bus.readHistory('other', [a]), { name: 'NoHistory' });
+  });
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { Redis } from 'ioredis';
+import type { Bus } from '../../src/bus/bus.ts';
+import { positionOf } from '../../src/bus/history.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
+import { startRedis, type RedisServer } from '../helpers/redis.ts';
+import { needs } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { event, numberIn, SIZE, testHistory, TOPIC, TTL_MS } from './history.ts';
+
+const CHANNEL = 'history:a';
+const PREFIX = 'history:';
+const VERSION_KEY = `${PREFIX}@version:${TOPIC}`;
+
+async function startBus(
+  t: TestContext,
+  port: number,
+  { user = '', ttlMs = TTL_MS, hasHistory = true } = {},
+): Promise<Bus> {
+  const bus = ioredisBus({
+    url: `redis://${user}127.0.0.1:${port}`,
+    ca: undefined,
+    prefix: PREFIX,
+    lingerMs: 0,
+    countsSubscribers: true,
+    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs }]]) }),
+    timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
+    metrics: new Metrics(),
+    log: createLog('silent'),
+  });
+  bus.start();
+  t.after(() => bus.stop());
+  await eventually(() => assert.equal(bus.notReady(), undefined));
+  return bus;
+}
+
+interface Listening {
+  readonly bus: Bus;
+  readonly inbox: Inbox;
+  /** Of the topic. */
+  readonly gaps: string[];
+  readonly relay: TcpRelay;
+}
+
+/** A pod that listens to the channel, over a network of its own, and whose history outlasts the test. */
+async function listen(t: TestContext, { port }: RedisServer): Promise<Listening> {
+  const relay = await TcpRelay.start(t, port);
+  const bus = await startBus(t, relay.port, { ttlMs: 60_000 });
+  const gaps: string[] = [];
+  bus.onGap((topic) => gaps.push(topic));
+  const inbox = new Inbox();
+  await bus.subscribe(TOPIC, CHANNEL, inbox.take).ready;
+  return { bus, inbox, gaps, relay };
+}
+
+async function admin(t: TestContext, { url }: RedisServer): Promise<Redis> {
+  const client = new Redis(url);
+  t.after(() => client.disconnect());
+  return client;
+}
+
+const epochOf = async (bus: Bus): Promise<string> => (await bus.readHistory(TOPIC, [CHANNEL])).position.epoch;
+
+testHistory('redis', needs('redis-server'), async (t) => startBus(t, (await startRedis(t)).port));
+
+test(
+  'redis: an event that is published again is neither kept nor heard twice',
+  needs('redis-server'),
+  async (t) => {
+    const { bus, inbox } = await listen(t, await startRedis(t));
+    await bus.publish(TOPIC, [...event(1, CHANNEL), ...event(2, CHANNEL)]);
+    await bus.publish(TOPIC, [...event(2, CHANNEL), ...event(3, CHANNEL)]);
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    await bus.publish(TOPIC, event(4, CHANNEL));
+    assert.deepEqual((await inbox.until(4)).map(numberIn), [1, 2, 3, 4]);
+    const { channels } = await bus.readHistory(TOPIC, [CHANNEL]);
+    assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 2, 3, 4]);
+  },
+);
+
+test(
+  'redis: two pods that publish give each event a position of its own',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [one, other] = [await listen(t, server), await startBus(t, server.port)];
+    const publish = (bus: Bus, first: number): Promise<unknown> =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o: first + index }) }]),
+        ),
+      );
+    await Promise.all([publish(one.bus, 0), publish(other, 100)]);
+    const sequences = (await one.inbox.until(20)).map((payload) => positionOf(payload)?.sequence);
+    assert.deepEqual(
+      sequences,
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
+  },
+);
+
+test(
+  'redis: what another version of the gateway publishes without history ends the epoch',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const { bus, inbox } = await listen(t, server);
+    const older = await startBus(t, server.port, { hasHistory: false });
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    const before = await epochOf(bus);
+    assert.equal(await epochOf(bus), before);
+    await older.publish(TOPIC, event(2, CHANNEL));
+    assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
+    const after = await epochOf(bus);
+    assert.notEqual(after, before);
+    await bus.publish(TOPIC, event(3, CHANNEL));
+    assert.equal(positionOf((await inbox.until(3))[2] ?? '')?.epoch, after);
+  },
+);
+
+test(
+  'redis: a connection that is lost while others publish loses nothing',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const pod = await listen(t, server);
+    const other = await startBus(t, server.port);
+    const client = await admin(t, server);
+    await other.publish(TOPIC, event(1, CHANNEL));
+    await pod.inbox.until(1);
+    let n = 1;
+    // It can't publish either before it listens again.
+    const publishNext = (): Promise<void> =>
+      eventually(() => other.publish(TOPIC, event(n + 1, CHANNEL))).then(() => void (n += 1));
+    for (let blink = 0; blink < 5; blink += 1) {
+      const last = n + 12;
+      const publishAll = async (): Promise<void> => {
+        while (n < last) await publishNext();
+      };
+      await Promise.all([client.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), publishAll()]);
+      await eventually(() => assert.equal(numberIn(pod.inbox.messages.at(-1) ?? '{}'), n));
+    }
+    const numbers = pod.inbox.messages.map(numberIn);
+    assert.deepEqual(
+      numbers,
+      [...new Set(numbers)].toSorted((x, y) => x - y),
+    );
+    assert.deepEqual(pod.gaps, []);
+  },
+);
+
+test(
+  'redis: a pod that is cut off reads what it has missed, in order, each once',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const pod = await listen(t, server);
+    const other = await startBus(t, server.port);
+    const client = await admin(t, server);
+    await other.publish(TOPIC, event(1, CHANNEL));
+    await pod.inbox.until(1);
+    pod.relay.refuse();
+    await eventually(async () => {
+      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
+      assert.equal(count, 0);
+    });
+    for (let n = 2; n <= SIZE; n += 1) await other.publish(TOPIC, event(n, CHANNEL));
+    pod.relay.admit();
+    await eventually(() => assert.equal(pod.inbox.messages.length, SIZE));
+    await other.publish(TOPIC, event(SIZE + 1, CHANNEL));
+    assert.deepEqual(
+      (await pod.inbox.until(SIZE + 1)).map(numberIn),
+      Array.from({ length: SIZE + 1 }, (_, index) => index + 1),
+    );
+    assert.deepEqual(pod.gaps, []);
+  },
+);
+
+test(
+  'redis: a pod that was cut off for more than is kept tells the gap before it goes on',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const pod = await listen(t, server);
+    const other = await startBus(t, server.port);
+    const client = await admin(t, server);
+    await other.publish(TOPIC, event(1, CHANNEL));
+    await pod.inbox.until(1);
+    pod.relay.refuse();
+    await eventually(async () => {
+      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
+      assert.equal(count, 0);
+    });
+    for (let n = 2; n <= 3 * SIZE; n += 1) await other.publish(TOPIC, event(n, CHANNEL));
+    pod.relay.admit();
+    await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
+    await eventually(() => other.publish(TOPIC, event(100, CHANNEL)));
+    assert.equal(numberIn((await pod.inbox.until(2))[1] ?? ''), 100);
+  },
+);
+
+test('redis: a server that has lost its data begins another epoch', needs('redis-server'), async (t) => {
+  const server = await startRedis(t);
+  const { bus, inbox } = await listen(t, server);
+  await bus.publish(TOPIC, event(1, CHANNEL));
+  await inbox.until(1);
+  const before = await epochOf(bus);
+  await (await admin(t, server)).flushall();
+  await bus.publish(TOPIC, event(2, CHANNEL));
+  assert.notEqual(await epochOf(bus), before);
+  assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
+});
+
+test('redis: a list that Redis has evicted is told to be incomplete', needs('redis-server'), async (t) => {
+  const server = await startRedis(t);
+  const { bus } = await listen(t, server);
+  await bus.publish(TOPIC, event(1, CHANNEL));
+  const client = await admin(t, server);
+  const [list = ''] = await client.keys(`${PREFIX}@history:{${TOPIC}}:*`);
+  await client.del(list);
+  await bus.publish(TOPIC, event(2, CHANNEL));
+  const { channels, position } = await bus.readHistory(TOPIC, [CHANNEL]);
+  assert.deepEqual(channels, [{ channel: CHANNEL, from: position.sequence, messages: [] }]);
+});
+
+for (const [what, rule] of [
+  ['scripts', '-eval'],
+  ['PUBSUB in scripts', '-pubsub'],
+] as const) {
+  test(
+    `redis: without the right to ${what}, events are published without history`,
+    needs('redis-server'),
+    async (t) => {
+      const server = await startRedis(t);
+      const client = await admin(t, server);
+      await client.acl('SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', rule);
+      const bus = await startBus(t, server.port, { user: 'limited:secret@' });
+      const inbox = new Inbox();
+      await bus.subscribe(TOPIC, CHANNEL, inbox.take).ready;
+      assert.deepEqual(await bus.subscribed(TOPIC, [CHANNEL]), new Set([CHANNEL]));
+      await bus.publish(TOPIC, event(1, CHANNEL));
+      assert.equal(numberIn((await inbox.until(1))[0] ?? ''), 1);
+    },
+  );
+}
+
+test(
+  'redis: while Redis takes no writes, events are published without history, and the epoch ends',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const { bus, inbox } = await listen(t, server);
+    const client = await admin(t, server);
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    const before = await epochOf(bus);
+    await client.config('SET', 'maxmemory', '1');
+    await bus.publish(TOPIC, event(2, CHANNEL));
+    await client.config('SET', 'maxmemory', '0');
+    assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
+    const version = await client.get(VERSION_KEY);
+    await eventually(async () => assert.notEqual(await client.get(VERSION_KEY), version));
+    assert.notEqual(await epochOf(bus), before);
+  },
+);
