@@ -6,7 +6,7 @@ import { isFromThisMachine } from './loopback.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { sendJson } from './respond.ts';
 import { retryAfter } from './retry-after.ts';
-import { queryOf, type Route } from './router.ts';
+import { pathOf, queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
   /** Topics of the graph, by name. */
@@ -67,6 +67,20 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
     },
   };
 }
+
+/** Says why there is no `POST /events/<topic>`, to a client that tries it; other requests do not find the path. */
+export const noEventsRoute: Route = {
+  path: PATH,
+  admits: (request) => request.method === 'POST' && pathOf(request).startsWith(PATH),
+  methods: {
+    POST: () => {
+      throw new HttpError(
+        404,
+        'expected no KAFKA_BROKERS and no REDIS_URL for events by POST, got one of them: events come from Kafka or from other pods here',
+      );
+    },
+  },
+};
 
 function demandThisMachine(request: IncomingMessage): void {
   if (isFromThisMachine(request)) return;

@@ -1,4 +1,4 @@
-import { eventsRoute, type EventsOptions } from './events-route.ts';
+import { eventsRoute, noEventsRoute, type EventsOptions } from './events-route.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { graphqlRoute, type GraphqlOptions } from './graphql-route.ts';
 import type { Route } from './router.ts';
@@ -15,6 +15,6 @@ export function publicRoutes(options: PublicOptions): Route[] {
   const { graphiql, events, originCheck, maxPayloadBytes } = options;
   const routes = [graphqlRoute(options)];
   if (graphiql !== undefined) routes.push(...graphiql.routes);
-  if (events !== undefined) routes.push(eventsRoute(events, originCheck, maxPayloadBytes));
+  routes.push(events === undefined ? noEventsRoute : eventsRoute(events, originCheck, maxPayloadBytes));
   return routes;
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Graphiql } from '../../../src/server/graphiql/graphiql.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { publicRoutes, type PublicOptions } from '../../../src/server/public-routes.ts';
-import { ask, serve } from './serve.ts';
+import { ask, errorOf, serve } from './serve.ts';
 
 const options: PublicOptions = {
   post: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
@@ -21,7 +21,15 @@ describe('the public port', () => {
     assert.equal((await ask(port, '/graphql', { method: 'POST', body: '{}' })).body, 'posted');
     assert.equal((await ask(port, '/', html)).status, 404);
     assert.equal((await ask(port, '/graphiql/react.js')).status, 404);
-    assert.equal((await ask(port, '/events/bids', { method: 'POST', body: '{}' })).status, 404);
+    assert.equal((await ask(port, '/events/bids')).status, 404);
+  });
+
+  it('says by a 404 where events come from if they do not come by POST', async (t) => {
+    const port = await serve(t, publicRoutes(options));
+    const answer = await ask(port, '/events/bids', { method: 'POST', body: '{}' });
+    assert.equal(answer.status, 404);
+    assert.ok(!errorOf(await ask(port, '/bids', { method: 'POST', body: '{}' })).includes('/events/'));
+    assert.match(errorOf(answer), /events come from Kafka or from other pods here$/);
   });
 
   it('has GraphiQL and events where the settings switch them on', async (t) => {
