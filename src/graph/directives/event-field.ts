@@ -9,6 +9,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
+import { readHistory } from './history.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
 import type { KeyStyle } from '../../events/event.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
@@ -62,8 +63,8 @@ function readEventField(
   }
   const values = valuesOf(schema, field, 'event', file, findings);
   if (values === undefined) return undefined;
-  const placeOfArgument = (name: string) =>
-    placeOf(node.arguments?.find((argument) => argument.name.value === name)?.value ?? node, file);
+  const valueOf = (name: string) => node.arguments?.find((argument) => argument.name.value === name)?.value;
+  const placeOfArgument = (name: string) => placeOf(valueOf(name) ?? node, file);
   const topic = String(values['topic']);
   if (!TOPIC.test(topic)) {
     const message = `expected the name of a Kafka topic, got "${topic}"`;
@@ -82,32 +83,10 @@ function readEventField(
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
     shares: values['sharing'] !== 'NEVER',
-    history: readHistory(values['history'], placeOfArgument('history'), findings),
+    history: readHistory(values['history'], valueOf('history'), file, findings),
     place,
     placeOfArgument,
   };
-}
-
-/** Most events of a channel: Redis reads them as a whole while nothing else runs in it. */
-const MAX_SIZE = 10_000;
-
-/** A day, in seconds. */
-const MAX_TTL = 86_400;
-
-function readHistory(value: unknown, place: Place, findings: Findings): HistorySettings | undefined {
-  if (value === undefined || value === null) return undefined;
-  const { size, ttl_seconds: ttl } = value as { readonly size: number; readonly ttl_seconds: number };
-  const check = (name: string, got: number, most: number): void => {
-    if (got >= 1 && got <= most) return;
-    findings.error(
-      place,
-      `history: expected ${name} of 1 to ${most}, got ${got}`,
-      `Write ${name}: ${most} or less.`,
-    );
-  };
-  check('size', size, MAX_SIZE);
-  check('ttl_seconds', ttl, MAX_TTL);
-  return { size, ttlMs: ttl * 1_000 };
 }
 
 function readCondition(

@@ -29,7 +29,7 @@ const CASES: readonly Case[] = [
     'an argument of @event that is not there yet',
     bid('@event(topic: "bids", replay: true)'),
     ['schema.graphql:3:27 error: Unknown argument "replay" on directive "@event".'],
-    'topic, key, keyFrom, keys, format and sharing',
+    'topic, key, keyFrom, keys, format, sharing and history',
   ],
   [
     'a value of @event that is of the wrong type',

@@ -60,8 +60,16 @@ describe('loadGraph', () => {
           keys: ['auction_id', 'bidder_id'],
           kafkaKey: undefined,
           decode: undefined,
+          history: undefined,
         },
-        { name: 'camel', keyStyle: 'KEEP', keys: ['someId'], kafkaKey: undefined, decode: undefined },
+        {
+          name: 'camel',
+          keyStyle: 'KEEP',
+          keys: ['someId'],
+          kafkaKey: undefined,
+          decode: undefined,
+          history: undefined,
+        },
       ],
     );
   });

@@ -1,0 +1,48 @@
+import { Kind, type ConstValueNode } from 'graphql';
+import type { HistorySettings } from '../../events/history-settings.ts';
+import { placeOf, type Findings } from '../diagnostic.ts';
+
+/** Most of each: events of a channel, which Redis reads as a whole while nothing else runs in it, and a day. */
+const MOST = { size: 10_000, ttl_seconds: 86_400 } as const;
+
+type Part = keyof typeof MOST;
+
+const PARTS = Object.keys(MOST) as Part[];
+
+/**
+ * Reads the argument `history` of `@event`.
+ *
+ * @param value coerced
+ * @param node undefined if the argument is left out
+ */
+export function readHistory(
+  value: unknown,
+  node: ConstValueNode | undefined,
+  file: string,
+  findings: Findings,
+): HistorySettings | undefined {
+  if (node === undefined || value === undefined || value === null) return undefined;
+  const { size, ttl_seconds: ttl } = value as Readonly<Record<Part, number>>;
+  const fields = node.kind === Kind.OBJECT ? node.fields : [];
+  for (const { name } of fields) {
+    // GraphQL itself takes no notice of those that an input type does not have.
+    if (PARTS.some((part) => part === name.value)) continue;
+    findings.error(
+      placeOf(name, file),
+      `history: expected ${PARTS.join(' or ')}, got ${name.value}`,
+      'history takes size: Int! and ttl_seconds: Int!.',
+    );
+  }
+  const check = (part: Part, got: number): void => {
+    if (got >= 1 && got <= MOST[part]) return;
+    const at = fields.find(({ name }) => name.value === part)?.value ?? node;
+    findings.error(
+      placeOf(at, file),
+      `history: expected a ${part} from 1 to ${MOST[part]}, got ${got}`,
+      `Leave ${part} out for its default.`,
+    );
+  };
+  check('size', size);
+  check('ttl_seconds', ttl);
+  return { size, ttlMs: ttl * 1_000 };
+}
