@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { Redis } from 'ioredis';
 import { ended, spawnFor } from './child-process.ts';
 import { freePort } from './free-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -25,6 +26,15 @@ export async function startRedis(t: TestContext): Promise<RedisServer> {
       child = await launch(t, port);
     },
   };
+}
+
+/** A connection of the test's own, which does not mind if the server is stopped. */
+export async function redisAdmin(t: TestContext, { url }: Pick<RedisServer, 'url'>): Promise<Redis> {
+  const client = new Redis(url);
+  client.on('error', () => undefined);
+  t.after(() => client.disconnect());
+  await client.ping();
+  return client;
 }
 
 async function launch(t: TestContext, port: number): Promise<ReturnType<typeof spawnFor>> {

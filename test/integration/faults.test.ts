@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { startStream, type Account, type Stream } from '../helpers/delivery-account.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
-import { startRedis, type RedisServer } from '../helpers/redis.ts';
+import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
 
 /** What happens while the events flow, and for how many seconds they flow on. */
@@ -14,14 +13,6 @@ interface Fault {
   readonly secondsAfter: number;
   readonly happen: (t: TestContext, stream: Stream, redis: RedisServer) => Promise<void>;
 }
-
-const admin = async (t: TestContext, { url }: RedisServer): Promise<Redis> => {
-  const client = new Redis(url);
-  client.on('error', () => undefined); // The server may be stopped in the test.
-  t.after(() => client.disconnect());
-  await client.ping();
-  return client;
-};
 
 const FAULTS: readonly Fault[] = [
   {
@@ -40,7 +31,7 @@ const FAULTS: readonly Fault[] = [
     name: 'Redis closes the connections that listen, eight times',
     secondsAfter: 2,
     async happen(t, _stream, redis) {
-      const client = await admin(t, redis);
+      const client = await redisAdmin(t, redis);
       for (let kill = 0; kill < 8; kill += 1) {
         await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
         await passes(700); // Between two faults.
@@ -59,7 +50,7 @@ const FAULTS: readonly Fault[] = [
     name: 'Redis is busy again and again',
     secondsAfter: 2,
     async happen(t, _stream, redis) {
-      const client = await admin(t, redis);
+      const client = await redisAdmin(t, redis);
       await client.config('SET', 'busy-reply-threshold', '5');
       const loop = `local function now() local t = redis.call('TIME'); return t[1] * 1000 + t[2] / 1000 end
         local start = now()
@@ -75,7 +66,7 @@ const FAULTS: readonly Fault[] = [
     secondsAfter: 5,
     async happen(t, { relays }, old) {
       const promoted = await startRedis(t);
-      const [replica, master] = [await admin(t, promoted), await admin(t, old)];
+      const [replica, master] = [await redisAdmin(t, promoted), await redisAdmin(t, old)];
       await replica.replicaof('127.0.0.1', old.port);
       while (!/master_link_status:up/.test(await replica.info('replication'))) await passes(50);
       await replica.replicaof('NO', 'ONE');
