@@ -41,6 +41,8 @@ export interface Account {
   readonly lostAndNotTold: number;
   readonly doubled: number;
   readonly reordered: number;
+  /** How many times a subscriber was told of a gap. */
+  readonly gaps: number;
 }
 
 export interface Stream {
@@ -60,11 +62,13 @@ export interface Stream {
 /**
  * Two pods with a hundred subscribers each, who asked to be told of gaps, and a steady stream of events: numbered, ten
  * keys, each key on one partition.
+ *
+ * @param history the argument of `@event`
  */
 export async function startStream(
   t: TestContext,
   redis: RedisServer,
-  { partitions = 4 } = {},
+  { partitions = 4, history = 'null' } = {},
 ): Promise<Stream> {
   const topic = `account-${randomUUID().slice(0, 8)}`;
   const admin = kafkaClient().admin();
@@ -73,7 +77,7 @@ export async function startStream(
   await admin.disconnect();
   const folder = await graphFolder(t, {
     'schema.graphql': `
-      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id") }
+      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", history: ${history}) }
       type Item { id: ID! n: Int! partition: Int! }`,
   });
   const relays = await Promise.all(Array.from({ length: PODS }, () => TcpRelay.start(t, redis.port)));
@@ -225,7 +229,7 @@ function reorderedIn(items: readonly Item[]): number {
 }
 
 function accountOf(subscribers: readonly Subscriber[], { sent }: Sender): Account {
-  const account = { owed: 0, delivered: 0, told: 0, lostAndNotTold: 0, doubled: 0, reordered: 0 };
+  const account = { owed: 0, delivered: 0, told: 0, lostAndNotTold: 0, doubled: 0, reordered: 0, gaps: 0 };
   for (const { id, received } of subscribers) {
     const items = itemsOf(received);
     const distinct = new Set(items.map(({ n }) => n));
@@ -234,6 +238,7 @@ function accountOf(subscribers: readonly Subscriber[], { sent }: Sender): Accoun
       return gap === undefined ? [] : [gap.at];
     });
     const lastGap = Math.max(0, ...gaps);
+    account.gaps += gaps.length;
     account.doubled += items.length - distinct.size;
     account.reordered += reorderedIn(items);
     for (const item of sent) {

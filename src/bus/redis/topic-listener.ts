@@ -29,9 +29,12 @@ interface Missed {
 /** Beyond it, messages that arrive while history is read are passed on, and what came before them counts as missed. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** As long as the other connection to Redis is not there, history can't be read: it is tried so often, for so long. */
+/**
+ * As long as the other connection to Redis is not there, history can't be read: it is tried so often, for so long. If it
+ * is half open, 10 s pass before it is made anew.
+ */
 const RETRY_MS = 50;
-const LONGEST_MS = 5_000;
+const LONGEST_MS = 15_000;
 
 const NEVER = new AbortController().signal;
 
