@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { PublishError, type Publication } from '../../src/events/publisher.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startRedis, type RedisServer } from '../helpers/redis.ts';
+import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 
@@ -71,14 +71,6 @@ async function publish({ bus }: Pod, payloads: readonly string[]): Promise<numbe
   return refused;
 }
 
-async function admin(t: TestContext, server: RedisServer): Promise<Redis> {
-  const client = new Redis(server.url);
-  client.on('error', () => undefined); // The server may be stopped in the test.
-  t.after(() => client.disconnect());
-  await client.ping();
-  return client;
-}
-
 /** Until each pod of a server has sent itself so many messages. */
 async function beats(client: Redis, count: number): Promise<void> {
   const listening = client.duplicate();
@@ -114,7 +106,7 @@ test(
   async (t) => {
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    const client = await admin(t, server);
+    const client = await redisAdmin(t, server);
     await client.config('SET', 'busy-reply-threshold', '5');
     await quiet(client, a, b);
     let refused = 0;
@@ -138,7 +130,7 @@ test(
   needs('redis-server'),
   async (t) => {
     const server = await startRedis(t);
-    const client = await admin(t, server);
+    const client = await redisAdmin(t, server);
     await client.acl('SETUSER', 'plain', 'on', '>secret', '~*', '&faults:*', '+@all', '-multi');
     const pod = await startPod(t, server, 'plain:secret@');
     await quietListening(pod);
@@ -171,7 +163,7 @@ test(
   async (t) => {
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await admin(t, server), a, b);
+    await quiet(await redisAdmin(t, server), a, b);
     await server.stop('SIGKILL');
     b.relay.refuse();
     await server.start();
@@ -192,7 +184,7 @@ test(
 test('redis: a blink in which nothing was published is no gap', needs('redis-server'), async (t) => {
   const server = await startRedis(t);
   const pod = await startPod(t, server);
-  const client = await admin(t, server);
+  const client = await redisAdmin(t, server);
   await quiet(client, pod);
   for (let blink = 1; blink <= 3; blink += 1) {
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
@@ -211,7 +203,7 @@ test(
   async (t) => {
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await admin(t, server), a, b);
+    await quiet(await redisAdmin(t, server), a, b);
     b.relay.refuse();
     await publish(a, ['missed']);
     b.relay.admit();
@@ -227,7 +219,7 @@ test(
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
     await b.bus.subscribe(TOPIC, 'faults:bids:id=1', () => undefined).ready;
-    await quiet(await admin(t, server), a, b);
+    await quiet(await redisAdmin(t, server), a, b);
     b.relay.refuse();
     await eventually(async () => {
       const subscribed = await a.bus.subscribed(TOPIC, ['faults:bids:id=1']);
@@ -244,7 +236,7 @@ test(
   async (t) => {
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await admin(t, server), a, b);
+    await quiet(await redisAdmin(t, server), a, b);
     b.relay.freeze();
     await publish(a, ['missed']);
     await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
@@ -263,7 +255,7 @@ for (const [state, setting, refused, taken] of [
     async (t) => {
       const server = await startRedis(t);
       const [a, b] = [await startPod(t, server), await startPod(t, server)];
-      const client = await admin(t, server);
+      const client = await redisAdmin(t, server);
       await quiet(client, a, b);
       await client.config('SET', setting, refused);
       assert.equal(await publish(a, numbered(10)), 0);
@@ -295,7 +287,7 @@ test(
   async (t) => {
     const [old, promoted] = [await startRedis(t), await startRedis(t)];
     const [a, b] = [await startPod(t, old), await startPod(t, old)];
-    const client = await admin(t, old);
+    const client = await redisAdmin(t, old);
     await quiet(client, a, b);
     await client.replicaof('127.0.0.1', promoted.port);
     await eventually(() => assert.rejects(a.bus.publish(TOPIC, [{ channel: CHANNEL, payload: 'no' }])));
@@ -314,10 +306,10 @@ test(
   needs('redis-server'),
   async (t) => {
     const [old, promoted] = [await startRedis(t), await startRedis(t)];
-    const replica = await admin(t, promoted);
+    const replica = await redisAdmin(t, promoted);
     await replica.replicaof('127.0.0.1', old.port);
     const [a, b] = [await startPod(t, old), await startPod(t, old)];
-    await quiet(await admin(t, old), a, b);
+    await quiet(await redisAdmin(t, old), a, b);
     await eventually(async () => assert.match(await replica.info('replication'), /master_link_status:up/));
     await replica.replicaof('NO', 'ONE');
     // b goes on to the new master first, and hears nothing of what a still publishes to the old one.
@@ -342,7 +334,7 @@ test(
   async (t) => {
     const server = await startRedis(t);
     const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await admin(t, server), a, b);
+    await quiet(await redisAdmin(t, server), a, b);
     b.relay.stall();
     b.relay.cut();
     await b.relay.stalled(2);

@@ -170,7 +170,8 @@ export class Publishing {
   ): Promise<ReadonlySet<string> | undefined> {
     const history = this.#options.histories.get(topic);
     if (history === undefined) return undefined;
-    const asking = this.#versions.runScript(topic, (version) => history.asksFor(channels, version));
+    const told = (refusal: string | undefined): void => history.told('ask', refusal);
+    const asking = this.#versions.runScript(topic, (version) => history.asksFor(channels, version), told);
     const flags = (await this.#onMaster(asking)) as readonly number[] | undefined;
     return flags && new Set(channels.filter((_, index) => flags[index] === 1));
   }
@@ -179,7 +180,8 @@ export class Publishing {
   async #append(topic: string, batch: readonly Publication[]): Promise<boolean> {
     const history = this.#options.histories.get(topic);
     if (history === undefined) return false;
-    const publishing = this.#versions.runScript(topic, (version) => history.publishes(batch, version));
+    const told = (refusal: string | undefined): void => history.told('publish', refusal);
+    const publishing = this.#versions.runScript(topic, (version) => history.publishes(batch, version), told);
     if ((await this.#onMaster(publishing)) === undefined) return false;
     this.#options.metrics.publishes.inc(batch.length);
     return true;

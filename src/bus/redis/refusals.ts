@@ -1,6 +1,10 @@
+/** What a refusal begins with; of a command within a script Redis 7.0 says it in other words than later versions. */
+const NOT_PERMITTED =
+  /^(NOPERM|ERR unknown|ERR EXEC without MULTI|ERR The user executing the script can't|ERR ACL failure in script)/i;
+
 /** Whether Redis, or a proxy in front of it, does not permit or does not have a command. */
 export function isNotPermitted(reason: string): boolean {
-  return /^(NOPERM|ERR unknown|ERR EXEC without MULTI|ERR The user executing the script can't)/i.test(reason);
+  return NOT_PERMITTED.test(reason);
 }
 
 /**

@@ -35,6 +35,9 @@ const MARK = /^\{"h":\["[0-9a-z]+",\d+\]\}$/;
 /** In place of a sequence, where nothing is to be read. */
 const NOTHING = -1;
 
+/** What a pod asks Redis for. */
+type Work = 'ask' | 'publish' | 'keep';
+
 /** Pods renew what they listen to so often within the time that it is kept. */
 const RENEWALS_PER_TTL = 3;
 
@@ -43,7 +46,8 @@ export class TopicHistory {
   readonly #options: TopicHistoryOptions;
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
-  #refused = false;
+  /** What Redis does not do for this topic at present. */
+  readonly #refused = new Set<Work>();
 
   constructor(options: TopicHistoryOptions) {
     this.#options = options;
@@ -69,6 +73,19 @@ export class TopicHistory {
     this.#channels.delete(channel);
   }
 
+  /** One line is logged until Redis does again what it has refused. @param refusal undefined if it has done it */
+  told(work: Work, refusal: string | undefined): void {
+    const { topic, log } = this.#options;
+    if (refusal === undefined) {
+      this.#refused.delete(work);
+      return;
+    }
+    if (this.#refused.size === 0) {
+      log.warn({ topic, reason: refusal }, 'the history of a topic can not be kept');
+    }
+    this.#refused.add(work);
+  }
+
   /** Renews all channels again and again, until the signal aborts. */
   async keepRenewing(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#options;
@@ -85,8 +102,9 @@ export class TopicHistory {
   async read(since: number, channels: readonly string[]): Promise<HistoryRead> {
     const kept: KeptMessages[] = [];
     let position: HistoryPosition | undefined;
-    for (const some of inGroups(channels)) {
-      const reply = await this.#join(some, since);
+    // Redis reads as many of them as do not take it too long.
+    while (kept.length < channels.length) {
+      const reply = await this.#join(channels.slice(kept.length, kept.length + CHANNELS_PER_SCRIPT), since);
       if (position !== undefined && position.epoch !== reply.position.epoch) {
         throw new NoHistory(this.#options.topic, 'it has just begun anew');
       }
@@ -100,14 +118,12 @@ export class TopicHistory {
   }
 
   async #keep(channels: readonly string[]): Promise<void> {
-    const { topic, log, stands } = this.#options;
+    const { stands } = this.#options;
     try {
       for (const some of inGroups(channels)) await stands((await this.#join(some, NOTHING)).position);
-      this.#refused = false;
+      this.told('keep', undefined);
     } catch (thrown) {
-      const reason = messageOf(thrown);
-      if (!this.#refused) log.warn({ topic, reason }, 'the history of a topic can not be kept');
-      this.#refused = true;
+      this.told('keep', messageOf(thrown));
     }
   }
 

@@ -124,19 +124,27 @@ export class TopicVersions {
    * Runs a script that gives the topic a new version, with all that it publishes.
    *
    * @param script is given the version
+   * @param told why Redis does not permit it; undefined if it has been run
    * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run
    * @throws TransactionRefused, or an error if the connection is lost
    */
-  async runScript(topic: string, script: (version: string) => Command): Promise<unknown> {
+  async runScript(
+    topic: string,
+    script: (version: string) => Command,
+    told: (refusal: string | undefined) => void,
+  ): Promise<unknown> {
     if (!this.#arePermitted) return undefined;
     const version = this.#next();
     const [reply] = await this.#options.connection.send([script(version)]);
     if (reply !== undefined && 'error' in reply) {
       const reason = reply.error.message;
       this.#note(topic, NONE);
-      if (isNotWritable(reason) || isNotPermitted(reason)) return undefined;
-      throw new TransactionRefused(reason);
+      if (isNotWritable(reason)) return undefined;
+      if (!isNotPermitted(reason)) throw new TransactionRefused(reason);
+      told(reason);
+      return undefined;
     }
+    told(undefined);
     this.#note(topic, version);
     this.#outdated.delete(topic);
     return valueOf(reply);

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
+import type { RedisServer } from '../helpers/redis.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { SIZE, TOPIC, TTL_MS } from './history.ts';
+
+export const CHANNEL = 'history:a';
+export const PREFIX = 'history:';
+
+/** A bus that has been reached, and keeps history of `TOPIC`. */
+export async function startBus(
+  t: TestContext,
+  port: number,
+  { user = '', ttlMs = TTL_MS, hasHistory = true, log = createLog('silent') } = {},
+): Promise<Bus> {
+  const bus = ioredisBus({
+    url: `redis://${user}127.0.0.1:${port}`,
+    ca: undefined,
+    prefix: PREFIX,
+    lingerMs: 0,
+    countsSubscribers: true,
+    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs }]]) }),
+    timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
+    metrics: new Metrics(),
+    log,
+  });
+  bus.start();
+  t.after(() => bus.stop());
+  await eventually(() => assert.equal(bus.notReady(), undefined));
+  return bus;
+}
+
+interface Listening {
+  readonly bus: Bus;
+  readonly inbox: Inbox;
+  /** Of the topic. */
+  readonly gaps: string[];
+  readonly relay: TcpRelay;
+}
+
+/** A pod that listens to the channel, over a network of its own, and whose history outlasts the test. */
+export async function listen(
+  t: TestContext,
+  { port }: RedisServer,
+  { user = '', log = createLog('silent') } = {},
+): Promise<Listening> {
+  const relay = await TcpRelay.start(t, port);
+  const bus = await startBus(t, relay.port, { user, ttlMs: 60_000, log });
+  const gaps: string[] = [];
+  bus.onGap((topic) => gaps.push(topic));
+  const inbox = new Inbox();
+  await bus.subscribe(TOPIC, CHANNEL, inbox.take).ready;
+  return { bus, inbox, gaps, relay };
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { redisAdmin, startRedis } from '../helpers/redis.ts';
+import { ROOT } from '../docs/markdown.ts';
+import { needs } from '../helpers/services.ts';
+import { event, numberIn, SIZE, TOPIC } from './history.ts';
+import { CHANNEL, listen, PREFIX } from './redis-history-bus.ts';
+
+const SETTINGS = 'docs/reference/settings.md';
+
+const NOT_KEPT = 'the history of a topic can not be kept';
+const NOT_READ = 'what was missed while the connection was lost can not be read';
+
+/** The rights that the manual lists for Redis, by row: those for all topics, and those for topics with history. */
+async function rights(): Promise<readonly [string[], string[]]> {
+  const page = await readFile(path.join(ROOT, SETTINGS), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| Redis |'));
+  const [all = [], history = []] = rows.map((row) => {
+    const [, list = ''] = /`([^`]*)`\s*\|$/.exec(row) ?? [];
+    return list.replaceAll('\\', '').replaceAll('sluice:', PREFIX).split(' ');
+  });
+  return [all, history];
+}
+
+/** What becomes of a pod with these rights that hears events, loses its connection, and hears more. */
+async function blinkWith(t: TestContext, rules: readonly string[]) {
+  const server = await startRedis(t);
+  const client = await redisAdmin(t, server);
+  await client.call('ACL', 'SETUSER', 'limited', 'on', '>secret', ...rules);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const { bus, inbox, gaps } = await listen(t, server, { user: 'limited:secret@', log });
+  const publish = async (first: number, last: number): Promise<void> => {
+    for (let n = first; n <= last; n += 1) {
+      await eventually(async () => {
+        assert.deepEqual(await bus.subscribed(TOPIC, [CHANNEL]), new Set([CHANNEL]));
+        await bus.publish(TOPIC, event(n, CHANNEL));
+      });
+    }
+    await inbox.until(last);
+  };
+  // Enough for lists to be cut.
+  await publish(1, 2 * SIZE);
+  await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await publish(2 * SIZE + 1, 2 * SIZE + 5);
+  await eventually(() => assert.equal(inbox.messages.length, 2 * SIZE + 5));
+  const told = (message: string): number => lines.filter((line) => line.includes(message)).length;
+  return { numbers: inbox.messages.map(numberIn), gaps, told };
+}
+
+const EVERY = Array.from({ length: 2 * SIZE + 5 }, (_, index) => index + 1);
+
+test('redis: the rights that the manual lists suffice for history', needs('redis-server'), async (t) => {
+  const { numbers, gaps, told } = await blinkWith(t, (await rights()).flat());
+  assert.deepEqual(numbers, EVERY);
+  assert.deepEqual(gaps, []);
+  assert.deepEqual([told(NOT_KEPT), told(NOT_READ), told('refuses')], [0, 0, 0]);
+});
+
+test(
+  'redis: without the rights for history, events are published without it, gaps are told, and one line says so',
+  needs('redis-server'),
+  async (t) => {
+    const [all] = await rights();
+    const { numbers, gaps, told } = await blinkWith(t, all);
+    assert.deepEqual(numbers, EVERY);
+    await eventually(() => assert.deepEqual(gaps, [TOPIC]));
+    assert.equal(told(NOT_KEPT), 1);
+  },
+);
+
+/** Without the last of these, history is kept until a list is to be cut, and begins anew behind that. */
+const SINGLE: readonly (readonly [right: string, line: string, gaps: readonly string[]])[] = [
+  ['eval', NOT_KEPT, [TOPIC]],
+  ['hmget', NOT_KEPT, [TOPIC]],
+  ['hget', NOT_KEPT, [TOPIC]],
+  ['hset', NOT_KEPT, [TOPIC]],
+  ['exists', NOT_KEPT, [TOPIC]],
+  ['rpush', NOT_KEPT, [TOPIC]],
+  ['rpushx', NOT_KEPT, [TOPIC]],
+  ['lrange', NOT_READ, [TOPIC]],
+  ['lindex', NOT_READ, [TOPIC]],
+  ['ltrim', NOT_KEPT, []],
+];
+
+for (const [right, line, expected] of SINGLE) {
+  test(
+    `redis: without the right to ${right} alone, events are published all the same, and a line says what is not there`,
+    needs('redis-server'),
+    async (t) => {
+      const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`]);
+      assert.deepEqual(numbers, EVERY);
+      await eventually(() => assert.deepEqual(gaps, expected));
+      assert.equal(told(line), 1);
+    },
+  );
+}
+
+test('redis: each right for history in the manual is needed', async () => {
+  const [, history] = await rights();
+  assert.deepEqual(
+    history,
+    SINGLE.map(([right]) => `+${right}`),
+  );
+});
