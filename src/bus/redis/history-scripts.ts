@@ -81,7 +81,8 @@ return dropped
 
 /**
  * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 the sequence behind which they are to be read, or
- * -1 if they are not, 5… channels.
+ * -1 if they are not, 5… channels. Redis does nothing else meanwhile, so once it has read two thousand elements, the other
+ * channels are neither read nor kept.
  *
  * @returns epoch, sequence, and for each channel that is read the first element of its list, then those behind the
  *   sequence in order, among which the first may be once more
@@ -103,14 +104,19 @@ local function behind(list)
   for at = #newest, 1, -1 do elements[#elements + 1] = newest[at] end
   return elements
 end
-local reply = { epoch, seq }
+local reply, count = { epoch, seq }, 0
 for index = 5, #ARGV do
+  if count >= 2000 then break end
   local list = prefix .. ARGV[index]
   if redis.call('PEXPIRE', list, ARGV[3]) == 0 then
     redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
     redis.call('PEXPIRE', list, ARGV[3])
   end
-  if since >= 0 then reply[#reply + 1] = behind(list) end
+  if since >= 0 then
+    local elements = behind(list)
+    count = count + #elements
+    reply[#reply + 1] = elements
+  end
 end
 return reply
 `;
