@@ -8,8 +8,12 @@ const MAX_README_LINES = 150;
 const MAX_PAGE_LINES = 199;
 const MAX_IMAGE_BYTES = 200_000;
 
-/** Pages with a table that the code writes: scripts/docs-tables.mjs. */
-const GENERATED = new Set(['docs/reference/settings.md', 'docs/reference/metrics.md']);
+/** Pages of which the code writes a part, or is compared with it: scripts/docs-tables.mjs. */
+const GENERATED = new Set([
+  'docs/reference/settings.md',
+  'docs/reference/metrics.md',
+  'docs/reference/directives.md',
+]);
 
 /** Folders at the top, and those of src, as pages name files in them. */
 const FOLDERS =
