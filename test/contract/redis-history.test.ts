@@ -165,6 +165,22 @@ test('redis: a server that has lost its data begins another epoch', needs('redis
   assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
 });
 
+test(
+  'redis: a server whose history ends before what was heard has lost messages, which is told as a gap',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const { bus, inbox, gaps } = await listen(t, server);
+    const client = await redisAdmin(t, server);
+    for (let n = 1; n <= 3; n += 1) await bus.publish(TOPIC, event(n, CHANNEL));
+    await inbox.until(3);
+    // As a replica has it that lacks the last writes.
+    await client.hset(`${PREFIX}@history:{${TOPIC}}`, 'seq', 2);
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(() => assert.deepEqual(gaps, [TOPIC]));
+  },
+);
+
 test('redis: a list that Redis has evicted is told to be incomplete', needs('redis-server'), async (t) => {
   const server = await startRedis(t);
   const { bus } = await listen(t, server);

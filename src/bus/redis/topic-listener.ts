@@ -127,6 +127,7 @@ export class TopicListener {
     const last = this.#position;
     if (last === undefined) throw new Error('no message with a position has been heard before');
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
+    if (position.sequence < last.sequence) throw new Error('Redis has lost the last messages');
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
       if (from > last.sequence) {
         throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);
