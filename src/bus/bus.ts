@@ -33,9 +33,10 @@ export interface Bus extends Publisher {
    * Reads what is kept of channels that are subscribed to. Once it resolves, all messages up to its position have reached
    * their listeners.
    *
-   * @throws NoHistory
+   * @param since sequence of the last message that is not needed: 0 if all are
+   * @throws NoHistory, or another error if it may be read later
    */
-  readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead>;
+  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead>;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**

@@ -121,9 +121,17 @@ export class MemoryBus implements Bus {
    */
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
     const history = this.#histories.get(topic);
+    let published = 0;
     for (const [index, { channel, payload }] of batch.entries()) {
-      if (index > 0 && index % PUBLISHED_AT_ONCE === 0) await setImmediate();
-      while (this.#pause !== undefined) await this.#pause.ended;
+      // Not between two messages of one event, which have the same position in its history.
+      if (payload !== batch[index - 1]?.payload) {
+        if (published >= PUBLISHED_AT_ONCE) {
+          published = 0;
+          await setImmediate();
+        }
+        while (this.#pause !== undefined) await this.#pause.ended;
+      }
+      published += 1;
       this.#listeners.get(channel)?.(history?.append(channel, payload) ?? payload);
     }
     this.#metrics.publishes.inc(batch.length);

@@ -44,7 +44,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
       upTo(5).flatMap((n) => event(n, a)),
     );
     const heard = await inbox.until(5);
-    const { position, channels } = await bus.readHistory(TOPIC, [a]);
+    const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
     assert.deepEqual(channels[0]?.messages.map(String), heard);
     assert.deepEqual(heard.map(numberIn), upTo(5));
     assert.deepEqual(begin, { epoch: position.epoch, sequence: channels[0]?.from });
@@ -69,7 +69,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
   check('a channel is kept up to its size, and what is kept is complete from where it says', async (bus) => {
     await bus.subscribe(TOPIC, a, () => undefined).ready;
     for (const n of upTo(3 * SIZE)) await bus.publish(TOPIC, event(n, a));
-    const [kept] = (await bus.readHistory(TOPIC, [a])).channels;
+    const [kept] = (await bus.readHistory(TOPIC, [a], 0)).channels;
     const messages = kept?.messages.map(String) ?? [];
     assert.ok(messages.length >= SIZE && messages.length <= 1.25 * SIZE, `${messages.length}`);
     assert.deepEqual(messages.map(numberIn), upTo(3 * SIZE, 3 * SIZE - messages.length + 1));
@@ -83,7 +83,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
     subscription.leave();
     await bus.publish(TOPIC, event(1, a));
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
-    const { channels } = await bus.readHistory(TOPIC, [a]);
+    const { channels } = await bus.readHistory(TOPIC, [a], 0);
     assert.equal(channels[0]?.messages.length, 1);
     await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set()));
   });
@@ -93,7 +93,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
     await bus.publish(TOPIC, event(1, a));
     const until = performance.now() + 2 * TTL_MS;
     await eventually(() => assert.ok(performance.now() > until));
-    const { channels } = await bus.readHistory(TOPIC, [a]);
+    const { channels } = await bus.readHistory(TOPIC, [a], 0);
     assert.deepEqual(channels[0]?.messages.map(numberIn), [1]);
   });
 
@@ -106,6 +106,6 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
       event(1, a).map(({ payload }) => payload),
     );
     assert.equal(bus.position('other'), undefined);
-    await assert.rejects(bus.readHistory('other', [a]), { name: 'NoHistory' });
+    await assert.rejects(bus.readHistory('other', [a], 0), { name: 'NoHistory' });
   });
 }

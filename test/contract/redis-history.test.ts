@@ -12,7 +12,7 @@ import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
 const EVENTS_PER_BLINK = 12;
 const VERSION_KEY = `${PREFIX}@version:${TOPIC}`;
 
-const epochOf = async (bus: Bus): Promise<string> => (await bus.readHistory(TOPIC, [CHANNEL])).position.epoch;
+const epochOf = async (bus: Bus): Promise<string> => (await bus.readHistory(TOPIC, [CHANNEL], 0)).position.epoch;
 
 /** Ten events, each in a call of its own, none of which waits for another. */
 const publishTen = (bus: Bus, first: number): Promise<unknown> =>
@@ -34,7 +34,7 @@ test(
     await bus.publish(TOPIC, event(1, CHANNEL));
     await bus.publish(TOPIC, event(4, CHANNEL));
     assert.deepEqual((await inbox.until(4)).map(numberIn), [1, 2, 3, 4]);
-    const { channels } = await bus.readHistory(TOPIC, [CHANNEL]);
+    const { channels } = await bus.readHistory(TOPIC, [CHANNEL], 0);
     assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 2, 3, 4]);
   },
 );
@@ -189,7 +189,7 @@ test('redis: a list that Redis has evicted is told to be incomplete', needs('red
   const [list = ''] = await client.keys(`${PREFIX}@history:{${TOPIC}}:*`);
   await client.del(list);
   await bus.publish(TOPIC, event(2, CHANNEL));
-  const { channels, position } = await bus.readHistory(TOPIC, [CHANNEL]);
+  const { channels, position } = await bus.readHistory(TOPIC, [CHANNEL], 0);
   assert.deepEqual(channels, [{ channel: CHANNEL, from: position.sequence, messages: [] }]);
 });
 

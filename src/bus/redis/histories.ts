@@ -81,12 +81,15 @@ export class Histories {
     return this.#topics.get(topic)?.listener.position;
   }
 
-  /** @throws NoHistory */
-  async read(topic: string, channels: readonly string[]): Promise<HistoryRead> {
+  /** @throws NoHistory, or another error if the connection is lost */
+  async read(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) throw new NoHistory(topic, 'the topic has none');
-    const read = await kept.history.read(0, channels);
+    const read = await kept.history.read(since, channels);
     await this.#options.listening.fence();
+    // Over a new connection messages are heard before those that were missed.
+    await kept.listener.healed();
+    kept.listener.advance(read.position);
     return read;
   }
 }

@@ -168,8 +168,8 @@ export class RedisBus implements Bus {
     return this.#histories.position(topic);
   }
 
-  readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead> {
-    return this.#histories.read(topic, channels);
+  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
+    return this.#histories.read(topic, channels, since);
   }
 
   onGap(listener: GapListener): void {

@@ -52,6 +52,11 @@ export class TopicListener {
   readonly #listeners = new Map<string, Listener>();
   /** All messages up to it have been passed on. */
   #position: HistoryPosition | undefined;
+  /** Of the last message: the same event may be on its way on other channels. */
+  #lastSequence = -1;
+  readonly #lastChannels: string[] = [];
+  /** Called once what was held has been passed on. */
+  #untilHealed: (() => void)[] = [];
   /** Undefined while the connection is as it should be. */
   #held: Heard[] | undefined;
   #heldBytes = 0;
@@ -87,6 +92,11 @@ export class TopicListener {
     this.#heldBytes = 0;
   }
 
+  /** Resolves once nothing is held. */
+  async healed(): Promise<void> {
+    if (this.#held !== undefined) await new Promise<void>((resolve) => this.#untilHealed.push(resolve));
+  }
+
   /** All channels have been joined again. To be called after `hold`, once for each new connection. */
   async heal(): Promise<void> {
     const held = this.#held;
@@ -96,10 +106,9 @@ export class TopicListener {
       const missed = this.#missedOf(read);
       // Else the connection was lost again, or there was too much to hold.
       if (this.#held !== held) return;
-      this.#held = undefined;
       const { sequence } = missed.position;
       const later = held.filter((heard) => heard.sequence > sequence);
-      for (const heard of [...missed.messages, ...later]) this.#passOn(heard);
+      this.#release([...missed.messages, ...later], missed.position);
     } catch (thrown) {
       if (this.#held === held) this.#giveUp(messageOf(thrown));
     }
@@ -134,7 +143,10 @@ export class TopicListener {
       }
       return kept.map((payload) => heardOn(channel, payload, 0));
     });
-    const due = messages.filter(({ sequence }) => sequence > last.sequence && sequence <= position.sequence);
+    const due = messages.filter(({ channel, sequence }) => {
+      const isPassed = sequence === this.#lastSequence && this.#lastChannels.includes(channel);
+      return sequence > last.sequence && sequence <= position.sequence && !isPassed;
+    });
     return { position, messages: due.toSorted((one, other) => one.sequence - other.sequence) };
   }
 
@@ -150,18 +162,32 @@ export class TopicListener {
     if (this.#heldBytes > MAX_HELD_BYTES) this.#giveUp(`more than ${MAX_HELD_BYTES} bytes arrived meanwhile`);
   }
 
+  /** @param position all messages up to which are there */
+  #release(messages: readonly Heard[], position?: HistoryPosition): void {
+    this.#held = undefined;
+    for (const heard of messages) this.#passOn(heard);
+    if (position !== undefined) this.advance(position);
+    for (const resolve of this.#untilHealed.splice(0)) resolve();
+  }
+
   #passOn({ channel, payload }: Heard): void {
-    this.#position = positionOf(payload) ?? this.#position;
+    const position = positionOf(payload);
+    if (position !== undefined) this.#passing(channel, position);
     this.#listeners.get(channel)?.(payload);
+  }
+
+  #passing(channel: string, { epoch, sequence }: HistoryPosition): void {
+    this.advance({ epoch, sequence: sequence - 1 });
+    if (sequence !== this.#lastSequence) this.#lastChannels.length = 0;
+    this.#lastSequence = sequence;
+    this.#lastChannels.push(channel);
   }
 
   #giveUp(reason: string): void {
     const { topic, log, missed } = this.#options;
-    const held = this.#held ?? [];
-    this.#held = undefined;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed();
-    for (const heard of held) this.#passOn(heard);
+    this.#release(this.#held ?? []);
   }
 }
 

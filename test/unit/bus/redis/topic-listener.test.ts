@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { withPosition, type HistoryRead } from '../../../../src/bus/history.ts';
+import { TopicListener } from '../../../../src/bus/redis/topic-listener.ts';
+import { createLog } from '../../../../src/log.ts';
+import { systemClock } from '../../../../src/support/clock.ts';
+
+const EPOCH = 'e';
+
+const message = (sequence: number): string => withPosition({ epoch: EPOCH, sequence }, '{"v":1}');
+
+/** Listens to channels a and b. Each read is answered by the test. */
+function listen() {
+  const heard: string[] = [];
+  const reads: { since: number; answer: (read: HistoryRead) => void }[] = [];
+  const listener = new TopicListener({
+    topic: 'kept',
+    read: (since) => new Promise((answer) => reads.push({ since, answer })),
+    fence: async () => undefined,
+    missed: () => assert.fail('all that was missed can be read'),
+    clock: systemClock,
+    log: createLog('silent'),
+  });
+  const hear = Object.fromEntries(
+    ['a', 'b'].map((channel) => [
+      channel,
+      listener.listen(channel, (payload) => heard.push(`${channel} ${payload}`)),
+    ]),
+  ) as Record<'a' | 'b', (payload: string) => void>;
+  listener.advance({ epoch: EPOCH, sequence: 4 });
+  return { listener, hear, heard, reads };
+}
+
+const read = (sequence: number, a: readonly number[], b: readonly number[]): HistoryRead => ({
+  position: { epoch: EPOCH, sequence },
+  channels: [
+    { channel: 'a', from: 0, messages: a.map(message) },
+    { channel: 'b', from: 0, messages: b.map(message) },
+  ],
+});
+
+test('a connection that is lost between two messages of one event loses neither', async () => {
+  const { listener, hear, heard, reads } = listen();
+  hear.a(message(5));
+  assert.deepEqual(listener.position, { epoch: EPOCH, sequence: 4 });
+  listener.hold();
+  const healed = listener.heal();
+  assert.equal(reads[0]?.since, 4);
+  reads[0]?.answer(read(6, [5], [5, 6]));
+  await healed;
+  assert.deepEqual(heard, [`a ${message(5)}`, `b ${message(5)}`, `b ${message(6)}`]);
+  assert.deepEqual(listener.position, { epoch: EPOCH, sequence: 6 });
+});
+
+test('it is healed once what was held has been passed on, after however many lost connections', async () => {
+  const { listener, hear, heard, reads } = listen();
+  await listener.healed();
+  listener.hold();
+  void listener.heal();
+  hear.a(message(8));
+  listener.hold();
+  let isHealed = false;
+  const healed = listener.healed().then(() => (isHealed = true));
+  reads[0]?.answer(read(8, [8], []));
+  const healing = listener.heal();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isHealed, false);
+  assert.deepEqual(heard, []);
+  reads[1]?.answer(read(9, [8], [9]));
+  await Promise.all([healing, healed]);
+  assert.deepEqual(heard, [`a ${message(8)}`, `b ${message(9)}`]);
+});
