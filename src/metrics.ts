@@ -67,6 +67,11 @@ export class Metrics {
     'redis_not_master_total',
     'Times that Redis turned out to be a replica: nothing is published to it, and the pod connects again',
   );
+  readonly resumes = this.#counter(
+    'resumes_total',
+    'Subscriptions begun by clients that resume: new ones, those that lack nothing since their cursors (recovered), and those that may (lost)',
+    ['outcome'],
+  );
   readonly gaps = this.#counter(
     'gaps_total',
     'Times that subscribers of this pod may have missed events of a topic',

@@ -86,6 +86,7 @@ export async function hubWith(
       viewer: {},
       owner: {},
       wantsGaps: false,
+      isBehind: false,
       deliver: ({ json }) => deliver(json, index),
       reconnect: refuse,
       end: ([error]) => {

@@ -103,6 +103,7 @@ export class CountingSubscriber implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
   readonly wantsGaps = false;
+  readonly isBehind = false;
   readonly #arrivals: Arrivals;
   last: SerializedResult | undefined;
   count = 0;

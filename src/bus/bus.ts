@@ -34,7 +34,7 @@ export interface Bus extends Publisher {
    * their listeners.
    *
    * @param since sequence of the last message that is not needed: 0 if all are
-   * @throws NoHistory, or another error if it may be read later
+   * @throws NoHistory
    */
   readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead>;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */

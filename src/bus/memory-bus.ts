@@ -132,7 +132,9 @@ export class MemoryBus implements Bus {
         while (this.#pause !== undefined) await this.#pause.ended;
       }
       published += 1;
-      this.#listeners.get(channel)?.(history?.append(channel, payload) ?? payload);
+      // Also where none listens: the channel may be kept.
+      const message = history?.append(channel, payload) ?? payload;
+      this.#listeners.get(channel)?.(message);
     }
     this.#metrics.publishes.inc(batch.length);
   }

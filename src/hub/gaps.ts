@@ -48,6 +48,15 @@ export class Gaps {
     this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');
   }
 
+  /** Tells subscribers that are in no group. */
+  tellThese(topic: string, subscribers: readonly Subscriber[]): void {
+    const tell: Group['tell'] = (result, isTold) => {
+      for (const subscriber of subscribers) if (isTold(subscriber)) subscriber.deliver(result);
+      return subscribers.filter((subscriber) => !isTold(subscriber));
+    };
+    this.tell(topic, [{ size: subscribers.length, tell }]);
+  }
+
   /** @returns how many subscribers have to connect again */
   #tell(topic: string, groups: readonly Group[]): number {
     const result = new SerializedResult({ data: null, extensions: { gap: { topic, at: Date.now() } } });

@@ -15,6 +15,7 @@ import { OpenExecutions } from './open-executions.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
+import { ReplayedResults } from './resume/replayed-results.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
@@ -42,11 +43,17 @@ export class Group {
   readonly #subscribers = new Set<Subscriber>();
   readonly #parts: GroupParts;
   readonly #recent: RecentPositions | undefined;
+  /** Not among the subscribers yet. Made when it is needed. */
+  #resuming: Set<Subscriber> | undefined;
+  /** Groups that have results under way for subscribers that resume, or have resumed. */
+  #replays: Set<Group> | undefined;
+  #replayed: ReplayedResults | undefined;
   /** Every channel has been joined. */
   #subscribed = false;
   #events = 0;
 
-  constructor(plan: SubscriptionPlan, services: GroupServices) {
+  /** @param replayed results of former replays, if the group is one */
+  constructor(plan: SubscriptionPlan, services: GroupServices, replayed?: ReplayedResults) {
     this.plan = plan;
     this.#services = services;
     const { metrics, paths, limiter, late, maxWaiting } = services;
@@ -62,14 +69,21 @@ export class Group {
       limiter,
       late,
       skipped,
+      isReplay: replayed !== undefined,
+      replayed: plan.shares ? replayed : undefined,
       metrics,
       paths,
     };
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
   }
 
+  /** Of its subscribers, those that are being resumed included. */
   get size(): number {
-    return this.#subscribers.size;
+    return this.#subscribers.size + (this.#resuming?.size ?? 0);
+  }
+
+  get isSubscribed(): boolean {
+    return this.#subscribed;
   }
 
   get counts(): GroupCounts {
@@ -92,6 +106,8 @@ export class Group {
 
   /** @returns false if it was not in the group */
   remove(subscriber: Subscriber): boolean {
+    if (this.#replays !== undefined) for (const replay of this.#replays) replay.remove(subscriber);
+    if (this.#resuming?.delete(subscriber) === true) return true;
     if (!this.#subscribers.delete(subscriber)) return false;
     this.#parts.partitions.remove(subscriber);
     this.#parts.order.left(subscriber);
@@ -106,6 +122,9 @@ export class Group {
    * @param previous its viewer until now
    */
   viewerChanged(subscriber: Subscriber, previous: Json): void {
+    if (this.#replays !== undefined) {
+      for (const replay of this.#replays) replay.viewerChanged(subscriber, previous);
+    }
     if (!this.#subscribers.has(subscriber)) return;
     const { order, partitions, pastViewers } = this.#parts;
     if (order.size > 0) pastViewers.replaced(subscriber, previous, order.pendingSequences);
@@ -118,9 +137,56 @@ export class Group {
     this.#services.metrics.subscribers.inc(this.#subscribers.size);
   }
 
+  /** A subscriber is about to be resumed: it gets nothing before `takeOver`. */
+  beginResuming(subscriber: Subscriber): void {
+    this.#resuming ??= new Set();
+    this.#resuming.add(subscriber);
+  }
+
+  isResuming(subscriber: Subscriber): boolean {
+    return this.#resuming?.has(subscriber) ?? false;
+  }
+
+  /** @returns a group for the events that subscribers have missed which resume in this one */
+  beginReplay(): Group {
+    this.#replayed ??= new ReplayedResults();
+    const replay = new Group(this.plan, this.#services, this.#replayed);
+    this.#replays ??= new Set();
+    this.#replays.add(replay);
+    return replay;
+  }
+
+  /** To be called when the replay has delivered all, or its subscribers have been removed from it. */
+  endReplay(replay: Group): void {
+    this.#replays?.delete(replay);
+  }
+
+  /**
+   * Subscribers that are being resumed get the events that begin from now on.
+   *
+   * @param replay that may have results under way for them, which come first
+   * @returns to be called once it has none
+   */
+  takeOver(subscribers: Iterable<Subscriber>, replay?: Group): () => void {
+    const { order } = this.#parts;
+    const isPending = replay !== undefined && replay.counts.waiting > 0;
+    const others = isPending ? [...this.#subscribers] : [];
+    const taken = [...subscribers].filter((subscriber) => this.#resuming?.delete(subscriber));
+    for (const subscriber of taken) this.add(subscriber);
+    if (!isPending) return () => replay && this.endReplay(replay);
+    const place = order.begin();
+    order.exclude(place, others);
+    order.track(place);
+    return () => {
+      this.endReplay(replay);
+      order.exclude(place, taken);
+      order.end(place);
+    };
+  }
+
   /** Removes and ends all subscribers. */
   end(errors: readonly GraphQLError[]): void {
-    for (const subscriber of this.#subscribers) {
+    for (const subscriber of [...this.#subscribers, ...(this.#resuming ?? [])]) {
       this.remove(subscriber);
       subscriber.end(errors);
     }

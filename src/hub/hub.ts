@@ -1,7 +1,8 @@
 import { GraphQLError } from 'graphql';
 import type { Bus, Subscription } from '../bus/bus.ts';
+import { NoHistory } from '../bus/history.ts';
 import type { Contexts } from '../context/event-scope.ts';
-import { decodeMessage } from '../events/message.ts';
+import { decodeMessage, type Message } from '../events/message.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -15,6 +16,8 @@ import { Group, type GroupServices } from './group.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { RecentScopes } from './recent-scopes.ts';
+import type { RecordedChannel } from './resume/recordings.ts';
+import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
@@ -22,8 +25,9 @@ import { UNITS } from './work-budget.ts';
 interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
-  /** Without `room` it has no end. */
-  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> & Partial<Pick<Bus, 'room'>>;
+  /** Without `room` it has no end, without the last two no topic has history. */
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
+    Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
   readonly gapPolicy: GapPolicy;
   /** Most that the variables of all groups may take, in bytes. Default: no limit. */
@@ -33,11 +37,19 @@ interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices {
 /** Whether a subscriber may have a subscription: the error, if not. */
 export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 
+/** How a subscriber joins. */
+export interface JoinOptions {
+  /** Asked when it is known what the subscriber asks for. */
+  readonly admits?: Admits;
+  /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
+  readonly cursor?: unknown;
+}
+
 /** One channel of the bus, and the groups that its messages are for. */
-interface HubChannel {
-  readonly name: string;
+interface HubChannel extends RecordedChannel {
   readonly groups: Set<Group>;
   readonly offsets: ChannelOffsets;
+  readonly subscription: Subscription;
 }
 
 /**
@@ -48,9 +60,11 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #services: GroupServices;
   readonly #groups = new Map<Operation, Map<string, Group>>();
-  readonly #channels = new Map<string, HubChannel & { readonly subscription: Subscription }>();
+  readonly #channels = new Map<string, HubChannel>();
   readonly #backlog: Backlog<HubChannel>;
   readonly #scopes: RecentScopes;
+  readonly #resumes: Resumes;
+  readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
   #variables = 0;
 
@@ -66,15 +80,29 @@ export class Hub {
       metrics.backlog,
     );
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
-    const gaps = new Gaps(gapPolicy, topics, metrics, log);
+    this.#gaps = new Gaps(gapPolicy, topics, metrics, log);
     // Messages that wait came before the gap.
-    bus.onGap((topic) => this.#backlog.afterWaiting(() => gaps.tell(topic, this.#groupsOf(topic))));
+    bus.onGap((topic) => this.#backlog.afterWaiting(() => this.#tellGap(topic)));
+    this.#resumes = new Resumes({
+      position: (topic) => bus.position?.(topic),
+      readHistory: async (topic, ...read) => {
+        if (bus.readHistory === undefined) throw new NoHistory(topic, 'the bus keeps none');
+        return bus.readHistory(topic, ...read);
+      },
+      afterWaiting: (callback) => this.#backlog.afterWaiting(callback),
+      decode: (payload) => this.#decode(payload),
+      budget,
+      scopeOf: (message) => this.#scopes.of(message),
+      channelsOf: ({ plan }) => plan.channels.flatMap((name) => this.#channels.get(name) ?? []),
+      tellGap: (topic, subscribers) => this.#gaps.tellThese(topic, subscribers),
+      metrics,
+      log,
+    });
   }
 
   /**
-   * Adds a subscriber. It gets the events that are dispatched from now on.
+   * Adds a subscriber. It gets the events that are dispatched from now on; one that resumes, those behind its cursor too.
    *
-   * @param admits asked when it is known what the subscriber asks for
    * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used, its viewer may not
    *   hold the subscription, or a cap is reached
    */
@@ -82,7 +110,7 @@ export class Hub {
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
     subscriber: Subscriber,
-    admits?: Admits,
+    { admits, cursor }: JoinOptions = {},
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
@@ -90,15 +118,13 @@ export class Hub {
     if (!('operation' in plan)) return plan;
     const refusal = plan.refusal?.(subscriber.viewer) ?? admits?.(plan);
     if (refusal !== undefined) return [refusal];
-    if (known !== undefined) {
-      known.add(subscriber);
-      return known;
-    }
-    const noRoom = this.#noRoomFor(plan);
+    const noRoom = known === undefined ? this.#noRoomFor(plan) : undefined;
     if (noRoom !== undefined) return [noRoom];
-    const group = new Group(plan, this.#services);
-    group.add(subscriber);
-    this.#open(group);
+    const group = known ?? new Group(plan, this.#services);
+    if (cursor === undefined) group.add(subscriber);
+    else group.beginResuming(subscriber);
+    if (known === undefined) this.#open(group);
+    if (cursor !== undefined) this.#resumes.begin(group, subscriber, cursor, this.#joined(group));
     return group;
   }
 
@@ -128,8 +154,12 @@ export class Hub {
     return groupRefusal(plan, held, metrics);
   }
 
-  #groupsOf(topic: string): Group[] {
-    return this.#allGroups().filter(({ plan }) => plan.topic === topic);
+  #tellGap(topic: string): void {
+    const groups = this.#allGroups().filter(({ plan }) => plan.topic === topic);
+    for (const group of groups) {
+      for (const name of group.plan.channels) this.#channels.get(name)?.recording?.break();
+    }
+    this.#gaps.tell(topic, groups);
   }
 
   #open(group: Group): void {
@@ -138,15 +168,19 @@ export class Hub {
     this.#groups.set(operation, groups.set(key, group));
     this.#variables += variablesSize(key);
     this.#options.metrics.groups.inc();
-    const joining = channels.map((name) => {
+    for (const name of channels) {
       const channel = this.#channels.get(name) ?? this.#listen(topic, name);
       channel.groups.add(group);
-      return channel.subscription.ready;
-    });
-    void Promise.all(joining).then(
+    }
+    void this.#joined(group).then(
       () => this.#isOpen(group) && group.markSubscribed(),
       (error: unknown) => this.#fail(group, error),
     );
+  }
+
+  /** Resolves once all channels of the group have been joined. */
+  #joined({ plan }: Group): Promise<unknown> {
+    return Promise.all(plan.channels.map((name) => this.#channels.get(name)?.subscription.ready));
   }
 
   #close(group: Group): void {
@@ -179,12 +213,16 @@ export class Hub {
     ]);
   }
 
-  #listen(topic: string, name: string): HubChannel & { readonly subscription: Subscription } {
-    const listening: HubChannel = { name, groups: new Set<Group>(), offsets: new ChannelOffsets() };
-    const subscription = this.#options.bus.subscribe(topic, name, (payload) =>
-      this.#backlog.add(listening, payload),
-    );
-    const channel = { ...listening, subscription };
+  #listen(topic: string, name: string): HubChannel {
+    const channel: HubChannel = {
+      name,
+      groups: new Set<Group>(),
+      offsets: new ChannelOffsets(),
+      recording: undefined,
+      subscription: this.#options.bus.subscribe(topic, name, (payload) =>
+        this.#backlog.add(channel, payload),
+      ),
+    };
     this.#channels.set(name, channel);
     return channel;
   }
@@ -202,13 +240,18 @@ export class Hub {
     }
   }
 
-  #receive({ name, groups, offsets }: HubChannel, payload: Buffer | string): void {
-    const { graph, metrics, log } = this.#options;
+  #decode(payload: Buffer | string): Message | undefined {
+    const { graph, metrics } = this.#options;
     const message = decodeMessage(payload);
-    if (message === undefined) {
-      metrics.skippedMessages.inc({ reason: 'unknown_version' });
-      return;
-    }
+    if (message === undefined) metrics.skippedMessages.inc({ reason: 'unknown_version' });
+    else if (graph.hasResolvers) deepFreeze(message.event);
+    return message;
+  }
+
+  #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): void {
+    const { metrics, log } = this.#options;
+    const message = this.#decode(payload);
+    if (message === undefined) return;
     const position = offsets.see(message);
     if (position === 'seen') {
       metrics.duplicates.inc();
@@ -218,7 +261,7 @@ export class Hub {
       const { t: topic, p: partition, o: offset } = message;
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }
-    if (graph.hasResolvers) deepFreeze(message.event);
+    recording?.add(message, payload.length);
     const scope = this.#scopes.of(message);
     for (const group of groups) {
       try {

@@ -1,11 +1,28 @@
 import type { ExecutionResult } from 'graphql';
+import type { Message } from '../events/message.ts';
+import { cursorOf } from './resume/cursor.ts';
 
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
+  /** Of its event, if that is kept. */
+  readonly #position: Message['h'];
+  readonly #hasExtensions: boolean;
+  #withCursor: SerializedResult | undefined;
 
-  constructor(result: ExecutionResult) {
+  /** @param position of its event in the topic's history; undefined if the event is not kept, or there is none */
+  constructor(result: ExecutionResult, position?: Message['h']) {
     this.#json = Buffer.from(serialize(result));
+    this.#position = position;
+    this.#hasExtensions = result.extensions !== undefined;
+  }
+
+  /** The same result for all subscribers that resume: with the cursor of its event in `extensions`. */
+  get withCursor(): SerializedResult {
+    if (this.#position === undefined) return this;
+    const [epoch, sequence] = this.#position;
+    this.#withCursor ??= this.#extended(cursorOf({ epoch, sequence }));
+    return this.#withCursor;
   }
 
   /** The execution result as JSON: shared by all transports and subscribers, which must not write to it. */
@@ -24,6 +41,18 @@ export class SerializedResult {
     const own = Buffer.allocUnsafeSlow(length);
     this.#json.copy(own);
     this.#json = own;
+  }
+
+  #extended(cursor: string): SerializedResult {
+    const copy = new SerializedResult({});
+    if (this.#hasExtensions) {
+      const result = JSON.parse(this.#json.toString()) as ExecutionResult;
+      copy.#json = Buffer.from(JSON.stringify({ ...result, extensions: { ...result.extensions, cursor } }));
+    } else {
+      const end = Buffer.from(`,"extensions":{"cursor":"${cursor}"}}`);
+      copy.#json = Buffer.concat([this.#json.subarray(0, -1), end]);
+    }
+    return copy;
   }
 }
 

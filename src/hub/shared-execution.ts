@@ -9,6 +9,7 @@ import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
 import { RunningExecution, type ExecutionRunner } from './execution-runner.ts';
 import type { OpenExecution, OpenExecutions } from './open-executions.ts';
 import type { PastViewers } from './past-viewers.ts';
+import type { ReplayedResults } from './resume/replayed-results.ts';
 import { SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -28,6 +29,10 @@ export interface GroupParts {
   /** Has synchronous ones wait that a turn of the event loop has no time for. */
   readonly late: FairLimiter;
   readonly skipped: SkippedEvents;
+  /** Whether its events are those that resuming subscribers have missed. */
+  readonly isReplay: boolean;
+  /** Of former replays, if results may be shared. */
+  readonly replayed: ReplayedResults | undefined;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
@@ -137,8 +142,13 @@ export class SharedExecution {
   /** @param subscriber one of the candidates that waits for this event */
   #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
     const first = { subscriber, viewer: this.#viewerOf(subscriber) };
+    const { runner, replayed } = this.#parts;
+    const known = replayed?.find(this.#message, first.viewer);
+    if (known !== undefined) {
+      this.#settle(first, candidates, known.reads, known.result);
+      return;
+    }
     const reads = new ReadSet();
-    const { runner } = this.#parts;
     const outcome = runner.run(this.#message.event, this.#scope, first.viewer, reads, owner);
     if (!(outcome instanceof RunningExecution)) {
       this.#finish(first, candidates, reads, outcome);
@@ -165,9 +175,18 @@ export class SharedExecution {
 
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
-    const serialized = new SerializedResult(result);
+    const serialized = new SerializedResult(result, this.#message.h);
+    // What has failed, or was given up as its subscribers have left, may succeed for the next.
+    if (result.errors === undefined)
+      this.#parts.replayed?.add(this.#message, first.viewer, reads, serialized);
+    this.#settle(first, candidates, reads, serialized);
+  }
+
+  #settle(first: First, candidates: Candidates, reads: ReadSet, result: SerializedResult): void {
+    const { order, isReplay } = this.#parts;
     const sharing = this.#split(first, candidates, reads);
-    this.#parts.order.settle(this.#event, sharing, serialized, this.#message);
+    // How long ago a replayed event came is no measure of how fast this pod is.
+    order.settle(this.#event, sharing, result, isReplay ? undefined : this.#message);
     this.#close();
   }
 

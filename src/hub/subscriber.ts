@@ -10,6 +10,8 @@ export interface Subscriber {
   readonly owner: object;
   /** Whether the client has asked to be told where events may be missing: then it gets a result that says so. */
   readonly wantsGaps: boolean;
+  /** Much of what it was delivered still waits for its client. */
+  readonly isBehind: boolean;
   /** Takes one event's result. Called in the order of the events, from within the turn that has executed it. */
   deliver(result: SerializedResult): void;
   /**

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
@@ -7,6 +8,10 @@ import type { CommandConnection, ListeningConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicListener } from './topic-listener.ts';
+
+/** As long as the connection to Redis is not there, history is tried to be read so often, for so long. */
+const RETRY_MS = 100;
+const LONGEST_MS = 30_000;
 
 interface HistoriesOptions {
   /** By topic. */
@@ -31,6 +36,7 @@ interface Kept {
 export class Histories {
   readonly #topics: ReadonlyMap<string, Kept>;
   readonly #options: HistoriesOptions;
+  #stopping = new AbortController().signal;
 
   constructor(options: HistoriesOptions) {
     this.#options = options;
@@ -45,6 +51,7 @@ export class Histories {
   }
 
   start(signal: AbortSignal): void {
+    this.#stopping = signal;
     for (const { history } of this.#topics.values()) void history.keepRenewing(signal);
   }
 
@@ -81,15 +88,34 @@ export class Histories {
     return this.#topics.get(topic)?.listener.position;
   }
 
-  /** @throws NoHistory, or another error if the connection is lost */
+  /**
+   * Reads what is kept; while the connections to Redis are away, it waits for them.
+   *
+   * @throws NoHistory
+   */
   async read(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) throw new NoHistory(topic, 'the topic has none');
-    const read = await kept.history.read(since, channels);
+    const { clock } = this.#options;
+    const began = clock.now();
+    for (;;) {
+      try {
+        return await this.#tryReading(kept, channels, since);
+      } catch (thrown) {
+        if (thrown instanceof NoHistory) throw thrown;
+        if (this.#stopping.aborted || clock.now() - began > LONGEST_MS)
+          throw new NoHistory(topic, messageOf(thrown));
+        await clock.sleep(RETRY_MS, this.#stopping);
+      }
+    }
+  }
+
+  async #tryReading({ history, listener }: Kept, channels: readonly string[], since: number) {
+    const read = await history.read(since, channels);
     await this.#options.listening.fence();
     // Over a new connection messages are heard before those that were missed.
-    await kept.listener.healed();
-    kept.listener.advance(read.position);
+    await listener.healed();
+    listener.advance(read.position);
     return read;
   }
 }

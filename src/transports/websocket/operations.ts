@@ -16,7 +16,7 @@ import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
 import type { OperationCaps } from './operation-caps.ts';
 import { WebSocketQuery } from './query.ts';
-import { WebSocketSubscription } from './subscription.ts';
+import { WebSocketSubscription, type SubscribeExtensions } from './subscription.ts';
 
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
@@ -110,11 +110,12 @@ export class Operations {
       };
       return args;
     }
-    const wantsGaps = payload.extensions?.['gaps'] === true;
-    const subscription = new WebSocketSubscription(id, operation, wantsGaps, connection);
-    const group = hub.join(operation, variables, subscription, (plan) =>
-      this.#caps.refusalOf(plan, connection),
-    );
+    const extensions: SubscribeExtensions = payload.extensions ?? {};
+    const subscription = new WebSocketSubscription(id, operation, extensions, connection);
+    const group = hub.join(operation, variables, subscription, {
+      admits: (plan) => this.#caps.refusalOf(plan, connection),
+      cursor: extensions.resume,
+    });
     if (!('plan' in group)) return group;
     subscription.joined(group);
     this.#caps.begun(group.plan, connection);

@@ -104,6 +104,11 @@ export class SendQueue {
     return this.#sink.waitingBytes;
   }
 
+  /** Whether more waits than half of what may, once all has been written that the socket takes. */
+  get isBehind(): boolean {
+    return this.isTooMuch(this.#maxBytes / 2);
+  }
+
   /** Releases what waits here, before a close that must not take more memory. */
   drop(): void {
     this.#queue = undefined;

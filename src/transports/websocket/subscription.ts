@@ -20,6 +20,14 @@ export interface SubscriptionOwner {
   reconnect(): void;
 }
 
+/** What a client may ask for in `extensions` of a subscription. */
+export interface SubscribeExtensions {
+  /** True: it is told where events may be missing. */
+  readonly gaps?: unknown;
+  /** The cursor of the last event that it has got; null: it has got none. Absent: it does not want to resume. */
+  readonly resume?: unknown;
+}
+
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
@@ -32,6 +40,8 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<never, undefined> {
   readonly operation: Operation;
   readonly wantsGaps: boolean;
+  /** Whether results are to have cursors. */
+  readonly #resumes: boolean;
   readonly #owner: SubscriptionOwner;
   /** As it is written into frames. */
   readonly #id: string;
@@ -39,9 +49,15 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   #settle: Settle | undefined;
   #ended: readonly GraphQLError[] | undefined;
 
-  constructor(id: string, operation: Operation, wantsGaps: boolean, owner: SubscriptionOwner) {
+  constructor(
+    id: string,
+    operation: Operation,
+    { gaps, resume }: SubscribeExtensions,
+    owner: SubscriptionOwner,
+  ) {
     this.operation = operation;
-    this.wantsGaps = wantsGaps;
+    this.#resumes = resume !== undefined;
+    this.wantsGaps = this.#resumes || gaps === true;
     this.#owner = owner;
     this.#id = idText(id);
   }
@@ -66,7 +82,12 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   }
 
   deliver(result: SerializedResult): void {
-    if (this.#ended === undefined) this.#owner.sendQueue.add(result, this.#id);
+    if (this.#ended !== undefined) return;
+    this.#owner.sendQueue.add(this.#resumes ? result.withCursor : result, this.#id);
+  }
+
+  get isBehind(): boolean {
+    return this.#owner.sendQueue.isBehind;
   }
 
   reconnect(): void {

@@ -25,6 +25,7 @@ export class SimulatedSubscriber implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
   readonly wantsGaps: boolean;
+  readonly isBehind = false;
   readonly name: string;
   readonly pod: string;
   readonly topic: TopicName;

@@ -274,6 +274,7 @@ test('when delivery to one subscriber throws, the others still get their results
       viewer: {},
       owner: {},
       wantsGaps: false,
+      isBehind: false,
       reconnect: () => undefined,
       deliver: () => {
         throw new Error('a delivery failed on purpose');

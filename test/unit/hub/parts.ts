@@ -84,6 +84,7 @@ export class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
   owner: object = this;
   readonly wantsGaps: boolean;
+  isBehind = false;
   readonly results: unknown[] = [];
   /** How often it was told to. */
   reconnections = 0;
@@ -141,6 +142,11 @@ interface SetUp {
 
 export function setUp(options: SetUp = {}) {
   const bus = new FakeBus();
+  return { bus, ...setUpOn(bus, options) };
+}
+
+/** A hub on a bus of the test's own. */
+export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], options: SetUp = {}) {
   const { now = () => 0 } = options;
   const metrics = new Metrics();
   const hub = new Hub({
@@ -178,5 +184,5 @@ export function setUp(options: SetUp = {}) {
     assert.ok(group instanceof Group);
     return { subscriber, group, leave: () => hub.leave(group, subscriber) };
   };
-  return { bus, hub, join, value, metrics };
+  return { hub, join, value, metrics };
 }

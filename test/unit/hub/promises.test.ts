@@ -112,14 +112,19 @@ function subscribed(count: number, resolve: Resolve) {
     const wire = new FakeFrameSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscription(String(index), operation, false, {
-      sendQueue,
-      schema,
-      viewer,
-      joined: () => undefined,
-      left: () => undefined,
-      reconnect: () => undefined,
-    });
+    const subscription = new WebSocketSubscription(
+      String(index),
+      operation,
+      {},
+      {
+        sendQueue,
+        schema,
+        viewer,
+        joined: () => undefined,
+        left: () => undefined,
+        reconnect: () => undefined,
+      },
+    );
     const group = hub.join(operation, {}, subscription);
     assert.ok('plan' in group);
     subscription.joined(group);

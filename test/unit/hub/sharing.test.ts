@@ -25,6 +25,7 @@ class FakeSubscriber implements Subscriber {
   readonly viewer: Json;
   readonly owner: object = this;
   readonly wantsGaps = false;
+  readonly isBehind = false;
   readonly results: {
     data?: { see: { said: unknown } | null } | null;
     errors?: { message: string; extensions?: object }[];

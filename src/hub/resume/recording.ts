@@ -1,0 +1,137 @@
+import type { HistoryPosition } from '../../bus/history.ts';
+import type { Message } from '../../events/message.ts';
+import { ChannelOffsets } from '../dedupe.ts';
+
+/** A message with a position in its topic's history. */
+export interface RecordedMessage {
+  readonly sequence: number;
+  readonly message: Message;
+  /** As it came over the bus. */
+  readonly bytes: number;
+}
+
+/** What the bus has kept of a channel. */
+export interface KeptRecord {
+  /** Of the topic when the bus was asked. */
+  readonly position: HistoryPosition;
+  /** All messages behind this sequence are there. */
+  readonly from: number;
+  /** Nothing more is kept. */
+  readonly isAll: boolean;
+  /** In order. */
+  readonly messages: readonly RecordedMessage[];
+}
+
+/**
+ * The messages of one channel without a gap, from some position of its topic on: what the bus has kept of it, and what
+ * the channel has carried since.
+ *
+ *     bus      3 4 5 6            asked when the topic was at 6
+ *     channel        6 7 8        carried since before
+ *              3 4 5 6 7 8
+ */
+export class Recording {
+  readonly #grown: (bytes: number) => void;
+  /** Of all its messages; undefined until what the bus has kept is there. */
+  #epoch: string | undefined;
+  #from = Infinity;
+  #isAll = false;
+  /** All that was carried up to this position of the topic is there. */
+  #upTo = 0;
+  #isBroken = false;
+  #messages: readonly RecordedMessage[] = [];
+  #bytes = 0;
+
+  /** @param grown called with the bytes of messages that are added, negative for those that are not kept any more */
+  constructor(grown: (bytes: number) => void) {
+    this.#grown = grown;
+  }
+
+  /** Messages may be missing: nothing is recorded any more. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  get isRead(): boolean {
+    return !this.#isBroken && this.#epoch !== undefined;
+  }
+
+  /** Whether the bus has to be asked for what was carried behind this position. */
+  lacks({ sequence }: HistoryPosition): boolean {
+    return this.#isBroken || this.#epoch === undefined || (sequence < this.#from && !this.#isAll);
+  }
+
+  /** Whether the topic may have reached this position without this pod: then the bus has to be asked again. */
+  isBehind({ epoch, sequence }: HistoryPosition): boolean {
+    const last = this.#messages.at(-1)?.sequence ?? 0;
+    return epoch !== this.#epoch || sequence > Math.max(this.#upTo, last);
+  }
+
+  /** Whether all is there that the channel has carried behind this position. */
+  covers(at: HistoryPosition): boolean {
+    return !this.#isBroken && this.#from <= at.sequence && !this.isBehind(at);
+  }
+
+  /** All that the channel has carried up to this position of the topic is there. */
+  advance({ epoch, sequence }: HistoryPosition): void {
+    if (epoch === this.#epoch) this.#upTo = Math.max(this.#upTo, sequence);
+  }
+
+  /** The first message behind this sequence. */
+  behind(sequence: number): RecordedMessage | undefined {
+    let [low, high] = [0, this.#messages.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#messages[middle]?.sequence ?? 0) > sequence) high = middle;
+      else low = middle + 1;
+    }
+    return this.#messages[low];
+  }
+
+  /** Adds a message that the channel has carried. */
+  add(message: Message, bytes: number): void {
+    if (this.#isBroken) return;
+    const [epoch, sequence] = message.h ?? [];
+    if (sequence === undefined || (this.#epoch !== undefined && this.#epoch !== epoch)) {
+      this.break();
+      return;
+    }
+    (this.#messages as RecordedMessage[]).push({ sequence, message, bytes });
+    this.#grow(bytes);
+  }
+
+  /** Puts what the bus has kept before what has been carried since it was asked. */
+  complete({ position, from, isAll, messages }: KeptRecord): void {
+    if (this.#isBroken) return;
+    if (from > this.#from && this.#epoch === position.epoch) {
+      this.advance(position);
+      return;
+    }
+    const carried = this.#messages.filter(({ sequence }) => sequence > position.sequence);
+    if ([...this.#messages].some(({ message }) => message.h?.[0] !== position.epoch)) {
+      this.break();
+      return;
+    }
+    const offsets = new ChannelOffsets();
+    const kept = messages.filter(
+      ({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen',
+    );
+    this.#messages = [...kept, ...carried];
+    this.#epoch = position.epoch;
+    this.#from = from;
+    this.#isAll = isAll;
+    this.#upTo = Math.max(this.#upTo, position.sequence);
+    this.#grow(this.#messages.reduce((sum, { bytes }) => sum + bytes, -this.#bytes));
+  }
+
+  break(): void {
+    this.#isBroken = true;
+    this.#messages = [];
+    this.#grow(-this.#bytes);
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes;
+    this.#grown(bytes);
+  }
+}

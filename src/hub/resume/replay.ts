@@ -1,0 +1,143 @@
+import type { EventScope } from '../../context/event-scope.ts';
+import type { Message } from '../../events/message.ts';
+import type { Group } from '../group.ts';
+import type { Subscriber } from '../subscriber.ts';
+import { UNITS, type WorkBudget } from '../work-budget.ts';
+import type { RecordedMessage, Recording } from './recording.ts';
+
+/** A subscriber, and the position of the last event that it has got. */
+export interface Resumer {
+  readonly subscriber: Subscriber;
+  readonly epoch: string;
+  sequence: number;
+}
+
+export interface ReplayServices {
+  readonly budget: WorkBudget;
+  readonly scopeOf: (message: Message) => EventScope;
+  /** These have to wait until their clients have taken what they were sent. */
+  readonly aside: (resumers: readonly Resumer[]) => void;
+  /** What these have not got can't be replayed: they go on in the group. */
+  readonly lost: (subscribers: readonly Subscriber[]) => void;
+}
+
+/** Events of one replay under way at a time. */
+const MAX_PENDING = 8;
+
+/**
+ * Brings subscribers of one group what they have missed: a group of their own takes the recorded messages, in the order of
+ * their sequences, and each subscriber joins it where its own place is. At the end of the recordings all go over into the
+ * group, in one turn: the next message of a channel is dispatched to them with the others.
+ *
+ *     recorded   4    5    6    7
+ *     ann        ├────┼────┼────┤ ──► group          had 3
+ *     bob                  ├────┤ ──► group          had 5
+ */
+export class Replay {
+  readonly #group: Group;
+  readonly #recordings: readonly Recording[];
+  readonly #services: ReplayServices;
+  /** Not in the replaying group yet: the one that has got least comes last. */
+  readonly #later: Resumer[];
+  readonly #joined = new Set<Resumer>();
+  readonly #replaying: Group;
+  /** Of the last message. */
+  #sequence: number;
+  /** All have gone over; called once the last results have been delivered. */
+  #finish: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(
+    group: Group,
+    recordings: readonly Recording[],
+    resumers: readonly Resumer[],
+    services: ReplayServices,
+  ) {
+    this.#group = group;
+    this.#recordings = recordings;
+    this.#services = services;
+    this.#later = resumers.toSorted((one, other) => other.sequence - one.sequence);
+    this.#replaying = group.beginReplay();
+    this.#sequence = this.#later.at(-1)?.sequence ?? 0;
+  }
+
+  /** All its subscribers have what they have missed, or are no business of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** @returns false if there is nothing to do at present */
+  step(): boolean {
+    const { waiting } = this.#replaying.counts;
+    if (this.#finish !== undefined) {
+      if (waiting > 0) return false;
+      this.#finish();
+      this.#isOver = true;
+      return true;
+    }
+    if (this.#recordings.some(({ isBroken }) => isBroken)) {
+      this.#giveUp();
+      return true;
+    }
+    const slow = [...this.#joined].filter(({ subscriber }) => subscriber.isBehind);
+    if (waiting >= MAX_PENDING || (waiting > 0 && slow.length > 0)) return false;
+    if (slow.length > 0) this.#setAside(slow);
+    const next = this.#next();
+    if (next === undefined) this.#handOver();
+    else this.#dispatch(next);
+    return true;
+  }
+
+  /** Several channels may carry the same event. */
+  #next(): RecordedMessage | undefined {
+    let first: RecordedMessage | undefined;
+    for (const recording of this.#recordings) {
+      const next = recording.behind(this.#sequence);
+      if (next !== undefined && (first === undefined || next.sequence < first.sequence)) first = next;
+    }
+    return first;
+  }
+
+  #dispatch({ sequence, message, bytes }: RecordedMessage): void {
+    const { budget, scopeOf } = this.#services;
+    budget.spend(UNITS.message + bytes * UNITS.byte);
+    for (
+      let next = this.#later.at(-1);
+      next !== undefined && next.sequence < sequence;
+      next = this.#later.at(-1)
+    ) {
+      this.#later.pop();
+      if (!this.#group.isResuming(next.subscriber)) continue;
+      this.#replaying.add(next.subscriber);
+      this.#joined.add(next);
+    }
+    this.#sequence = sequence;
+    this.#replaying.dispatch(message, scopeOf(message));
+  }
+
+  #handOver(): void {
+    this.#finish = this.#group.takeOver(this.#subscribers(), this.#replaying);
+  }
+
+  /** @param slow all that has been dispatched has been delivered to them */
+  #setAside(slow: readonly Resumer[]): void {
+    for (const resumer of slow) {
+      this.#joined.delete(resumer);
+      resumer.sequence = this.#sequence;
+      this.#replaying.remove(resumer.subscriber);
+    }
+    this.#services.aside(slow);
+  }
+
+  #giveUp(): void {
+    this.#isOver = true;
+    const subscribers = this.#subscribers();
+    for (const subscriber of subscribers) this.#replaying.remove(subscriber);
+    this.#group.endReplay(this.#replaying);
+    this.#services.lost(subscribers);
+  }
+
+  #subscribers(): Subscriber[] {
+    return [...this.#joined, ...this.#later].map(({ subscriber }) => subscriber);
+  }
+}

@@ -1,0 +1,232 @@
+import type { Bus } from '../../bus/bus.ts';
+import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Group } from '../group.ts';
+import { SerializedResult } from '../result.ts';
+import type { Subscriber } from '../subscriber.ts';
+import { UNITS } from '../work-budget.ts';
+import { cursorOf, parseCursor } from './cursor.ts';
+import { Recordings, type RecordedChannel, type RecordingServices } from './recordings.ts';
+import { Replay, type ReplayServices, type Resumer } from './replay.ts';
+
+export interface ResumeServices extends RecordingServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
+  readonly position: Bus['position'];
+  readonly channelsOf: (group: Group) => readonly RecordedChannel[];
+  /** Tells subscribers that events of the topic may be missing. */
+  readonly tellGap: (topic: string, subscribers: readonly Subscriber[]) => void;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** What replays may spend of a turn: the rest is for messages that come. */
+const UNITS_PER_TURN = UNITS.turn / 2;
+
+/** How long until executions, or clients that are slow, are looked at again: ms. */
+const WAITING_MS = 5;
+const SLOW_MS = 50;
+
+/**
+ * Brings subscribers that resume into their groups: each gets what it has missed since its cursor, then what comes. Before
+ * that, a result without data tells it from where on it gets events, and whether these are all since its cursor.
+ *
+ *     begin ──► channels joined ──► recorded ──► greeted ──► Replay ──► group
+ *                    └── no cursor, or what is behind it is not kept ──► greeted ──► group
+ */
+export class Resumes {
+  readonly #services: ResumeServices;
+  readonly #recordings: Recordings;
+  /** Those whose channels are recorded. */
+  readonly #ready = new Map<Group, Resumer[]>();
+  /** One of each group at a time, so that what one has executed is there for the next. */
+  readonly #running = new Map<
+    Group,
+    { readonly replay: Replay; readonly channels: readonly RecordedChannel[] }
+  >();
+  #slow: { readonly group: Group; readonly resumer: Resumer }[] = [];
+  #isScheduled = false;
+  #lastGreeting: { readonly text: string; readonly result: SerializedResult } | undefined;
+
+  constructor(services: ResumeServices) {
+    this.#services = services;
+    this.#recordings = new Recordings(services);
+  }
+
+  /**
+   * @param group of which it is to be a subscriber, and has been told so by `beginResuming`
+   * @param cursor as the client has sent it; null: it has none, and begins now
+   * @param joined resolves once all channels of the group have been joined
+   */
+  begin(group: Group, subscriber: Subscriber, cursor: unknown, joined: Promise<unknown>): void {
+    if (cursor === null && group.isSubscribed) this.#goLive(group, subscriber, true);
+    else void this.#bring(group, subscriber, cursor, joined);
+  }
+
+  async #bring(
+    group: Group,
+    subscriber: Subscriber,
+    cursor: unknown,
+    joined: Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await joined;
+      const at = parseCursor(cursor);
+      if (at === undefined || !(await this.#isCovered(group, at))) {
+        this.#goLive(group, subscriber, cursor === null);
+        return;
+      }
+      this.#greet(group, subscriber, at, 'recovered');
+      this.#enqueue(group, { subscriber, ...at });
+    } catch (error) {
+      // Where a channel can't be joined, the group has ended its subscribers.
+      if (!group.isResuming(subscriber)) return;
+      this.#services.log.error({ err: error }, 'a subscription could not be resumed');
+      this.#goLive(group, subscriber, false);
+    }
+  }
+
+  /** Has the channels of the group recorded. @returns whether all is there that was carried behind this position */
+  async #isCovered(group: Group, at: HistoryPosition): Promise<boolean> {
+    const { topic } = group.plan;
+    const heard = this.#services.position(topic);
+    if (heard === undefined) return false;
+    await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
+    const channels = this.#services.channelsOf(group);
+    for (const { recording } of channels) recording?.advance(heard);
+    try {
+      await this.#recordings.open(topic, channels, at);
+    } catch (thrown) {
+      if (thrown instanceof NoHistory) return false;
+      throw thrown;
+    }
+    this.#recordings.release(channels);
+    return isRecorded(channels, at);
+  }
+
+  /** The subscriber gets what comes from now on. */
+  #goLive(group: Group, subscriber: Subscriber, isNew: boolean): void {
+    const { position, afterWaiting } = this.#services;
+    const at = position(group.plan.topic);
+    afterWaiting(() => {
+      this.#greet(group, subscriber, at, isNew && at !== undefined ? 'new' : 'lost');
+      group.takeOver([subscriber]);
+    });
+  }
+
+  #greet(
+    group: Group,
+    subscriber: Subscriber,
+    position: HistoryPosition | undefined,
+    outcome: 'new' | 'recovered' | 'lost',
+  ): void {
+    if (!group.isResuming(subscriber)) return;
+    const cursor = position && { cursor: cursorOf(position) };
+    const text = `${cursor?.cursor} ${outcome}`;
+    if (this.#lastGreeting?.text !== text) {
+      const extensions = { ...cursor, recovered: outcome !== 'lost' };
+      this.#lastGreeting = { text, result: new SerializedResult({ data: null, extensions }) };
+    }
+    subscriber.deliver(this.#lastGreeting.result);
+    this.#services.metrics.resumes.inc({ outcome });
+  }
+
+  #enqueue(group: Group, resumer: Resumer): void {
+    const ready = this.#ready.get(group);
+    if (ready === undefined) this.#ready.set(group, [resumer]);
+    else ready.push(resumer);
+    this.#schedule(0);
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    if (ms === 0) setImmediate(() => this.#turn());
+    else setTimeout(() => this.#turn(), ms);
+  }
+
+  #turn(): void {
+    this.#isScheduled = false;
+    for (const [group, resumers] of this.#ready) {
+      if (this.#running.has(group)) continue;
+      this.#ready.delete(group);
+      this.#start(group, resumers);
+    }
+    const hasStepped = this.#step();
+    if (this.#running.size > 0) this.#schedule(hasStepped ? 0 : WAITING_MS);
+  }
+
+  /** @returns whether there may be more to do at once */
+  #step(): boolean {
+    const { budget } = this.#services;
+    if (budget.writing) return false;
+    const end = budget.spent + UNITS_PER_TURN;
+    let hasStepped = true;
+    while (hasStepped && budget.spent < end) {
+      hasStepped = false;
+      for (const [group, { replay, channels }] of this.#running) {
+        if (replay.step()) hasStepped = true;
+        if (replay.isOver) this.#end(group, channels);
+        if (budget.spent >= end) break;
+      }
+    }
+    return hasStepped;
+  }
+
+  #start(group: Group, resumers: readonly Resumer[]): void {
+    const channels = this.#services.channelsOf(group);
+    const recorded: Resumer[] = [];
+    for (const resumer of resumers) {
+      if (isRecorded(channels, resumer)) recorded.push(resumer);
+      else void this.#again(group, resumer);
+    }
+    if (recorded.length === 0) return;
+    this.#recordings.use(channels);
+    const recordings = channels.flatMap(({ recording }) => recording ?? []);
+    const replay = new Replay(group, recordings, recorded, {
+      ...this.#services,
+      aside: (slow) => this.#setAside(group, slow),
+      lost: (subscribers) => this.#lose(group, subscribers),
+    });
+    this.#running.set(group, { replay, channels });
+  }
+
+  #end(group: Group, channels: readonly RecordedChannel[]): void {
+    this.#running.delete(group);
+    this.#recordings.release(channels);
+    if (this.#ready.size > 0) this.#schedule(0);
+  }
+
+  #setAside(group: Group, slow: readonly Resumer[]): void {
+    if (this.#slow.length === 0) setTimeout(() => this.#lookAtSlow(), SLOW_MS).unref();
+    this.#slow.push(...slow.map((resumer) => ({ group, resumer })));
+  }
+
+  #lookAtSlow(): void {
+    const slow = this.#slow;
+    this.#slow = [];
+    for (const { group, resumer } of slow) {
+      if (!group.isResuming(resumer.subscriber)) continue;
+      if (resumer.subscriber.isBehind) this.#setAside(group, [resumer]);
+      else void this.#again(group, resumer);
+    }
+  }
+
+  /** The subscriber has been greeted, but what it lacks may not be recorded any more. */
+  async #again(group: Group, resumer: Resumer): Promise<void> {
+    const isCovered = await this.#isCovered(group, resumer).catch(() => false);
+    if (isCovered) this.#enqueue(group, resumer);
+    else this.#lose(group, [resumer.subscriber]);
+  }
+
+  /** They have been greeted, and what they lack can't be replayed. */
+  #lose(group: Group, subscribers: readonly Subscriber[]): void {
+    const present = subscribers.filter((subscriber) => group.isResuming(subscriber));
+    if (present.length === 0) return;
+    this.#services.tellGap(group.plan.topic, present);
+    group.takeOver(present);
+  }
+}
+
+function isRecorded(channels: readonly RecordedChannel[], at: HistoryPosition): boolean {
+  return channels.every(({ recording }) => recording?.covers(at));
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ExecutionResult } from 'graphql';
+import { eventually } from '../../../helpers/eventually.ts';
+import { Random } from '../../../helpers/random.ts';
+import { operation, settled, setUp, setUpOn, withResolvers } from '../parts.ts';
+import { busWith, Client, publish } from './world.ts';
+
+const upTo = (last: number, first = 1): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+test('a subscriber that resumes gets what it has missed, once and in order, then what comes', async () => {
+  const bus = busWith(50);
+  const { hub } = setUpOn(bus);
+  const asked = operation();
+  const other = new Client(hub);
+  other.connect('a', asked);
+  const client = new Client(hub);
+  client.connect('a', asked);
+  await settled();
+  assert.deepEqual(client.greetings, [true]);
+  for (const n of upTo(3)) await publish(bus, n, 'a');
+  client.disconnect();
+  for (const n of upTo(20, 4)) await publish(bus, n, 'a');
+  client.connect('a', asked);
+  for (const n of upTo(22, 21)) await publish(bus, n, 'a');
+  await eventually(() => assert.equal(client.numbers.at(-1), 22));
+  await publish(bus, 23, 'a');
+  assert.deepEqual(client.heard, upTo(23));
+  assert.deepEqual(client.greetings, [true, true]);
+  assert.deepEqual(other.heard, upTo(23));
+});
+
+test('one whose connection was lost before its first event misses nothing either', async () => {
+  const bus = busWith(50);
+  const { hub } = setUpOn(bus);
+  const client = new Client(hub);
+  client.connect('a');
+  await settled();
+  client.disconnect();
+  await publish(bus, 1, 'a');
+  client.connect('a');
+  await eventually(() => assert.deepEqual(client.heard, [1]));
+});
+
+test('an event on several channels of a subscription comes once, in the order of the events', async () => {
+  const bus = busWith(50);
+  const { hub } = setUpOn(bus);
+  const client = new Client(hub);
+  client.connect(['a', 'b']);
+  await settled();
+  client.disconnect();
+  await publish(bus, 1, 'b');
+  await publish(bus, 2, 'a', 'b', 'c');
+  await publish(bus, 3, 'c');
+  await publish(bus, 4, 'a');
+  client.connect(['b', 'a']);
+  await eventually(() => assert.equal(client.numbers.at(-1), 4));
+  await publish(bus, 5, 'b', 'a');
+  assert.deepEqual(client.heard, [1, 2, 4, 5]);
+});
+
+for (const [title, cursor] of [
+  ['an unknown epoch', '1.abc.5'],
+  ['no cursor of this gateway', 'yesterday'],
+  ['a cursor of a later form', '2.abc.5'],
+  ['a number', 17],
+  ['an object', {}],
+] as const) {
+  test(`with ${title} in place of a cursor, it is told that it may miss events, and gets what comes`, async () => {
+    const bus = busWith(50);
+    const { hub } = setUpOn(bus);
+    await publish(bus, 1, 'a');
+    const client = new Client(hub);
+    client.cursor = cursor as string;
+    client.connect('a');
+    await eventually(() => assert.deepEqual(client.greetings, [false]));
+    await publish(bus, 2, 'a');
+    assert.deepEqual(client.heard, [undefined, 2]);
+    client.disconnect();
+    await publish(bus, 3, 'a');
+    client.connect('a');
+    await eventually(() => assert.deepEqual(client.heard, [undefined, 2, 3]));
+  });
+}
+
+test('a cursor that is older than what is kept, or newer than any event, recovers nothing', async () => {
+  const bus = busWith(4);
+  const { hub } = setUpOn(bus);
+  const client = new Client(hub);
+  client.connect('a');
+  await settled();
+  client.disconnect();
+  for (const n of upTo(20)) await publish(bus, n, 'a');
+  client.connect('a');
+  await eventually(() => assert.deepEqual(client.greetings, [true, false]));
+  client.disconnect();
+  client.cursor = `${client.cursor}0`;
+  client.connect('a');
+  await eventually(() => assert.deepEqual(client.greetings, [true, false, false]));
+  await publish(bus, 21, 'a');
+  assert.deepEqual(client.heard, [undefined, undefined, 21]);
+});
+
+test('a topic without history has no cursors', async () => {
+  const { hub, bus } = setUp();
+  const client = new Client(hub);
+  client.connect('a');
+  await bus.acknowledge('bids:id=a');
+  assert.deepEqual([client.greetings, client.cursor], [[false], null]);
+  bus.carry('bids:id=a', 1, { n: 1 });
+  assert.deepEqual([client.heard, client.cursor], [[undefined, 1], null]);
+});
+
+test('however many resume, and however they differ, each event is executed once for what is read', async () => {
+  const bus = busWith(200);
+  const roles = ['buyer', 'seller', 'guest'];
+  const { hub, value } = setUpOn(bus, {
+    execute: (event: { n: number }, _, context) => {
+      const { role } = context['viewer'] as unknown as { role: string };
+      return { data: { ...event, role } };
+    },
+  });
+  const asked = operation();
+  const clients = upTo(300).map((id) => new Client(hub, { id, role: roles[id % roles.length] ?? '' }));
+  for (const client of clients) client.connect('a', asked);
+  await settled();
+  for (const client of clients) client.disconnect();
+  await publish(bus, 1, 'a');
+  // One that comes first, so that the others find recordings.
+  clients[0]?.connect('a', asked);
+  for (const n of upTo(40, 2)) await publish(bus, n, 'a');
+  clients[0]?.disconnect();
+  const before = await value('executions');
+  const random = new Random(1);
+  for (const client of clients) {
+    client.connect('a', asked);
+    if (random.chance(0.1)) await settled();
+  }
+  await eventually(() => assert.ok(clients.every(({ numbers }) => numbers.at(-1) === 40)));
+  for (const { heard } of clients) assert.deepEqual(heard, upTo(40));
+  assert.ok((await value('executions')) - before <= 40 * roles.length);
+});
+
+test('results that wait for back ends come first, though events go on coming', async () => {
+  const bus = busWith(200);
+  const waiting: (() => void)[] = [];
+  const { hub } = setUpOn(bus, {
+    maxWaiting: 1_000,
+    execute: async (event: { n: number }): Promise<ExecutionResult> => {
+      const { promise, resolve } = withResolvers();
+      waiting.push(resolve);
+      await promise;
+      return { data: event };
+    },
+  });
+  const asked = operation();
+  const client = new Client(hub);
+  client.connect('a', asked);
+  await settled();
+  client.disconnect();
+  for (const n of upTo(5)) await publish(bus, n, 'a');
+  client.connect('a', asked);
+  await eventually(() => assert.equal(waiting.length, 5));
+  // There is always something under way.
+  for (const n of upTo(30, 6)) {
+    await publish(bus, n, 'a');
+    await settled();
+    await settled();
+    waiting.shift()?.();
+  }
+  await eventually(() => {
+    waiting.shift()?.();
+    assert.equal(client.numbers.length, 30);
+  });
+  assert.deepEqual(client.heard, upTo(30));
+});
+
+test('a client that takes nothing gets what it has missed as it takes it, and holds up no other', async () => {
+  const bus = busWith(200);
+  const { hub } = setUpOn(bus);
+  const asked = operation();
+  const [slow, quick] = [new Client(hub), new Client(hub)] as const;
+  for (const client of [slow, quick]) client.connect('a', asked);
+  await settled();
+  for (const client of [slow, quick]) client.disconnect();
+  for (const n of upTo(10)) await publish(bus, n, 'a');
+  slow.isBehind = true;
+  for (const client of [slow, quick]) client.connect('a', asked);
+  await eventually(() => assert.equal(quick.numbers.length, 10));
+  await publish(bus, 11, 'a');
+  assert.ok(slow.numbers.length < 10);
+  slow.isBehind = false;
+  await eventually(() => assert.equal(slow.numbers.length, 11));
+  await publish(bus, 12, 'a');
+  for (const client of [slow, quick]) assert.deepEqual(client.heard, upTo(12));
+});
+
+test('a subscriber that leaves while it is resumed leaves nothing behind', async () => {
+  const bus = busWith(200);
+  const { hub, value } = setUpOn(bus);
+  const client = new Client(hub);
+  client.connect('a');
+  await settled();
+  client.disconnect();
+  await publish(bus, 1, 'a');
+  client.connect('a');
+  assert.equal(await value('groups'), 1);
+  client.disconnect();
+  assert.equal(await value('groups'), 0);
+  await settled();
+  await settled();
+  assert.deepEqual(client.heard, []);
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import type { GraphQLError } from 'graphql';
+import type { GapListener, Listener, Subscription } from '../../../../src/bus/bus.ts';
+import { MemoryBus } from '../../../../src/bus/memory-bus.ts';
+import type { Operation } from '../../../../src/executor/operation.ts';
+import { Group } from '../../../../src/hub/group.ts';
+import type { Hub } from '../../../../src/hub/hub.ts';
+import type { SerializedResult } from '../../../../src/hub/result.ts';
+import type { Subscriber } from '../../../../src/hub/subscriber.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
+import { createLog } from '../../../../src/log.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { operation } from '../parts.ts';
+
+export const TOPIC = 'bids';
+
+/** A memory bus that keeps history of the topic. */
+export function busWith(size: number): LossyBus {
+  return new LossyBus({
+    lingerMs: 0,
+    histories: new Map([[TOPIC, { size, ttlMs: 60_000 }]]),
+    metrics: new Metrics(),
+    log: createLog('silent'),
+  });
+}
+
+/** Publishes one event on channels of the topic. */
+export async function publish(bus: MemoryBus, n: number, ...keys: string[]): Promise<void> {
+  const message = { v: 1, t: TOPIC, id: 'bids-1', p: 0, o: n, ts: n, in: 0, key: null, event: { n } };
+  const payload = JSON.stringify(message);
+  await bus.publish(
+    TOPIC,
+    keys.map((key) => ({ channel: channelOf(key), payload })),
+  );
+}
+
+export const channelOf = (key: string): string => `bids:id=${key}`;
+
+interface Result {
+  readonly errors?: unknown;
+  readonly data: { readonly n: number } | null;
+  readonly extensions?: {
+    readonly cursor?: string;
+    readonly recovered?: boolean;
+    readonly gap?: object;
+  };
+}
+
+/** A client that resumes, over whatever connections it has. */
+export class Client {
+  isBehind = false;
+  viewer: Json;
+  /** Events that it has got, and `undefined` wherever it was told that some may be missing. */
+  readonly heard: (number | undefined)[] = [];
+  readonly errors: unknown[] = [];
+  /** Of each subscription. */
+  readonly greetings: boolean[] = [];
+  ended: readonly GraphQLError[] | undefined;
+  cursor: string | null = null;
+  readonly #hub: Hub;
+  #connected: { readonly group: Group; readonly as: Subscriber } | undefined;
+
+  constructor(hub: Hub, viewer: Json = {}) {
+    this.#hub = hub;
+    this.viewer = viewer;
+  }
+
+  get numbers(): readonly number[] {
+    return this.heard.filter((n) => n !== undefined);
+  }
+
+  get isConnected(): boolean {
+    return this.#connected !== undefined;
+  }
+
+  /** Subscribes, with a subscription of its own for each connection. */
+  connect(keys: string | readonly string[], asked: Operation = operation()): void {
+    const viewerNow = (): Json => this.viewer;
+    const isBehindNow = (): boolean => this.isBehind;
+    const as: Subscriber = {
+      owner: {},
+      wantsGaps: true,
+      get viewer() {
+        return viewerNow();
+      },
+      get isBehind() {
+        return isBehindNow();
+      },
+      deliver: (result) => {
+        assert.equal(this.#connected === undefined || this.#connected.as === as, true);
+        this.#take(result);
+      },
+      reconnect: () => assert.fail('it has asked to be told of gaps'),
+      end: (errors) => (this.ended = errors),
+    };
+    const group = this.#hub.join(asked, { id: keys }, as, { cursor: this.cursor });
+    assert.ok(group instanceof Group);
+    this.#connected = { group, as };
+  }
+
+  disconnect(): void {
+    if (this.#connected !== undefined) this.#hub.leave(this.#connected.group, this.#connected.as);
+    this.#connected = undefined;
+  }
+
+  #take(serialized: SerializedResult): void {
+    const { errors, data, extensions = {} } = JSON.parse(serialized.withCursor.json.toString()) as Result;
+    if (errors !== undefined) this.errors.push(errors);
+    if (extensions.recovered !== undefined) this.greetings.push(extensions.recovered);
+    if (extensions.recovered === false || extensions.gap !== undefined) this.heard.push(undefined);
+    if (data !== null) this.heard.push(data.n);
+    if (extensions.cursor !== undefined) this.cursor = extensions.cursor;
+  }
+}
+
+/** A memory bus that can lose messages on their way to the listeners, as a connection does. */
+export class LossyBus extends MemoryBus {
+  isLosing = false;
+  #tellGap: GapListener = () => undefined;
+
+  override onGap(listener?: GapListener): void {
+    if (listener !== undefined) this.#tellGap = listener;
+  }
+
+  override subscribe(topic: string, channel: string, listener: Listener): Subscription {
+    return super.subscribe(topic, channel, (payload) => {
+      if (!this.isLosing) listener(payload);
+    });
+  }
+
+  /** Messages reach listeners again, which are told that some have not. */
+  heal(): void {
+    this.isLosing = false;
+    this.#tellGap(TOPIC);
+  }
+}
