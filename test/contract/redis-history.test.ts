@@ -12,7 +12,8 @@ import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
 const EVENTS_PER_BLINK = 12;
 const VERSION_KEY = `${PREFIX}@version:${TOPIC}`;
 
-const epochOf = async (bus: Bus): Promise<string> => (await bus.readHistory(TOPIC, [CHANNEL], 0)).position.epoch;
+const epochOf = async (bus: Bus): Promise<string> =>
+  (await bus.readHistory(TOPIC, [CHANNEL], 0)).position.epoch;
 
 /** Ten events, each in a call of its own, none of which waits for another. */
 const publishTen = (bus: Bus, first: number): Promise<unknown> =>
@@ -201,7 +202,7 @@ test(
     const channels = Array.from({ length: 600 }, (_, index) => `${CHANNEL}${index}`);
     await Promise.all(channels.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
     for (let n = 1; n <= SIZE; n += 1) await bus.publish(TOPIC, event(n, ...channels));
-    const read = await bus.readHistory(TOPIC, channels);
+    const read = await bus.readHistory(TOPIC, channels, 0);
     const every = Array.from({ length: SIZE }, (_, index) => index + 1);
     assert.deepEqual(
       read.channels.map(({ channel, messages }) => [channel, messages.map(numberIn)]),
@@ -226,5 +227,34 @@ test(
     const version = await client.get(VERSION_KEY);
     await eventually(async () => assert.notEqual(await client.get(VERSION_KEY), version));
     assert.notEqual(await epochOf(bus), before);
+  },
+);
+
+test(
+  'redis: a pod that hears another epoch begin keeps its channels in that one',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const pod = await listen(t, server);
+    const other = await startBus(t, server.port, { ttlMs: 60_000 });
+    const older = await startBus(t, server.port, { hasHistory: false });
+    const client = await redisAdmin(t, server);
+    await other.publish(TOPIC, event(1, CHANNEL));
+    await older.publish(TOPIC, event(2, CHANNEL)); // Ends the epoch.
+    await other.publish(TOPIC, event(3, CHANNEL)); // The first of the next one.
+    await pod.inbox.until(3);
+    const epoch = positionOf(pod.inbox.messages[2] ?? '')?.epoch;
+    const list = `${PREFIX}@history:{${TOPIC}}:${epoch}:${CHANNEL}`;
+    await eventually(async () => assert.equal(await client.exists(list), 1));
+    pod.relay.refuse();
+    await eventually(async () => {
+      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
+      assert.equal(count, 0);
+    });
+    await other.publish(TOPIC, event(4, CHANNEL));
+    pod.relay.admit();
+    await eventually(() => assert.ok(pod.inbox.messages.length === 4 || pod.gaps.length > 0));
+    assert.deepEqual(pod.gaps, []);
+    assert.deepEqual(pod.inbox.messages.map(numberIn), [1, 2, 3, 4]);
   },
 );

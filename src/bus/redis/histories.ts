@@ -140,6 +140,7 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     read: (since, channels) => history.read(since, channels),
     fence,
     missed: () => missed(topic),
+    begunAnew: () => void history.renew(),
     clock,
     log,
   });

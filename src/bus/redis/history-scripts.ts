@@ -44,11 +44,13 @@ return reply
 
 /**
  * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
- * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5… for each
- * event: partition with the topic's id, offset or -1, payload without its opening brace, count of channels, channels.
+ * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 how many
+ * events, 6… for each event: partition with the topic's id, offset or -1, payload without its opening brace, count of
+ * channels, channels.
  *
- * Redis takes back nothing if the script fails midway, so no sequence is given twice even then. A script that is repeated
- * publishes events again, as their offsets are noted at its end: pods find those by their offsets.
+ * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
+ * A script that is repeated publishes events again, as their offsets are noted at its end: pods find those by their
+ * offsets.
  *
  * @returns how many were left out
  */
@@ -56,7 +58,8 @@ export const APPEND = `${BEGINNING}
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * 1.25)
-local offsets, index, dropped = {}, 5, 0
+local offsets, index, dropped = {}, 6, 0
+redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[5])))
 while index <= #ARGV do
   local partition, offset, count = ARGV[index], tonumber(ARGV[index + 1]), tonumber(ARGV[index + 3])
   local last = offsets[partition] or tonumber(redis.call('HGET', KEYS[1], partition) or '-1')
@@ -64,7 +67,6 @@ while index <= #ARGV do
     dropped = dropped + 1
   else
     seq = seq + 1
-    redis.call('HSET', KEYS[1], 'seq', seq)
     local message = '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. '],' .. ARGV[index + 2]
     for at = index + 4, index + 3 + count do
       local length = redis.call('RPUSHX', prefix .. ARGV[at], message)

@@ -60,7 +60,8 @@ export class TopicHistory {
 
   publishes(batch: readonly Publication[], version: string): Command {
     const { settings } = this.#options;
-    return this.#script(APPEND, version, String(settings.size), ...eventsIn(batch));
+    const { count, args } = eventsIn(batch);
+    return this.#script(APPEND, version, String(settings.size), String(count), ...args);
   }
 
   /** This pod has subscribed to the channel. Resolves also if Redis refuses to keep it. */
@@ -91,8 +92,12 @@ export class TopicHistory {
     const { clock, settings } = this.#options;
     while (!signal.aborted) {
       await clock.sleep(settings.ttlMs / RENEWALS_PER_TTL, signal);
-      if (!signal.aborted) await this.#keep([...this.#channels]);
+      if (!signal.aborted) await this.renew();
     }
+  }
+
+  async renew(): Promise<void> {
+    await this.#keep([...this.#channels]);
   }
 
   /**
@@ -151,12 +156,14 @@ export class TopicHistory {
 }
 
 /** See APPEND. Publications of one event follow each other, and have the same payload. */
-function eventsIn(batch: readonly Publication[]): string[] {
+function eventsIn(batch: readonly Publication[]): { count: number; args: string[] } {
+  let count = 0;
   const args: string[] = [];
   for (let index = 0; index < batch.length;) {
     const { payload, source } = batch[index] as Publication;
     const channels: string[] = [];
     for (; batch[index]?.payload === payload; index += 1) channels.push(batch[index]?.channel ?? '');
+    count += 1;
     const partition = `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
     args.push(
       partition,
@@ -166,7 +173,7 @@ function eventsIn(batch: readonly Publication[]): string[] {
       ...channels,
     );
   }
-  return args;
+  return { count, args };
 }
 
 /** See JOIN. The first element of a list may be no message, but only say from where on it is complete. */

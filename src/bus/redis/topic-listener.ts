@@ -11,6 +11,8 @@ interface TopicListenerOptions {
   readonly fence: () => Promise<void>;
   /** Messages may be missing before those that are heard next. */
   readonly missed: () => void;
+  /** The history has another epoch than before: none of its channels may be kept in it. */
+  readonly begunAnew: () => void;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly log: Log;
 }
@@ -72,8 +74,12 @@ export class TopicListener {
   /** All messages up to this position have been heard, unless the connection was lost meanwhile. */
   advance(position: HistoryPosition): void {
     if (this.#held !== undefined) return;
-    const { epoch, sequence } = this.#position ?? {};
-    if (epoch !== position.epoch || (sequence ?? 0) < position.sequence) this.#position = position;
+    const last = this.#position;
+    if (last !== undefined && last.epoch !== position.epoch) {
+      this.#lastSequence = -1;
+      this.#options.begunAnew();
+    }
+    if (last?.epoch !== position.epoch || last.sequence < position.sequence) this.#position = position;
   }
 
   /** @returns the listener to be called with the messages of the channel as they arrive */
@@ -136,7 +142,9 @@ export class TopicListener {
     const last = this.#position;
     if (last === undefined) throw new Error('no message with a position has been heard before');
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
-    if (position.sequence < last.sequence) throw new Error('Redis has lost the last messages');
+    if (position.sequence < Math.max(last.sequence, this.#lastSequence)) {
+      throw new Error('Redis has lost the last messages');
+    }
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
       if (from > last.sequence) {
         throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);

@@ -18,6 +18,7 @@ function listen() {
     read: (since) => new Promise((answer) => reads.push({ since, answer })),
     fence: async () => undefined,
     missed: () => assert.fail('all that was missed can be read'),
+    begunAnew: () => assert.fail('the epoch is the same'),
     clock: systemClock,
     log: createLog('silent'),
   });
