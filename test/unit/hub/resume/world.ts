@@ -12,7 +12,7 @@ import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { operation } from '../parts.ts';
 
-export const TOPIC = 'bids';
+const TOPIC = 'bids';
 
 /** A memory bus that keeps history of the topic. */
 export function busWith(size: number): LossyBus {
@@ -34,7 +34,7 @@ export async function publish(bus: MemoryBus, n: number, ...keys: string[]): Pro
   );
 }
 
-export const channelOf = (key: string): string => `bids:id=${key}`;
+const channelOf = (key: string): string => `bids:id=${key}`;
 
 interface Result {
   readonly errors?: unknown;
