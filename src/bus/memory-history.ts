@@ -38,7 +38,7 @@ export class MemoryHistory {
   }
 
   keeps(channel: string): boolean {
-    return this.#kept(channel) !== undefined;
+    return this.#settings.keepsAll || this.#kept(channel) !== undefined;
   }
 
   joined(channel: string): void {
@@ -62,6 +62,7 @@ export class MemoryHistory {
     if (payload !== this.#lastPayload) this.#sequence += 1;
     this.#lastPayload = payload;
     const message = withPosition(this.position, payload);
+    if (this.#settings.keepsAll) this.#keep(channel);
     const kept = this.#kept(channel);
     if (kept !== undefined) {
       const { size } = this.#settings;
@@ -77,6 +78,18 @@ export class MemoryHistory {
       return { channel, from, messages: [...messages] };
     });
     return { position: this.position, channels: kept };
+  }
+
+  /** Channels without a listener are in the order in which their times end. */
+  #keep(channel: string): void {
+    const kept = this.#kept(channel) ?? { from: this.#sequence - 1, messages: [], endsAt: 0 };
+    if (kept.endsAt !== Infinity) kept.endsAt = this.#now() + this.#settings.ttlMs;
+    this.#channels.delete(channel);
+    this.#channels.set(channel, kept);
+    for (const [name, { endsAt }] of this.#channels) {
+      if (endsAt > this.#now() && endsAt !== Infinity) return;
+      if (endsAt !== Infinity) this.#channels.delete(name);
+    }
   }
 
   #cut(channel: string, { messages, endsAt }: KeptChannel): void {

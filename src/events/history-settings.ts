@@ -4,4 +4,6 @@ export interface HistorySettings {
   readonly size: number;
   /** How long a channel is kept that no pod is subscribed to, in ms. */
   readonly ttlMs: number;
+  /** Whether all channels are kept, for this time after their last messages; else only those that have subscribers. */
+  readonly keepsAll: boolean;
 }

@@ -29,7 +29,7 @@ export function bindingsOf(
   guards: Guards,
 ): Map<string, Binding> {
   return new Map(
-    fields.map(({ field, topic, key, condition, shares }) => {
+    fields.map(({ field, topic, key, condition, shares, replay }): [string, Binding] => {
       const types: FilterTypes = {
         field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
         argument: (name) => field.args.find((argument) => argument.name === name)?.type,
@@ -41,7 +41,8 @@ export function bindingsOf(
       const rules = subscriptionRules(guards, field, schema, definition);
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
       const keyRequired = argument !== undefined && isNonNullType(argument);
-      return [field.name, { field: field.name, topic, key, keyRequired, keyForm, filter, access, shares }];
+      const { name } = field;
+      return [name, { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay }];
     }),
   );
 }
@@ -85,7 +86,11 @@ function largerHistory(
   other: HistorySettings | undefined,
 ): HistorySettings | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return { size: Math.max(one.size, other.size), ttlMs: Math.max(one.ttlMs, other.ttlMs) };
+  return {
+    size: Math.max(one.size, other.size),
+    ttlMs: Math.max(one.ttlMs, other.ttlMs),
+    keepsAll: one.keepsAll || other.keepsAll,
+  };
 }
 
 function typeAt(

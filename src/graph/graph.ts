@@ -53,6 +53,8 @@ export interface Binding {
   readonly access?: ((args: Arguments) => SubscriptionAccess) | undefined;
   /** False with `sharing: NEVER`: each event is executed for each subscriber separately. */
   readonly shares: boolean;
+  /** Events of its channels that a subscription begins with. Absent or 0: none. */
+  readonly replay?: number;
 }
 
 /** A loaded graph: what the rest of the gateway needs of it. */

@@ -121,10 +121,11 @@ export class Hub {
     const noRoom = known === undefined ? this.#noRoomFor(plan) : undefined;
     if (noRoom !== undefined) return [noRoom];
     const group = known ?? new Group(plan, this.#services);
-    if (cursor === undefined) group.add(subscriber);
-    else group.beginResuming(subscriber);
+    const isResumed = cursor !== undefined || plan.replay > 0;
+    if (isResumed) group.beginResuming(subscriber);
+    else group.add(subscriber);
     if (known === undefined) this.#open(group);
-    if (cursor !== undefined) this.#resumes.begin(group, subscriber, cursor, this.#joined(group));
+    if (isResumed) this.#resumes.begin(group, subscriber, cursor, this.#joined(group));
     return group;
   }
 

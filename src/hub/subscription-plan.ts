@@ -26,6 +26,8 @@ export interface SubscriptionPlan {
   readonly refusal?: ((viewer: Json) => GraphQLError | undefined) | undefined;
   /** Subscribers whose viewers agree on all that was read share a result; else each is executed for alone. */
   readonly shares: boolean;
+  /** Events of its channels that each subscriber begins with. */
+  readonly replay: number;
 }
 
 export interface PlanServices {
@@ -53,8 +55,19 @@ export function planSubscription(
     const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
     const access = binding.access?.(root.args);
     const filter = bothFilters(binding.filter?.(root.args), access?.filter);
-    const { topic, field, shares } = binding;
-    return { operation, key, variables, topic, channels, field, filter, refusal: access?.refusal, shares };
+    const { topic, field, shares, replay = 0 } = binding;
+    return {
+      operation,
+      key,
+      variables,
+      topic,
+      channels,
+      field,
+      filter,
+      refusal: access?.refusal,
+      shares,
+      replay,
+    };
   } catch (error) {
     return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];
   }

@@ -28,6 +28,48 @@ export const numberIn = (payload: Buffer | string): number =>
 const upTo = (last: number, first = 1): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
+/** What every bus must do that keeps all channels of the topic. */
+export function testKeepingAll(name: string, options: TestOptions, make: MakeBus): void {
+  const [a, b] = CHANNELS;
+
+  test(`${name}: all channels are kept, before any pod has subscribed to them`, options, async (t) => {
+    const bus = await make(t);
+    assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a, b]));
+    for (const n of upTo(2 * SIZE)) await bus.publish(TOPIC, [...event(2 * n, a), ...event(2 * n + 1, b)]);
+    await bus.subscribe(TOPIC, a, () => undefined).ready;
+    const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
+    const numbers = channels[0]?.messages.map(numberIn) ?? [];
+    assert.ok(numbers.length >= SIZE && numbers.length <= 1.25 * SIZE, `${numbers.length}`);
+    const last = upTo(2 * SIZE, 2 * SIZE - numbers.length + 1);
+    assert.deepEqual(
+      numbers,
+      last.map((n) => 2 * n),
+    );
+    assert.deepEqual(bus.position(TOPIC), position);
+  });
+
+  test(
+    `${name}: a channel that no pod subscribes to is kept for a time after its last message`,
+    options,
+    async (t) => {
+      const bus = await make(t);
+      await bus.publish(TOPIC, event(1, a));
+      const until = performance.now() + 2 * TTL_MS;
+      // Others go on meanwhile.
+      let n = 1;
+      await eventually(async () => {
+        await bus.publish(TOPIC, event((n += 1), b));
+        assert.ok(performance.now() > until);
+      });
+      await Promise.all([a, b].map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
+      const { channels } = await bus.readHistory(TOPIC, [a, b], 0);
+      assert.deepEqual(channels[0]?.messages, []);
+      assert.deepEqual(channels[0]?.from, channels[1]?.messages.map(positionOf).at(-1)?.sequence);
+      assert.ok((channels[1]?.messages.length ?? 0) > 0);
+    },
+  );
+}
+
 /** What every bus must do that keeps history. `make` gives one that is started, and has been reached. */
 export function testHistory(name: string, options: TestOptions, make: MakeBus): void {
   const check = (title: string, run: (bus: Bus) => Promise<void>): void => {
@@ -81,10 +123,16 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
     await subscription.ready;
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
     subscription.leave();
-    await bus.publish(TOPIC, event(1, a));
+    // Long enough to have left the channel, and not for it to be kept no longer.
+    const until = performance.now() + TTL_MS / 4;
+    let n = 0;
+    await eventually(async () => {
+      if (n < SIZE) await bus.publish(TOPIC, event((n += 1), a));
+      assert.ok(performance.now() > until);
+    });
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
     const { channels } = await bus.readHistory(TOPIC, [a], 0);
-    assert.equal(channels[0]?.messages.length, 1);
+    assert.deepEqual(channels[0]?.messages.map(numberIn), upTo(n));
     await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set()));
   });
 

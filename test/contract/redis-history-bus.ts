@@ -17,7 +17,7 @@ export const PREFIX = 'history:';
 export async function startBus(
   t: TestContext,
   port: number,
-  { user = '', ttlMs = TTL_MS, hasHistory = true, log = createLog('silent') } = {},
+  { user = '', ttlMs = TTL_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
 ): Promise<Bus> {
   const bus = ioredisBus({
     url: `redis://${user}127.0.0.1:${port}`,
@@ -25,7 +25,7 @@ export async function startBus(
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
-    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs }]]) }),
+    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]) }),
     timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
     metrics: new Metrics(),
     log,

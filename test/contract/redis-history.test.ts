@@ -5,7 +5,7 @@ import { positionOf } from '../../src/bus/history.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
-import { event, numberIn, SIZE, testHistory, TOPIC } from './history.ts';
+import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
 
 /** Takes longer than to connect again. */
@@ -24,6 +24,10 @@ const publishTen = (bus: Bus, first: number): Promise<unknown> =>
   );
 
 testHistory('redis', needs('redis-server'), async (t) => startBus(t, (await startRedis(t)).port));
+
+testKeepingAll('redis', needs('redis-server'), async (t) =>
+  startBus(t, (await startRedis(t)).port, { keepsAll: true }),
+);
 
 test(
   'redis: an event that is published again is neither kept nor heard twice',

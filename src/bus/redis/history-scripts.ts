@@ -44,9 +44,9 @@ return reply
 
 /**
  * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
- * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 how many
- * events, 6… for each event: partition with the topic's id, offset or -1, payload without its opening brace, count of
- * channels, channels.
+ * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
+ * long a list is kept that there was none of before, in ms, or 0 if none is made, 6 how many events, 7… for each event:
+ * partition with the topic's id, offset or -1, payload without its opening brace, count of channels, channels.
  *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
  * A script that is repeated publishes events again, as their offsets are noted at its end: pods find those by their
@@ -58,8 +58,9 @@ export const APPEND = `${BEGINNING}
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * 1.25)
-local offsets, index, dropped = {}, 6, 0
-redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[5])))
+local ttl = tonumber(ARGV[5])
+local offsets, index, dropped = {}, 7, 0
+redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[6])))
 while index <= #ARGV do
   local partition, offset, count = ARGV[index], tonumber(ARGV[index + 1]), tonumber(ARGV[index + 3])
   local last = offsets[partition] or tonumber(redis.call('HGET', KEYS[1], partition) or '-1')
@@ -69,7 +70,8 @@ while index <= #ARGV do
     seq = seq + 1
     local message = '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. '],' .. ARGV[index + 2]
     for at = index + 4, index + 3 + count do
-      local length = redis.call('RPUSHX', prefix .. ARGV[at], message)
+      local length = redis.call(ttl > 0 and 'RPUSH' or 'RPUSHX', prefix .. ARGV[at], message)
+      if ttl > 0 then redis.call('PEXPIRE', prefix .. ARGV[at], ttl) end
       if length > most then redis.call('LTRIM', prefix .. ARGV[at], -size, -1) end
       redis.call('PUBLISH', ARGV[at], message)
     end

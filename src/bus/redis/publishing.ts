@@ -170,6 +170,7 @@ export class Publishing {
   ): Promise<ReadonlySet<string> | undefined> {
     const history = this.#options.histories.get(topic);
     if (history === undefined) return undefined;
+    if (history.keepsAll) return new Set(channels);
     const told = (refusal: string | undefined): void => history.told('ask', refusal);
     const asking = this.#versions.runScript(topic, (version) => history.asksFor(channels, version), told);
     const flags = (await this.#onMaster(asking)) as readonly number[] | undefined;

@@ -53,6 +53,11 @@ export class TopicHistory {
     this.#options = options;
   }
 
+  /** Whether all channels are kept, so that there is nothing to ask. */
+  get keepsAll(): boolean {
+    return this.#options.settings.keepsAll;
+  }
+
   /** Asks which channels are kept or subscribed to: see INTEREST. */
   asksFor(channels: readonly string[], version: string): Command {
     return this.#script(INTEREST, version, ...channels);
@@ -61,7 +66,8 @@ export class TopicHistory {
   publishes(batch: readonly Publication[], version: string): Command {
     const { settings } = this.#options;
     const { count, args } = eventsIn(batch);
-    return this.#script(APPEND, version, String(settings.size), String(count), ...args);
+    const { size, ttlMs, keepsAll } = settings;
+    return this.#script(APPEND, version, String(size), String(keepsAll ? ttlMs : 0), String(count), ...args);
   }
 
   /** This pod has subscribed to the channel. Resolves also if Redis refuses to keep it. */

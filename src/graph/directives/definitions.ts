@@ -17,6 +17,7 @@ const GATEWAY_SDL = /* GraphQL */ `
     format: EventFormat = JSON
     sharing: EventSharing = READS
     history: EventHistory
+    replay: Int
   ) on FIELD_DEFINITION
 
   """

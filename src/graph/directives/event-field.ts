@@ -9,7 +9,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
-import { readHistory } from './history.ts';
+import { keptFor, readHistory, readReplay } from './history.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
 import type { KeyStyle } from '../../events/event.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
@@ -27,6 +27,8 @@ export interface EventField {
   readonly condition: Condition | undefined;
   readonly shares: boolean;
   readonly history: HistorySettings | undefined;
+  /** Events that a subscription begins with; 0: none. */
+  readonly replay: number;
   readonly place: Place;
   /** Position of the value of an argument of `@event`; of the directive, if it does not have that argument. */
   placeOfArgument(name: string): Place;
@@ -75,6 +77,7 @@ function readEventField(
     );
     return undefined;
   }
+  const replay = readReplay(values['replay'], placeOfArgument('replay'), findings);
   return {
     field,
     topic,
@@ -83,7 +86,8 @@ function readEventField(
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
     shares: values['sharing'] !== 'NEVER',
-    history: readHistory(values['history'], valueOf('history'), file, findings),
+    history: keptFor(readHistory(values['history'], valueOf('history'), file, findings), replay),
+    replay,
     place,
     placeOfArgument,
   };

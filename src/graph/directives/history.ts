@@ -1,9 +1,12 @@
 import { Kind, type ConstValueNode } from 'graphql';
 import type { HistorySettings } from '../../events/history-settings.ts';
-import { placeOf, type Findings } from '../diagnostic.ts';
+import { placeOf, type Findings, type Place } from '../diagnostic.ts';
 
 /** Most of each: events of a channel, which Redis reads as a whole while nothing else runs in it, and a day. */
 const MOST = { size: 10_000, ttl_seconds: 86_400 } as const;
+
+/** Of a topic that is kept for `replay` alone. */
+const REPLAY_TTL_MS = MOST.ttl_seconds * 1_000;
 
 type Part = keyof typeof MOST;
 
@@ -44,5 +47,29 @@ export function readHistory(
   };
   check('size', size);
   check('ttl_seconds', ttl);
-  return { size, ttlMs: ttl * 1_000 };
+  return { size, ttlMs: ttl * 1_000, keepsAll: false };
+}
+
+/**
+ * Reads the argument `replay` of `@event`.
+ *
+ * @param value coerced
+ * @returns 0 if nothing is replayed
+ */
+export function readReplay(value: unknown, place: Place, findings: Findings): number {
+  if (typeof value !== 'number') return 0;
+  if (value >= 1 && value <= MOST.size) return value;
+  findings.error(
+    place,
+    `expected replay from 1 to ${MOST.size}, got ${value}`,
+    'Leave it out to begin with the next event.',
+  );
+  return 0;
+}
+
+/** What is kept for a field: for `replay` the events of all keys, since it is not known who will subscribe. */
+export function keptFor(history: HistorySettings | undefined, replay: number): HistorySettings | undefined {
+  if (replay === 0) return history;
+  const { size, ttlMs } = history ?? { size: replay, ttlMs: REPLAY_TTL_MS };
+  return { size: Math.max(size, replay), ttlMs, keepsAll: true };
 }

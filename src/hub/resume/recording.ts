@@ -77,6 +77,11 @@ export class Recording {
     if (epoch === this.#epoch) this.#upTo = Math.max(this.#upTo, sequence);
   }
 
+  /** The sequences of its last messages, up to `count` of them. */
+  last(count: number): number[] {
+    return this.#messages.slice(-count).map(({ sequence }) => sequence);
+  }
+
   /** The first message behind this sequence. */
   behind(sequence: number): RecordedMessage | undefined {
     let [low, high] = [0, this.#messages.length];

@@ -54,11 +54,12 @@ export class Resumes {
 
   /**
    * @param group of which it is to be a subscriber, and has been told so by `beginResuming`
-   * @param cursor as the client has sent it; null: it has none, and begins now
+   * @param cursor as the client has sent it; null: it has none; undefined: it does not know of cursors
    * @param joined resolves once all channels of the group have been joined
    */
   begin(group: Group, subscriber: Subscriber, cursor: unknown, joined: Promise<unknown>): void {
-    if (cursor === null && group.isSubscribed) this.#goLive(group, subscriber, true);
+    if (cursor === null && group.isSubscribed && group.plan.replay === 0)
+      this.#goLive(group, subscriber, cursor);
     else void this.#bring(group, subscriber, cursor, joined);
   }
 
@@ -71,59 +72,95 @@ export class Resumes {
     try {
       await joined;
       const at = parseCursor(cursor);
-      if (at === undefined || !(await this.#isCovered(group, at))) {
-        this.#goLive(group, subscriber, cursor === null);
-        return;
+      if (at !== undefined && (await this.#isCovered(group, at))) {
+        this.#greet(group, subscriber, at, 'recovered', cursor);
+        this.#enqueue(group, { subscriber, ...at });
+      } else if (group.plan.replay > 0) {
+        await this.#replayLast(group, subscriber, cursor);
+      } else {
+        this.#goLive(group, subscriber, cursor);
       }
-      this.#greet(group, subscriber, at, 'recovered');
-      this.#enqueue(group, { subscriber, ...at });
     } catch (error) {
       // Where a channel can't be joined, the group has ended its subscribers.
       if (!group.isResuming(subscriber)) return;
       this.#services.log.error({ err: error }, 'a subscription could not be resumed');
-      this.#goLive(group, subscriber, false);
+      this.#goLive(group, subscriber, cursor);
     }
   }
 
-  /** Has the channels of the group recorded. @returns whether all is there that was carried behind this position */
+  /** The subscriber begins with the last events of its channels. */
+  async #replayLast(group: Group, subscriber: Subscriber, cursor: unknown): Promise<void> {
+    const { topic, replay } = group.plan;
+    const begin = await this.#record(group, {
+      epoch: this.#services.position(topic)?.epoch ?? '',
+      sequence: 0,
+    });
+    if (begin === undefined) {
+      this.#goLive(group, subscriber, cursor);
+      return;
+    }
+    const sequences = this.#services
+      .channelsOf(group)
+      .flatMap(({ recording }) => recording?.last(replay) ?? []);
+    const last = [...new Set(sequences)].toSorted((one, other) => one - other).slice(-replay);
+    const at = { epoch: begin.epoch, sequence: last[0] === undefined ? begin.sequence : last[0] - 1 };
+    this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
+    this.#enqueue(group, { subscriber, ...at });
+  }
+
   async #isCovered(group: Group, at: HistoryPosition): Promise<boolean> {
+    return (await this.#record(group, at)) !== undefined && isRecorded(this.#services.channelsOf(group), at);
+  }
+
+  /**
+   * Has the channels of the group recorded behind a position, or as far back as they are kept.
+   *
+   * @returns a position up to which all messages have been taken; undefined if nothing can be recorded
+   */
+  async #record(group: Group, at: HistoryPosition): Promise<HistoryPosition | undefined> {
     const { topic } = group.plan;
     const heard = this.#services.position(topic);
-    if (heard === undefined) return false;
+    if (heard === undefined) return undefined;
     await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
     const channels = this.#services.channelsOf(group);
     for (const { recording } of channels) recording?.advance(heard);
     try {
       await this.#recordings.open(topic, channels, at);
     } catch (thrown) {
-      if (thrown instanceof NoHistory) return false;
+      if (thrown instanceof NoHistory) return undefined;
       throw thrown;
     }
     this.#recordings.release(channels);
-    return isRecorded(channels, at);
+    return heard;
   }
 
-  /** The subscriber gets what comes from now on. */
-  #goLive(group: Group, subscriber: Subscriber, isNew: boolean): void {
+  /**
+   * The subscriber gets what comes from now on.
+   *
+   * @param cursor see `begin`: one that can't be used, if there is one
+   */
+  #goLive(group: Group, subscriber: Subscriber, cursor: unknown): void {
     const { position, afterWaiting } = this.#services;
     const at = position(group.plan.topic);
     afterWaiting(() => {
-      this.#greet(group, subscriber, at, isNew && at !== undefined ? 'new' : 'lost');
+      this.#greet(group, subscriber, at, cursor === null && at !== undefined ? 'new' : 'lost', cursor);
       group.takeOver([subscriber]);
     });
   }
 
+  /** @param cursor see `begin`: one who does not know of cursors is not greeted */
   #greet(
     group: Group,
     subscriber: Subscriber,
     position: HistoryPosition | undefined,
     outcome: 'new' | 'recovered' | 'lost',
+    cursor: unknown,
   ): void {
-    if (!group.isResuming(subscriber)) return;
-    const cursor = position && { cursor: cursorOf(position) };
-    const text = `${cursor?.cursor} ${outcome}`;
+    if (cursor === undefined || !group.isResuming(subscriber)) return;
+    const known = position && { cursor: cursorOf(position) };
+    const text = `${known?.cursor} ${outcome}`;
     if (this.#lastGreeting?.text !== text) {
-      const extensions = { ...cursor, recovered: outcome !== 'lost' };
+      const extensions = { ...known, recovered: outcome !== 'lost' };
       this.#lastGreeting = { text, result: new SerializedResult({ data: null, extensions }) };
     }
     subscriber.deliver(this.#lastGreeting.result);

@@ -85,6 +85,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       field: 'see',
       filter: options.filter,
       shares: options.shares ?? true,
+      replay: 0,
     },
     {
       executor,

@@ -50,6 +50,18 @@ const CASES: readonly Case[] = [
     ['schema.graphql:3:38 error: history: expected size or ttl_seconds, got ttl'],
     'size: Int! and ttl_seconds: Int!',
   ],
+  [
+    'a replay of nothing',
+    bid('@event(topic: "bids", replay: 0)'),
+    ['schema.graphql:3:35 error: expected replay from 1 to 10000, got 0'],
+    'Leave it out to begin with the next event',
+  ],
+  [
+    'a replay of too many events',
+    bid('@event(topic: "bids", replay: 10001)'),
+    ['schema.graphql:3:35 error: expected replay from 1 to 10000, got 10001'],
+    'Leave it out to begin with the next event',
+  ],
 ];
 
 describe('the history of @event', () => {

@@ -18,9 +18,17 @@ describe('the history of a topic', () => {
   });
 
   it('has defaults for what a field leaves out', async (t) => {
-    assert.deepEqual(await historyOf(t, 'history: {}'), { size: 256, ttlMs: 120_000 });
-    assert.deepEqual(await historyOf(t, 'history: { size: 9 }'), { size: 9, ttlMs: 120_000 });
-    assert.deepEqual(await historyOf(t, 'history: { ttl_seconds: 9 }'), { size: 256, ttlMs: 9_000 });
+    assert.deepEqual(await historyOf(t, 'history: {}'), { size: 256, ttlMs: 120_000, keepsAll: false });
+    assert.deepEqual(await historyOf(t, 'history: { size: 9 }'), {
+      size: 9,
+      ttlMs: 120_000,
+      keepsAll: false,
+    });
+    assert.deepEqual(await historyOf(t, 'history: { ttl_seconds: 9 }'), {
+      size: 256,
+      ttlMs: 9_000,
+      keepsAll: false,
+    });
   });
 
   it('has the largest values of any of its fields, in whatever order they come', async (t) => {
@@ -30,8 +38,25 @@ describe('the history of a topic', () => {
       'history: { size: 20, ttl_seconds: 600 }',
       'history: { size: 299, ttl_seconds: 599 }',
     ];
-    assert.deepEqual(await historyOf(t, ...fields), { size: 300, ttlMs: 600_000 });
-    assert.deepEqual(await historyOf(t, ...fields.toReversed()), { size: 300, ttlMs: 600_000 });
+    assert.deepEqual(await historyOf(t, ...fields), { size: 300, ttlMs: 600_000, keepsAll: false });
+    assert.deepEqual(await historyOf(t, ...fields.toReversed()), {
+      size: 300,
+      ttlMs: 600_000,
+      keepsAll: false,
+    });
+  });
+
+  it('is that of all channels, as long as a day, where a field replays events', async (t) => {
+    const day = 86_400_000;
+    assert.deepEqual(await historyOf(t, 'replay: 3'), { size: 3, ttlMs: day, keepsAll: true });
+    const kept = { size: 9, ttlMs: 60_000, keepsAll: true };
+    assert.deepEqual(await historyOf(t, 'replay: 9, history: { size: 3, ttl_seconds: 60 }'), kept);
+    assert.deepEqual(await historyOf(t, 'replay: 1, history: { size: 9, ttl_seconds: 60 }'), kept);
+    assert.deepEqual(await historyOf(t, 'history: {}', 'replay: 1'), {
+      size: 256,
+      ttlMs: day,
+      keepsAll: true,
+    });
   });
 
   it('is kept of its own topic only', async (t) => {

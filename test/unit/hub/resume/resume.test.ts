@@ -212,3 +212,35 @@ test('a subscriber that leaves while it is resumed leaves nothing behind', async
   await settled();
   assert.deepEqual(client.heard, []);
 });
+
+test('a subscription with a replay begins with the last events of its channels', async () => {
+  const bus = busWith(50, true);
+  const { hub } = setUpOn(bus, { binding: { replay: 3 } });
+  for (const n of upTo(10)) await publish(bus, n, n % 2 === 0 ? 'a' : 'b');
+  const clients = [['a'], ['b'], ['a', 'b'], ['c']].map((keys) => ({ keys, client: new Client(hub) }));
+  for (const { keys, client } of clients) client.connect(keys);
+  const heard = () => clients.map(({ client }) => client.heard);
+  await eventually(() => assert.deepEqual(heard(), [[6, 8, 10], [5, 7, 9], [8, 9, 10], []]));
+  await eventually(() => assert.ok(clients.every(({ client }) => client.greetings.length === 1)));
+  await publish(bus, 11, 'a', 'b', 'c');
+  await eventually(() => {
+    assert.deepEqual(heard(), [[6, 8, 10, 11], [5, 7, 9, 11], [8, 9, 10, 11], [11]]);
+  });
+  const { client } = clients[0] ?? assert.fail();
+  client.disconnect();
+  for (const n of upTo(20, 12)) await publish(bus, n, 'a');
+  client.connect('a');
+  await eventually(() => assert.deepEqual(client.heard, [6, 8, 10, 11, ...upTo(20, 12)]));
+});
+
+test('a replay needs no client that resumes', async () => {
+  const bus = busWith(50, true);
+  const { hub, join } = setUpOn(bus, { binding: { replay: 1 } });
+  for (const n of upTo(3)) await publish(bus, n, 'a');
+  const asked = operation();
+  const { subscriber } = join(asked, { id: 'a' });
+  await eventually(() => assert.deepEqual(subscriber.results, [{ data: { n: 3 } }]));
+  await publish(bus, 4, 'a');
+  assert.deepEqual(subscriber.results, [{ data: { n: 3 } }, { data: { n: 4 } }]);
+  assert.equal(hub.inspect(1).groups.subscribers, 1);
+});

@@ -15,10 +15,10 @@ import { operation } from '../parts.ts';
 const TOPIC = 'bids';
 
 /** A memory bus that keeps history of the topic. */
-export function busWith(size: number): LossyBus {
+export function busWith(size: number, keepsAll = false): LossyBus {
   return new LossyBus({
     lingerMs: 0,
-    histories: new Map([[TOPIC, { size, ttlMs: 60_000 }]]),
+    histories: new Map([[TOPIC, { size, ttlMs: 60_000, keepsAll }]]),
     metrics: new Metrics(),
     log: createLog('silent'),
   });
