@@ -50,6 +50,19 @@ module.exports = {
       to: { path: '^(test|loadtest|scripts)/' },
     },
     {
+      name: 'client-stands-alone',
+      severity: 'error',
+      comment: 'src/client runs in browsers of others: it imports neither packages, Node.js nor the gateway.',
+      from: { path: '^src/client/' },
+      to: { pathNot: '^src/client/' },
+    },
+    {
+      name: 'client-is-not-of-the-gateway',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/client/' },
+      to: { path: '^src/client/' },
+    },
+    {
       name: 'one-seam-for-kafka',
       severity: 'error',
       comment:

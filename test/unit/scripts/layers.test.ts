@@ -12,6 +12,8 @@ const FAULTY = {
   'src/bus/bus.ts': `import { hub } from '../hub/hub.ts';\nexport const bus = hub;\n`,
   'src/config/config.ts': `import type { Hub } from '../hub/hub.ts';\nexport const config: Hub = {};\n`,
   'src/hub/hub.ts': `export const hub = 1;\nexport interface Hub {}\n`,
+  'src/client/client.ts': `import type { Client } from 'graphql-ws';\nimport { hub } from '../hub/hub.ts';\nexport const client: Client = hub;\n`,
+  'src/ingest/ingest.ts': `import { client } from '../client/client.ts';\nexport const ingest = client;\n`,
   'test/helpers/a.ts': `import { b } from './b.ts';\nexport const a = () => b;\n`,
   'test/helpers/b.ts': `import { a } from './a.ts';\nexport const b = () => a;\n`,
 };
@@ -30,6 +32,15 @@ test('An import of a type from a layer above fails the check', () => {
 
 test('A circle fails the check, in tests too', () => {
   assert.match(faults(), /no-circles: test\/helpers\/a\.ts →/);
+});
+
+test('The client of browsers imports nothing from elsewhere, types included', () => {
+  assert.match(faults(), /client-stands-alone: src\/client\/client\.ts → src\/hub\/hub\.ts/);
+  assert.match(faults(), /client-stands-alone: src\/client\/client\.ts → .*node_modules\/graphql-ws/);
+});
+
+test('An import of the client of browsers into the gateway fails the check', () => {
+  assert.match(faults(), /client-is-not-of-the-gateway: src\/ingest\/ingest\.ts → src\/client\/client\.ts/);
 });
 
 test('An import from a layer below passes the check', () => {

@@ -1,0 +1,24 @@
+/**
+ * What is used of graphql-ws, of its version 5 as well as 6. These are types of our own, so that the client has no
+ * dependency.
+ */
+export interface SocketClient {
+  on(event: 'connected', listener: () => void): unknown;
+  subscribe(payload: Payload, sink: Sink): () => void;
+}
+
+export interface Payload {
+  readonly extensions?: Record<string, unknown> | null | undefined;
+}
+
+export interface Sink {
+  next(result: Result): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+export interface Result {
+  readonly data?: unknown;
+  readonly errors?: unknown;
+  readonly extensions?: unknown;
+}

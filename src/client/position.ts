@@ -1,0 +1,69 @@
+import type { Gap } from './gap.ts';
+import type { Payload, Result } from './graphql-ws.ts';
+
+/** How far one subscription has come, over all sockets that it has had. */
+export interface Position<P> {
+  /**
+   * A copy of what was subscribed with. Its `extensions.resume` changes in place: graphql-ws writes the payload to each
+   * new socket as it is by then.
+   */
+  readonly payload: P;
+  /** @returns whether the result is for the subscriber; the others are between server and client. */
+  take(result: Result): boolean;
+}
+
+interface Notes {
+  readonly cursor?: unknown;
+  readonly recovered?: unknown;
+  readonly gap?: { readonly topic: string; readonly at: number };
+}
+
+/**
+ * @param payload with a cursor as its `extensions.resume` the subscription goes on behind that one
+ * @param socket tells the sockets of the client apart: a number that is another one after each reconnect
+ * @param onGap is called before the first result behind the gap
+ */
+export function startPosition<P extends Payload>(
+  payload: P,
+  socket: () => number,
+  onGap: (gap: Gap<P>) => void,
+): Position<P> {
+  const given = payload.extensions?.['resume'] ?? null;
+  const extensions: { resume: unknown } = { ...payload.extensions, resume: given };
+  /** The cursor of the last event; that of a greeting is of no event, or of one that is yet to be replayed. */
+  let last = given;
+  let heardOn = -1;
+  /** Whether the server of this socket has greeted: others know no cursors, and their results are left alone. */
+  let greeted = false;
+  /** Whether there is something to go on from. */
+  let begun = given !== null;
+
+  function take(result: Result): boolean {
+    const { cursor, recovered, gap } = (result.extensions ?? {}) as Notes;
+    const isNotice = result.data === null && !result.errors;
+    const isGreeting = isNotice && typeof recovered === 'boolean';
+    if (isGreeting || heardOn !== socket()) {
+      heardOn = socket();
+      greeted = isGreeting;
+      arrive(isGreeting && recovered === true, isGreeting ? cursor : undefined);
+    }
+    if (!greeted) return true;
+    if (gap) onGap({ payload, reason: 'gap', topic: gap.topic, at: gap.at });
+    if (isGreeting || (isNotice && gap)) return false;
+    if (typeof cursor !== 'string') return true;
+    if (cursor === last) return false;
+    extensions.resume = last = cursor;
+    return true;
+  }
+
+  /** The first result of a socket. */
+  function arrive(recovered: boolean, cursor: unknown): void {
+    const isLost = begun && !(recovered && extensions.resume !== null);
+    // Where all that was missed follows, each event brings its cursor; the greeting's could be ahead of them.
+    if (isLost || !begun) extensions.resume = cursor ?? null;
+    begun = begun || greeted;
+    if (isLost) onGap({ payload, reason: 'reconnect' });
+  }
+
+  return { payload: { ...payload, extensions }, take };
+}

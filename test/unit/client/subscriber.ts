@@ -1,0 +1,43 @@
+import { resumable, type Gap } from '../../../src/client/client.ts';
+import type { Payload, Result, Sink } from '../../../src/client/graphql-ws.ts';
+import { FakeClient } from './fake-client.ts';
+
+/** A resumable client of a page, and all gaps that it was told of. */
+export function wrapped() {
+  const server = new FakeClient();
+  const gaps: Gap<Payload>[] = [];
+  const client = resumable(server, { onGap: (gap) => gaps.push(gap) });
+  return { server, client, gaps };
+}
+
+/** Keeps what has reached a subscriber. Its methods are on the prototype, as those of an RxJS Subscriber. */
+export class Subscriber implements Sink {
+  readonly results: Result[] = [];
+  readonly ends: unknown[] = [];
+
+  next(result: Result): void {
+    this.results.push(result);
+  }
+
+  error(error: unknown): void {
+    this.ends.push(error);
+  }
+
+  complete(): void {
+    this.ends.push('complete');
+  }
+
+  get numbers(): (number | undefined)[] {
+    return this.results.map(({ data }) => (data as { n: number } | null)?.n);
+  }
+}
+
+/** One subscription on a first socket. */
+export function subscribed(payload: Payload = { extensions: {} }) {
+  const { server, client, gaps } = wrapped();
+  const subscriber = new Subscriber();
+  const stop = client.subscribe(payload, subscriber);
+  const { operation } = server;
+  server.connect();
+  return { server, client, gaps, subscriber, operation, stop };
+}
