@@ -15,7 +15,7 @@ const NOT_LINKED = new Set(['.git', '.services']);
  *
  *     sluice/        links to all that the repository holds; commands run here
  *     my-graph/      what the page puts together
- *     node_modules   for clients, as if they had been installed
+ *     node_modules   for clients, as if they had been installed; Sluice too
  */
 export class Workspace {
   readonly #folder: string;
@@ -39,7 +39,12 @@ export class Workspace {
     for (const name of (await readdir(ROOT)).filter((each) => !NOT_LINKED.has(each))) {
       await symlink(path.join(ROOT, name), path.join(checkout, name));
     }
-    await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+    const installed = path.join(folder, 'node_modules');
+    await mkdir(installed);
+    for (const name of await readdir(path.join(ROOT, 'node_modules'))) {
+      await symlink(path.join(ROOT, 'node_modules', name), path.join(installed, name));
+    }
+    await symlink(checkout, path.join(installed, 'sluice'));
     const workspace = new Workspace(t, folder, settings);
     await writeFile(workspace.#exports, '');
     return workspace;
