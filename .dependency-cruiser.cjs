@@ -89,7 +89,7 @@ module.exports = {
       name: 'resolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^sluice$' },
+      to: { couldNotResolve: true, pathNot: '^sluice(/client)?$' },
     },
   ],
   options: {
