@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { once } from 'node:events';
-import type { TestContext } from 'node:test';
 import { spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
+import type { Scope } from './scope.ts';
 import { deployTool } from './services.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -22,8 +22,8 @@ export interface Nginx {
 }
 
 /** nginx as deploy/nginx configures it, in front of gateways on these ports of this machine. Needs 'nginx'. */
-export async function startNginx(t: TestContext, ports: readonly number[]): Promise<Nginx> {
-  const folder = await temporaryFolder(t);
+export async function startNginx(scope: Scope, ports: readonly number[]): Promise<Nginx> {
+  const folder = await temporaryFolder(scope);
   const address = `127.0.0.1:${await freePort()}`;
   const template = await readFile(TEMPLATE, 'utf8');
   const config = path.join(folder, 'nginx.conf');
@@ -34,7 +34,7 @@ export async function startNginx(t: TestContext, ports: readonly number[]): Prom
   await configure(ports);
   const args = ['-p', folder, '-c', config, '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`];
   // SIGKILL would leave its own processes behind.
-  const child = spawnFor(t, deployTool('nginx'), args, { killSignal: 'SIGTERM' });
+  const child = spawnFor(scope, deployTool('nginx'), args, { killSignal: 'SIGTERM' });
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exit = once(child, 'exit').then(([code]) => {

@@ -1,35 +1,45 @@
 import { once } from 'node:events';
-import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import { ended, spawnFor } from './child-process.ts';
 import { freePort } from './free-port.ts';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Resolves when the process is gone. It forgets everything. */
+  /** Resolves when the process is gone. It forgets everything, unless it keeps it. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends a signal that it does not end by. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when it accepts connections, on the same port as before. */
   start(): Promise<void>;
 }
 
-/** A server of the test's own, to be stopped without disturbing other tests. Needs 'redis-server'. */
-export async function startRedis(t: TestContext): Promise<RedisServer> {
+/**
+ * A server of the test's own, to be stopped without disturbing other tests. Needs 'redis-server'.
+ *
+ * @param keeps writes all down, and has it when it starts again
+ */
+export async function startRedis(scope: Scope, { keeps = false } = {}): Promise<RedisServer> {
   const port = await freePort();
-  let child = await launch(t, port);
+  const kept = keeps ? await temporaryFolder(scope) : undefined;
+  // A replica writes down what its master sends, wherever it runs.
+  const launch = async () => launchIn(scope, kept ?? (await temporaryFolder(scope)), port, keeps);
+  let child = await launch();
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
     stop: (signal = 'SIGTERM') => ended(child, signal),
+    signal: (signal) => void child.kill(signal),
     async start() {
-      child = await launch(t, port);
+      child = await launch();
     },
   };
 }
 
 /** A connection of the test's own, which does not mind if the server is stopped. */
-export async function redisAdmin(t: TestContext, { url }: Pick<RedisServer, 'url'>): Promise<Redis> {
+export async function redisAdmin(t: Scope, { url }: Pick<RedisServer, 'url'>): Promise<Redis> {
   const client = new Redis(url);
   client.on('error', () => undefined);
   t.after(() => client.disconnect());
@@ -37,12 +47,15 @@ export async function redisAdmin(t: TestContext, { url }: Pick<RedisServer, 'url
   return client;
 }
 
-async function launch(t: TestContext, port: number): Promise<ReturnType<typeof spawnFor>> {
-  // A replica writes down what its master sends, wherever it runs.
-  const folder = await temporaryFolder(t);
+async function launchIn(
+  scope: Scope,
+  folder: string,
+  port: number,
+  keeps: boolean,
+): Promise<ReturnType<typeof spawnFor>> {
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
-  args.push('--save', '', '--appendonly', 'no');
-  const child = spawnFor(t, 'redis-server', args);
+  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no');
+  const child = spawnFor(scope, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {
     throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);
   });
