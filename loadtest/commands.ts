@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
   micro: () => import('./micro/micro-command.ts'),
   cycles: () => import('./memory/cycles-command.ts'),
   storm: () => import('./storm/storm-command.ts'),
+  chaos: () => import('./chaos/chaos-command.ts'),
   heap: () => import('./memory/heap-command.ts'),
   profile: () => import('./profile/profile-command.ts'),
   report: () => import('./report/report-command.ts'),
@@ -17,7 +18,12 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
 
 /** What a command line asks for. */
 export type Invocation =
-  { readonly help: string } | { readonly needsServices: boolean; readonly run: () => Promise<void> };
+  | { readonly help: string }
+  | {
+      readonly needsServices: boolean;
+      readonly programs: readonly string[];
+      readonly run: () => Promise<void>;
+    };
 
 /** @throws UsageError that says what was expected and what came */
 export async function readCommandLine(args: readonly string[]): Promise<Invocation> {
@@ -30,7 +36,7 @@ export async function readCommandLine(args: readonly string[]): Promise<Invocati
   const { command } = await (COMMANDS[name] as () => Module)();
   if (rest.includes('--help')) return { help: usageOf(name, command) };
   const run = command.prepare(readArguments(name, command, rest));
-  return { needsServices: command.needsServices, run };
+  return { needsServices: command.needsServices, programs: command.programs ?? [], run };
 }
 
 async function overview(): Promise<string> {

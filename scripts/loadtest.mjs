@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
-import { ensureCommands } from './lib/commands.mjs';
+import { ensureCommands, findCommand } from './lib/commands.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
 
@@ -28,7 +28,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 async function main() {
-  if (!(await needsServices())) return run({});
+  const programs = await programsWanted();
+  if (programs === undefined) return run({});
   const outcomes = await up(Object.keys(SERVICES));
   const started = Object.keys(outcomes).filter((name) => outcomes[name].started);
   try {
@@ -37,18 +38,19 @@ async function main() {
       if ('reason' in outcome) throw new Error(outcome.reason);
       env[SERVICES[name].variable] = outcome.address;
     }
-    await ensureCommands('kcat');
+    await ensureCommands('kcat', ...programs);
+    for (const name of programs) env[name.toUpperCase().replaceAll('-', '_')] = findCommand(name);
     return await run(env);
   } finally {
     if (started.length > 0) await down(started);
   }
 }
 
-/** Not for a command line that the program will refuse. */
-async function needsServices() {
+/** @returns undefined if no services are needed, as for a command line that the program will refuse */
+async function programsWanted() {
   const { readCommandLine } = await import(path.join(FOLDER, 'commands.js'));
   const invocation = await readCommandLine(args).catch(() => ({}));
-  return invocation.needsServices === true;
+  return invocation.needsServices === true ? invocation.programs : undefined;
 }
 
 async function run(env) {

@@ -11,13 +11,14 @@ export interface Results {
   readonly heap: readonly Tables[];
   readonly cycles: readonly Tables[];
   readonly storm: readonly Tables[];
+  readonly chaos: readonly Tables[];
   readonly micro: readonly Tables[];
 }
 
 export type Kind = keyof Results;
 
 /** In the order in which they are told about. */
-export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'storm', 'micro'];
+export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'storm', 'chaos', 'micro'];
 
 /** What tells that a file holds what its kind says: enough to refuse one that does not. */
 const LISTS: Readonly<Record<Kind, string>> = {
@@ -26,6 +27,7 @@ const LISTS: Readonly<Record<Kind, string>> = {
   heap: 'tables',
   cycles: 'tables',
   storm: 'tables',
+  chaos: 'tables',
   micro: 'tables',
 };
 
@@ -44,6 +46,7 @@ export function readResults(files: readonly File[]): Results {
     heap: [],
     cycles: [],
     storm: [],
+    chaos: [],
     micro: [],
   };
   for (const file of files) {

@@ -18,6 +18,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   heap: 'What an idle socket holds',
   cycles: 'Coming and leaving',
   storm: 'Coming back all at once',
+  chaos: 'What is lost when things fail',
   micro: 'Parts by themselves',
 };
 
@@ -29,6 +30,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     heap: results.heap.map(tablesSection),
     cycles: results.cycles.map(tablesSection),
     storm: results.storm.map(tablesSection),
+    chaos: results.chaos.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };
   const parts = [

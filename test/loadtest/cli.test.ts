@@ -12,6 +12,7 @@ const COMMANDS = {
   micro: '--turn-ms',
   cycles: '--warm-up',
   storm: '--returning',
+  chaos: '--clients',
   heap: '--singles',
   profile: '--seconds',
   report: '--out',
@@ -79,7 +80,7 @@ for (const [what, args, complaint] of [
 
 test('Commands that measure servers need Kafka and Redis, the others do not', async () => {
   const all = Object.keys(COMMANDS).map(async (name) => {
-    const args = { profile: ['doctor'], report: ['report.json'] }[name] ?? [];
+    const args = { profile: ['doctor'], report: ['report.json'], chaos: ['rolling'] }[name] ?? [];
     const invocation = await readCommandLine([name, ...args]);
     return 'run' in invocation && invocation.needsServices ? [name] : [];
   });
@@ -89,6 +90,7 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
     'ladder',
     'cycles',
     'storm',
+    'chaos',
     'heap',
     'profile',
   ]);

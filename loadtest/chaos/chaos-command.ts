@@ -1,0 +1,101 @@
+import { messageOf } from '../../src/errors.ts';
+import { choice, defineCommand, UsageError, wholeNumber } from '../command.ts';
+import { origin } from '../report/origin.ts';
+import { saveResults } from '../report/result-files.ts';
+import type { NamedTable } from '../report/sections/tables-section.ts';
+import { tableText } from '../report/text-table.ts';
+import { interruption } from '../run/measure.ts';
+import { accountTable } from './account-table.ts';
+import { runScenario } from './chaos-run.ts';
+import { RunScope } from './run-scope.ts';
+import { SCENARIOS, type ScenarioName } from './scenarios.ts';
+import type { Size } from './world.ts';
+
+const NAMES = Object.keys(SCENARIOS) as ScenarioName[];
+
+/** A run that takes longer hangs. */
+const LONGEST_MS = 600_000;
+
+const MOST_FAILURES_SHOWN = 20;
+
+/** The storm has more clients, and what lasts, lasts for different times. */
+const STANDARD: Partial<Record<ScenarioName, Partial<Pick<Size, 'clients' | 'faultSeconds'>>>> = {
+  cuts: { faultSeconds: 60 },
+  storm: { clients: 4_000, faultSeconds: 3 },
+};
+
+export const command = defineCommand({
+  summary: 'has pods, Redis and connections fail under a stream, and accounts for each event of each client',
+  positionals: `<${NAMES.join(' | ')}>…`,
+  needsServices: true,
+  programs: ['nginx', 'redis-server'],
+  options: {
+    clients: { type: 'string', help: 'clients that resume, one subscription each (1000; storm: 4000)' },
+    pods: { type: 'string', default: '2', help: 'gateways behind nginx' },
+    channels: { type: 'string', default: '10', help: 'keys that events and clients are dealt out to' },
+    rate: { type: 'string', default: '40', help: 'events a second, over all channels' },
+    seconds: { type: 'string', default: '5', help: 'seconds of stream before what happens, and after it' },
+    lasting: { type: 'string', help: 'seconds of what lasts (redis-frozen: 10; cuts: 60; storm, away: 3)' },
+    out: { type: 'string', help: 'file for the accounts as JSON' },
+  },
+  prepare({ values, positionals, commandLine }) {
+    if (positionals.length === 0) throw new UsageError(`expected one of ${NAMES.join(', ')}, got nothing`);
+    const names = positionals.map((name) => choice('scenario', name, NAMES));
+    const sizeOf = (name: ScenarioName): Size => {
+      const { clients = 1_000, faultSeconds = 10 } = STANDARD[name] ?? {};
+      return {
+        clients: wholeNumber('clients', values.clients ?? String(clients), 1, 10_000),
+        pods: wholeNumber('pods', values.pods, 2, 4),
+        channels: wholeNumber('channels', values.channels, 1, 100),
+        perSecond: wholeNumber('rate', values.rate, 1, 500),
+        calmSeconds: wholeNumber('seconds', values.seconds, 1, 60),
+        faultSeconds: wholeNumber('lasting', values.lasting ?? String(faultSeconds), 1, 120),
+      };
+    };
+    const runs = names.map((name) => ({ name, size: sizeOf(name) }));
+    return async () => {
+      const signal = interruption();
+      const [tables, accounts]: [NamedTable[], object[]] = [[], []];
+      for (const { name, size } of runs) {
+        const { sent, reports, failures, complaints } = await bounded(signal, (scope) =>
+          runScenario(scope, name, size, (text) => console.error(`${name}: ${text}`)),
+        );
+        const title = `${name}: ${SCENARIOS[name].summary}; promised: ${SCENARIOS[name].promised}; ${sent} events`;
+        const table = accountTable(reports);
+        tables.push({ title, ...table });
+        accounts.push({ scenario: name, size, failures, clients: reports });
+        console.log(`\n${title}\n${tableText(table)}`);
+        for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(failure);
+        if (failures.length === 0) continue;
+        console.log(`${name}: not kept, ${failures.length} failures; what the pods have complained of:`);
+        for (const complaint of complaints) console.log(complaint);
+        process.exitCode = 1;
+      }
+      if (values.out === undefined) return;
+      const results = { kind: 'chaos', ...(await origin(commandLine)), tables, accounts } as const;
+      await saveResults(values.out, results);
+    };
+  },
+});
+
+/** Ends all that the work has started, also when it is interrupted or takes too long. */
+async function bounded<T>(signal: AbortSignal, work: (scope: RunScope) => Promise<T>): Promise<T> {
+  const scope = new RunScope();
+  const either = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+  const ended = new Promise<never>((_, reject) => {
+    either.addEventListener('abort', () => reject(either.reason as Error), { once: true });
+  });
+  ended.catch(() => undefined);
+  const working = work(scope);
+  working.catch(() => undefined);
+  try {
+    return await Promise.race([working, ended]);
+  } finally {
+    await scope.end();
+    if (either.aborted) {
+      console.error(messageOf(either.reason));
+      // Waits of what was under way would keep the process for some more minutes.
+      process.exit(1);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { eventually } from '../../test/helpers/eventually.ts';
+import { kafkaClient } from '../../test/helpers/kafka-client.ts';
+import type { Scope } from '../../test/helpers/scope.ts';
+import { temporaryFolder } from '../../test/helpers/temporary-folder.ts';
+
+/** The source, which the gateway compiles by itself. */
+const SOURCE = path.join(import.meta.dirname, '../../../loadtest/graphs/chaos');
+
+/** Where the schema has the names of the run's topics. */
+const TOPIC_PLACE = 'topic: "loadtest';
+
+/** As many as a small cluster would have. */
+export const PARTITIONS = 6;
+
+export interface ChaosGraph {
+  readonly folder: string;
+  /** A name of the run's own: for consumer groups and prefixes. */
+  readonly id: string;
+  /** With a history, and without one. */
+  readonly topics: readonly [string, string];
+}
+
+/** Topics of the run's own, and a graph that subscribes to them. Both go with their scope. */
+export async function prepareGraph(scope: Scope): Promise<ChaosGraph> {
+  const id = `chaos-${randomUUID().slice(0, 8)}`;
+  const topics = [id, `${id}-unkept`] as const;
+  const admin = kafkaClient().admin();
+  await admin.connect();
+  scope.after(async () => {
+    await admin.deleteTopics({ topics: [...topics] }).catch(() => undefined);
+    await admin.disconnect();
+  });
+  await admin.createTopics({
+    topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })),
+    waitForLeaders: true,
+  });
+  // A busy broker tells of leaders before they lead.
+  for (const topic of topics) await eventually(() => admin.fetchTopicOffsets(topic));
+  const folder = await temporaryFolder(scope);
+  await cp(SOURCE, folder, { recursive: true });
+  const file = path.join(folder, 'schema.graphql');
+  const schema = await readFile(file, 'utf8');
+  await writeFile(file, schema.replaceAll(TOPIC_PLACE, `topic: "${id}`));
+  return { folder, id, topics };
+}

@@ -1,0 +1,101 @@
+import { startGateway, type GatewayProcess } from '../../test/helpers/gateway.ts';
+import { startNginx, type Nginx } from '../../test/helpers/nginx.ts';
+import type { Scope } from '../../test/helpers/scope.ts';
+import { kafkaBrokers } from '../../test/helpers/services.ts';
+import type { ChaosGraph } from './chaos-graph.ts';
+
+/** Warnings and above. */
+const WARN = 40;
+
+/** The last so many lines of each pod's log are told when a run fails. */
+const LINES_TOLD = 15;
+
+/** Gateways behind nginx, which come and go. They end with their scope. */
+export class ChaosPods {
+  readonly #scope: Scope;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #all: GatewayProcess[] = [];
+  #nginx: Nginx | undefined;
+  #now: GatewayProcess[] = [];
+
+  constructor(
+    scope: Scope,
+    { folder, id }: ChaosGraph,
+    redisUrl: string,
+    settings: Readonly<Record<string, string>>,
+  ) {
+    this.#scope = scope;
+    this.#settings = {
+      GRAPH: folder,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: id,
+      REDIS_URL: redisUrl,
+      REDIS_PREFIX: `${id}:`,
+      DRAIN_DELAY_SECONDS: '1',
+      DRAIN_SECONDS: '5',
+      ...settings,
+    };
+  }
+
+  /** Those that get connections. */
+  get now(): readonly GatewayProcess[] {
+    return this.#now;
+  }
+
+  /** Of nginx. */
+  get port(): number {
+    return Number(this.#nginx?.address.split(':')[1]);
+  }
+
+  async start(count: number): Promise<void> {
+    this.#now = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
+    this.#nginx = await startNginx(
+      this.#scope,
+      this.#now.map(({ port }) => port),
+    );
+  }
+
+  /** As in a rolling update: another one first, then this one drains. @returns its exit code */
+  async replace(old: GatewayProcess): Promise<number | null> {
+    const fresh = await this.#startOne();
+    const ended = old.stop('SIGTERM');
+    await old.untilNotReady(/draining/);
+    await this.#use([...this.#now.filter((pod) => pod !== old), fresh]);
+    return ended;
+  }
+
+  /** It ends at once, and another one comes in its place. */
+  async kill(pod: GatewayProcess): Promise<void> {
+    await pod.stop('SIGKILL');
+    await this.#use(this.#now.filter((one) => one !== pod));
+    await this.#use([...this.#now, await this.#startOne()]);
+  }
+
+  /** The sum over the pods that get connections. */
+  async metric(name: string): Promise<number> {
+    const values = await Promise.all(this.#now.map((pod) => pod.metric(name)));
+    return values.reduce((sum, value) => sum + value, 0);
+  }
+
+  /** What each of them has complained of, the last lines. */
+  complaints(): string[] {
+    return this.#all.flatMap(({ lines, child }) =>
+      lines
+        .filter(({ level }) => level >= WARN)
+        .slice(-LINES_TOLD)
+        .map((line) => `pod ${child.pid}: ${JSON.stringify(line)}`),
+    );
+  }
+
+  async #startOne(): Promise<GatewayProcess> {
+    const pod = await startGateway(this.#scope, this.#settings);
+    this.#all.push(pod);
+    await pod.untilReady();
+    return pod;
+  }
+
+  async #use(pods: GatewayProcess[]): Promise<void> {
+    this.#now = pods;
+    await this.#nginx?.use(pods.map(({ port }) => port));
+  }
+}

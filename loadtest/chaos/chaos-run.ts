@@ -1,0 +1,37 @@
+import type { Scope } from '../../test/helpers/scope.ts';
+import type { ClientReport } from './client-account.ts';
+import { SCENARIOS, type ScenarioName } from './scenarios.ts';
+import { describeFailures } from './verdict.ts';
+import { passes, World, type Scenario, type Size } from './world.ts';
+
+interface ChaosOutcome {
+  readonly reports: readonly ClientReport[];
+  /** Events that have been sent on each topic. */
+  readonly sent: number;
+  /** What is against the promise, one line each; empty: it has been kept. */
+  readonly failures: readonly string[];
+  /** What the pods have complained of. */
+  readonly complaints: readonly string[];
+}
+
+/** Runs one scenario. All that it starts ends with the scope. */
+export async function runScenario(
+  scope: Scope,
+  name: ScenarioName,
+  size: Size,
+  say: (text: string) => void,
+): Promise<ChaosOutcome> {
+  const scenario: Scenario = SCENARIOS[name];
+  const world = await World.start(scope, scenario, size, say);
+  say(`${size.clients} clients are subscribed: ${scenario.summary}`);
+  const others = await scenario.happen(world);
+  await passes(size.calmSeconds);
+  const reports = await world.close();
+  const sent = Object.values(world.stream.sent).reduce((sum, count) => sum + count, 0);
+  return {
+    reports,
+    sent,
+    failures: [...(others ?? []), ...describeFailures(reports, scenario.promised)],
+    complaints: world.pods.complaints(),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Numbers } from './chaos-messages.ts';
+import type { World } from './world.ts';
+
+/** In the storm, against before: how much later other subscribers may get their events. */
+const MOST_RATIO = 2;
+
+/** What a storm of clients that resume has cost. */
+interface StormFigures {
+  readonly executions: number;
+  /** Of a group and an event that some client of it had yet to get, on each pod. */
+  readonly pairs: number;
+  /** Lists that were read of Redis. */
+  readonly reads: number;
+  readonly channels: number;
+  /** ms, of the subscribers that stay. */
+  readonly p99: { readonly before: number; readonly during: number };
+}
+
+export function describeStorm({ executions, pairs, reads, channels, p99 }: StormFigures): string {
+  return [
+    `${executions} executions for ${pairs} pairs of group and event`,
+    `${reads} lists read of Redis for ${channels} channels of pods`,
+    `p99 of those that stay: ${p99.before} ms before, ${p99.during} ms in the storm`,
+  ].join('; ');
+}
+
+/** Which bounds the figures are past, in words. */
+export function stormComplaints({ executions, pairs, reads, channels, p99 }: StormFigures): string[] {
+  const over = (what: string, got: number, most: number): string[] =>
+    got <= most ? [] : [`expected at most ${most} ${what}, got ${got}`];
+  return [
+    ...over('executions', executions, pairs),
+    ...over('lists to be read of Redis', reads, channels),
+    ...over('ms as the p99 of those that stay', p99.during, MOST_RATIO * p99.before),
+  ];
+}
+
+/** Counts from now on what the pods and Redis do. */
+export class StormCounters {
+  readonly #world: World;
+  readonly #executions: number;
+  readonly #reads: number;
+  readonly #places: readonly Readonly<Record<string, Numbers>>[];
+
+  private constructor(
+    world: World,
+    executions: number,
+    reads: number,
+    places: readonly Readonly<Record<string, Numbers>>[],
+  ) {
+    this.#world = world;
+    this.#executions = executions;
+    this.#reads = reads;
+    this.#places = places;
+  }
+
+  static async start(world: World): Promise<StormCounters> {
+    const places = await Promise.all(world.all.map((clients) => clients.places()));
+    return new StormCounters(world, await executionsOf(world), await readsOf(world), places);
+  }
+
+  async stop(p99: StormFigures['p99']): Promise<StormFigures> {
+    const { pods, size, stream } = this.#world;
+    const executions = (await executionsOf(this.#world)) - this.#executions;
+    return {
+      executions,
+      // After that: none has been executed that is not among them.
+      pairs: pairsOf(this.#places, stream.sent) * pods.now.length,
+      reads: (await readsOf(this.#world)) - this.#reads,
+      channels: size.channels * pods.now.length,
+      p99,
+    };
+  }
+}
+
+/** @param places of each process of clients */
+export function pairsOf(places: readonly Readonly<Record<string, Numbers>>[], sent: Numbers): number {
+  const lowest = new Map<string, number>();
+  for (const groups of places) {
+    for (const [group, numbers] of Object.entries(groups)) {
+      for (const [channel, last] of Object.entries(numbers)) {
+        const pair = `${group} ${channel}`;
+        lowest.set(pair, Math.min(lowest.get(pair) ?? last, last));
+      }
+    }
+  }
+  let pairs = 0;
+  for (const [pair, last] of lowest) pairs += (sent[pair.slice(pair.lastIndexOf(' ') + 1)] ?? 0) - last;
+  return pairs;
+}
+
+const executionsOf = ({ pods }: World): Promise<number> => pods.metric('sluice_executions_total');
+
+/** The first element is asked for once for each list that is read. */
+const readsOf = ({ redis }: World): Promise<number> => redis.calls('lindex');

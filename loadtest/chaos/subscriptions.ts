@@ -1,0 +1,55 @@
+/** Fields of loadtest/graphs/chaos. */
+export const FIELDS = ['update', 'updates', 'delayed_update', 'unkept_update'] as const;
+
+export type Field = (typeof FIELDS)[number];
+
+/** What one client subscribes to. */
+export interface Subscription {
+  readonly field: Field;
+  readonly channels: readonly string[];
+}
+
+/** What an event says of itself. */
+export interface Update {
+  readonly channel: string;
+  /** Counts the events of the channel from 1 on. */
+  readonly n: number;
+  /** ms since 1970. */
+  readonly sent_at: number;
+}
+
+/** Of a subscription to several channels. */
+const LISTED = 3;
+
+/** Whether the gateway keeps a history of the field's topic. */
+export const isKept = (field: Field): boolean => field !== 'unkept_update';
+
+export const channelName = (index: number): string => `c${index}`;
+
+/** Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
+export function subscriptionOf(client: number, channels: number): Subscription {
+  const kind = client % 20;
+  const first = Math.floor(client / 20) + kind;
+  const channel = (offset: number): string => channelName((first + offset) % channels);
+  if (kind === 0) return { field: 'unkept_update', channels: [channel(0)] };
+  if (kind <= 3) {
+    const count = Math.min(LISTED, channels);
+    return { field: 'updates', channels: Array.from({ length: count }, (_, index) => channel(index)) };
+  }
+  return { field: kind <= 6 ? 'delayed_update' : 'update', channels: [channel(0)] };
+}
+
+/** Subscriptions with equal ones share executions. */
+export const groupOf = ({ field, channels }: Subscription): string => `${field}(${channels.join()})`;
+
+/** The payload of `subscribe`. */
+export function operationOf({ field, channels }: Subscription, cursor: string | null): object {
+  const isList = field === 'updates';
+  return {
+    query: `subscription ($channel: ${isList ? '[ID!]!' : 'ID!'}) {
+      event: ${field}(channel: $channel) { channel n sent_at }
+    }`,
+    variables: { channel: isList ? channels : channels[0] },
+    extensions: { resume: cursor },
+  };
+}

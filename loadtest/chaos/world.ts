@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Scope } from '../../test/helpers/scope.ts';
+import { ChaosClients } from './chaos-clients.ts';
+import { PARTITIONS, prepareGraph } from './chaos-graph.ts';
+import type { ChaosAnswers, Numbers } from './chaos-messages.ts';
+import { ChaosPods } from './chaos-pods.ts';
+import { ChaosRedis } from './chaos-redis.ts';
+import type { ClientReport } from './client-account.ts';
+import { NumberedStream } from './numbered-stream.ts';
+import type { Promised } from './verdict.ts';
+
+/** How much of everything. */
+export interface Size {
+  readonly clients: number;
+  readonly pods: number;
+  readonly channels: number;
+  /** Events a second, over all channels. */
+  readonly perSecond: number;
+  /** Of stream before what happens, and after it. */
+  readonly calmSeconds: number;
+  /** How long it lasts, if it is something that lasts. */
+  readonly faultSeconds: number;
+}
+
+export interface Scenario {
+  readonly summary: string;
+  readonly promised: Promised;
+  /** Redis has its data when it starts again. */
+  readonly redisKeeps?: boolean;
+  readonly hasReplica?: boolean;
+  /** Clients that stay while the others leave and return. */
+  readonly stayers?: number;
+  /** Of the pods. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** @returns what else is wrong, in words */
+  happen(world: World): Promise<readonly string[] | void>;
+}
+
+/** One process of clients for so many: they parse all that comes. */
+const CLIENTS_PER_PROCESS = 2_000;
+
+/** Ends only waits for what would never come. */
+const PATIENCE_MS = 60_000;
+
+const LOOK_MS = 100;
+
+/** What comes twice comes soon after all has come once. */
+const DOUBLES_MS = 1_000;
+
+/** The stream goes on meanwhile: its length is what is asked for. */
+export async function passes(seconds: number): Promise<void> {
+  await delay(seconds * 1_000);
+}
+
+/** Real services, a stream of events, and clients that resume: all of it ends with its scope. */
+export class World {
+  readonly size: Size;
+  readonly redis: ChaosRedis;
+  readonly pods: ChaosPods;
+  readonly stream: NumberedStream;
+  /** They come back when they have lost their connection. */
+  readonly crowd: readonly ChaosClients[];
+  /** Their connections are left alone, and what comes is timed. */
+  readonly stayers: readonly ChaosClients[];
+  /** Tells how the run goes on. */
+  readonly say: (text: string) => void;
+
+  private constructor(
+    parts: Pick<World, 'size' | 'redis' | 'pods' | 'stream' | 'crowd' | 'stayers' | 'say'>,
+  ) {
+    this.size = parts.size;
+    this.redis = parts.redis;
+    this.pods = parts.pods;
+    this.stream = parts.stream;
+    this.crowd = parts.crowd;
+    this.stayers = parts.stayers;
+    this.say = parts.say;
+  }
+
+  /** Resolves when all clients are subscribed, and the stream flows. */
+  static async start(
+    scope: Scope,
+    scenario: Scenario,
+    size: Size,
+    say: (text: string) => void,
+  ): Promise<World> {
+    const { redisKeeps: keeps = false, hasReplica = false, stayers = 0, settings = {} } = scenario;
+    const graph = await prepareGraph(scope);
+    const redis = await ChaosRedis.start(scope, { keeps, hasReplica });
+    const pods = new ChaosPods(scope, graph, redis.url, settings);
+    await pods.start(size.pods);
+    const clients = (first: number, count: number, times: boolean): ChaosClients => {
+      const endpoint = { host: '127.0.0.1', port: pods.port };
+      const assignment = { endpoint, first, clients: count, channels: size.channels, times };
+      return new ChaosClients(scope, assignment, { isPolite: stayers > 0 && !times });
+    };
+    const processes = Math.ceil(size.clients / CLIENTS_PER_PROCESS);
+    const firsts = Array.from({ length: processes }, (_, index) => index * CLIENTS_PER_PROCESS);
+    const world = new World({
+      size,
+      redis,
+      pods,
+      stream: new NumberedStream({ ...size, topics: graph.topics, partitions: PARTITIONS }),
+      crowd: firsts.map((first) =>
+        clients(first, Math.min(CLIENTS_PER_PROCESS, size.clients - first), false),
+      ),
+      stayers: stayers === 0 ? [] : [clients(size.clients, stayers, true)],
+      say,
+    });
+    await world.stream.connect(scope);
+    for (const some of world.all) await some.open();
+    await world.untilGreeted();
+    world.stream.start(scope);
+    await passes(size.calmSeconds);
+    return world;
+  }
+
+  get all(): readonly ChaosClients[] {
+    return [...this.crowd, ...this.stayers];
+  }
+
+  /** @throws if some clients are not connected and greeted in the end */
+  async untilGreeted(): Promise<void> {
+    const { greeted, expected } = await this.#count('greeted', {});
+    if (greeted < expected) {
+      throw new Error(
+        `expected ${expected} clients to be greeted, got ${greeted}: a gateway that knows of resuming answers ` +
+          `\`extensions.resume\` with a result that holds \`extensions.recovered\``,
+      );
+    }
+  }
+
+  /** Resolves when all clients have got what has been sent by now; or there is no hope that they will. */
+  async untilComplete(): Promise<void> {
+    const { complete, expected } = await this.#count('complete', this.stream.sent);
+    if (complete < expected) this.say(`${expected - complete} clients have not got the last events`);
+  }
+
+  /** Ends the stream, waits for what is under way, and makes the account of each client. */
+  async close(): Promise<readonly ClientReport[]> {
+    await this.stream.stop();
+    await this.untilComplete();
+    await delay(DOUBLES_MS);
+    const reports = await Promise.all(this.all.map((clients) => clients.close(this.stream.sent)));
+    return reports.flat();
+  }
+
+  /** Asks until it is so of all clients, or patience ends. */
+  async #count(
+    what: keyof ChaosAnswers['count'],
+    sent: Numbers,
+  ): Promise<{ readonly greeted: number; readonly complete: number; readonly expected: number }> {
+    const expected = this.all.reduce((sum, { count }) => sum + count, 0);
+    for (const deadline = performance.now() + PATIENCE_MS; ;) {
+      const counts = await Promise.all(this.all.map((clients) => clients.counts(sent)));
+      const sum = (of: keyof ChaosAnswers['count']): number =>
+        counts.reduce((total, count) => total + count[of], 0);
+      const now = { greeted: sum('greeted'), complete: sum('complete'), expected };
+      if (now[what] === expected || performance.now() > deadline) return now;
+      await delay(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import { ResumingClient } from '../../../loadtest/chaos/resuming-client.ts';
+import type { Field } from '../../../loadtest/chaos/subscriptions.ts';
+
+/** A gateway that says what the test wants. */
+class ScriptedGateway {
+  readonly #server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
+  #socket: WebSocket | undefined;
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Resolves with the cursor of the subscription that comes next. */
+  async subscribed(): Promise<unknown> {
+    const [socket] = (await once(this.#server, 'connection')) as [WebSocket];
+    this.#socket = socket;
+    await once(socket, 'message');
+    socket.send('{"type":"connection_ack"}');
+    const [bytes] = (await once(socket, 'message')) as [Buffer];
+    const { type, payload } = JSON.parse(String(bytes)) as {
+      type: string;
+      payload: { extensions: { resume: unknown } };
+    };
+    assert.equal(type, 'subscribe');
+    return payload.extensions.resume;
+  }
+
+  next(payload: object): void {
+    this.#socket?.send(JSON.stringify({ id: '1', type: 'next', payload }));
+  }
+
+  greet(recovered: boolean, cursor?: string): void {
+    this.next({ data: null, extensions: { cursor, recovered } });
+  }
+
+  event(n: number, cursor?: string): void {
+    this.next({ data: { event: { channel: 'c0', n, sent_at: 0 } }, extensions: { cursor } });
+  }
+
+  /** Resolves when the client has read all that was sent. */
+  async read(): Promise<void> {
+    this.#socket?.ping();
+    await once(this.#socket as WebSocket, 'pong');
+  }
+
+  cut(): void {
+    this.#socket?.terminate();
+  }
+
+  stop(): void {
+    this.cut();
+    this.#server.close();
+  }
+}
+
+/** A client that has connected, and the gateway that it has subscribed to. */
+async function connect(t: TestContext, field: Field = 'update') {
+  const gateway = new ScriptedGateway();
+  const client = new ResumingClient({
+    client: 0,
+    subscription: { field, channels: ['c0'] },
+    endpoint: { host: '127.0.0.1', port: gateway.port },
+    localAddress: '127.0.0.1',
+  });
+  t.after(() => {
+    client.leave();
+    gateway.stop();
+  });
+  const subscribed = gateway.subscribed();
+  client.connect();
+  assert.equal(await subscribed, null);
+  return { client, gateway };
+}
+
+test('A client resumes behind the last event that it has got', async (t) => {
+  const { client, gateway } = await connect(t);
+  gateway.greet(true, 'start');
+  gateway.event(1, 'one');
+  await gateway.read();
+  const resumed = gateway.subscribed();
+  gateway.cut();
+  assert.equal(await resumed, 'one');
+  gateway.greet(true, 'two');
+  gateway.event(2, 'two');
+  await gateway.read();
+  assert.ok(client.isGreeted);
+  const { received, returns, unrecovered, faults } = client.account.close({ c0: 2 });
+  assert.deepEqual(
+    { received, returns, unrecovered, faults },
+    { received: 2, returns: 1, unrecovered: 0, faults: [] },
+  );
+});
+
+test('A client that was cut before the first event resumes from the greeting', async (t) => {
+  const { gateway } = await connect(t);
+  gateway.greet(true, 'start');
+  await gateway.read();
+  const resumed = gateway.subscribed();
+  gateway.cut();
+  assert.equal(await resumed, 'start');
+});
+
+test('A client that is cut again behind the greeting has lost what came with it, and resumes from the greeting', async (t) => {
+  const { client, gateway } = await connect(t);
+  gateway.greet(true, 'start');
+  await gateway.read();
+  const returned = gateway.subscribed();
+  client.cut({ again: true });
+  assert.equal(await returned, 'start');
+  const resumed = gateway.subscribed();
+  gateway.greet(true, 'start');
+  gateway.event(1, 'one');
+  assert.equal(await resumed, 'start');
+  assert.equal(client.account.close({ c0: 1 }).received, 0);
+});
+
+test('recovered: false tells of what is missing before the next event', async (t) => {
+  const { client, gateway } = await connect(t);
+  gateway.greet(true, 'start');
+  await gateway.read();
+  const resumed = gateway.subscribed();
+  gateway.cut();
+  await resumed;
+  gateway.greet(false, 'two');
+  gateway.event(3, 'three');
+  await gateway.read();
+  const { lost, unrecovered } = client.account.close({ c0: 3 });
+  assert.deepEqual([lost, unrecovered], [{ told: 2, late: 0, untold: 0 }, 1]);
+});
+
+test('A client without a cursor knows itself that it may have missed events, whatever the gateway says', async (t) => {
+  const { client, gateway } = await connect(t, 'unkept_update');
+  gateway.greet(false);
+  await gateway.read();
+  const resumed = gateway.subscribed();
+  gateway.cut();
+  assert.equal(await resumed, null);
+  gateway.greet(true, 'two');
+  gateway.event(3, 'three');
+  await gateway.read();
+  const { lost, faults } = client.account.close({ c0: 3 });
+  assert.deepEqual([lost, faults], [{ told: 2, late: 0, untold: 0 }, []]);
+});
+
+test('A gap tells of what is missing', async (t) => {
+  const { client, gateway } = await connect(t);
+  gateway.greet(true, 'start');
+  gateway.next({ data: null, extensions: { gap: { topic: 'chaos', at: 0 } } });
+  gateway.event(2, 'two');
+  await gateway.read();
+  const { lost, gaps } = client.account.close({ c0: 2 });
+  assert.deepEqual([lost, gaps], [{ told: 1, late: 0, untold: 0 }, 1]);
+});
+
+test('What the first greeting says does not tell of what is missing behind it', async (t) => {
+  const { client, gateway } = await connect(t, 'unkept_update');
+  gateway.greet(false);
+  gateway.event(2);
+  await gateway.read();
+  assert.equal(client.account.close({ c0: 2 }).lost.untold, 1);
+});
+
+const EVENT = { data: { event: { channel: 'c0', n: 1, sent_at: 0 } } };
+const GREETING = { data: null, extensions: { recovered: true, cursor: 'start' } };
+
+for (const [what, messages, complaint] of [
+  ['An event before the greeting', [EVENT], /^expected a greeting first, got .*"n":1/],
+  ['A second greeting', [GREETING, GREETING], /^expected one greeting, got /],
+  [
+    'recovered: true without a cursor',
+    [{ data: null, extensions: { recovered: true } }],
+    /^expected a cursor of /,
+  ],
+  [
+    'A greeting that can not be read',
+    [{ data: null, extensions: { recovered: 'yes' } }],
+    /^expected recovered to be/,
+  ],
+  [
+    'A new subscription that is not recovered',
+    [{ data: null, extensions: { recovered: false, cursor: 'start' } }],
+    /^expected recovered: true of a new subscription, got /,
+  ],
+  ['An event without a cursor', [GREETING, EVENT], /^expected an event with a cursor, got /],
+  ['An error in place of an event', [GREETING, { data: null, errors: [] }], /^expected an event, got /],
+] as const) {
+  test(`${what} is a fault`, async (t) => {
+    const { client, gateway } = await connect(t);
+    for (const message of messages) gateway.next(message);
+    await gateway.read();
+    const { faults } = client.account.close({});
+    assert.equal(faults.length, 1, faults.join('\n'));
+    assert.match(faults[0] ?? '', complaint);
+  });
+}
