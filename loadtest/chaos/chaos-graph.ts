@@ -35,9 +35,9 @@ export async function prepareGraph(scope: Scope): Promise<ChaosGraph> {
   });
   await admin.createTopics({
     topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })),
-    waitForLeaders: true,
+    waitForLeaders: false,
   });
-  // A busy broker tells of leaders before they lead.
+  // A busy broker may not know its new topics for some time, nor lead them.
   for (const topic of topics) await eventually(() => admin.fetchTopicOffsets(topic));
   const folder = await temporaryFolder(scope);
   await cp(SOURCE, folder, { recursive: true });

@@ -18,12 +18,7 @@ export class ChaosPods {
   #nginx: Nginx | undefined;
   #now: GatewayProcess[] = [];
 
-  constructor(
-    scope: Scope,
-    { folder, id }: ChaosGraph,
-    redisUrl: string,
-    settings: Readonly<Record<string, string>>,
-  ) {
+  constructor(scope: Scope, { folder, id }: ChaosGraph, redisUrl: string) {
     this.#scope = scope;
     this.#settings = {
       GRAPH: folder,
@@ -33,7 +28,6 @@ export class ChaosPods {
       REDIS_PREFIX: `${id}:`,
       DRAIN_DELAY_SECONDS: '1',
       DRAIN_SECONDS: '5',
-      ...settings,
     };
   }
 

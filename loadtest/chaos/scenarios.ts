@@ -1,4 +1,3 @@
-import { loadConfig } from '../../src/config/config.ts';
 import { percentiles } from '../statistics.ts';
 import { describeStorm, StormCounters, stormComplaints } from './storm-figures.ts';
 import { passes, type Scenario, type World } from './world.ts';
@@ -119,8 +118,6 @@ export const SCENARIOS = {
     summary: 'all clients lose their connections, and resume in the same instant, beside others that stay',
     promised: 'everything',
     stayers: 100,
-    // As users have it: how many may come at once is part of what is measured.
-    settings: { CONNECTIONS_PER_SECOND: String(loadConfig({}).CONNECTIONS_PER_SECOND) },
     async happen(world) {
       const { crowd, stayers } = world;
       const timed = async (): Promise<number> =>

@@ -30,8 +30,6 @@ export interface Scenario {
   readonly hasReplica?: boolean;
   /** Clients that stay while the others leave and return. */
   readonly stayers?: number;
-  /** Of the pods. */
-  readonly settings?: Readonly<Record<string, string>>;
   /** @returns what else is wrong, in words */
   happen(world: World): Promise<readonly string[] | void>;
 }
@@ -84,10 +82,10 @@ export class World {
     size: Size,
     say: (text: string) => void,
   ): Promise<World> {
-    const { redisKeeps: keeps = false, hasReplica = false, stayers = 0, settings = {} } = scenario;
+    const { redisKeeps: keeps = false, hasReplica = false, stayers = 0 } = scenario;
     const graph = await prepareGraph(scope);
     const redis = await ChaosRedis.start(scope, { keeps, hasReplica });
-    const pods = new ChaosPods(scope, graph, redis.url, settings);
+    const pods = new ChaosPods(scope, graph, redis.url);
     await pods.start(size.pods);
     const clients = (first: number, count: number, times: boolean): ChaosClients => {
       const endpoint = { host: '127.0.0.1', port: pods.port };

@@ -54,7 +54,8 @@ async function launchIn(
   keeps: boolean,
 ): Promise<ReturnType<typeof spawnFor>> {
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
-  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no');
+  // Written down before it is acknowledged: else a slow disk makes Redis lose some seconds.
+  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always');
   const child = spawnFor(scope, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {
     throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);
