@@ -47,6 +47,7 @@ export class Group {
   #resuming: Set<Subscriber> | undefined;
   /** Groups that have results under way for subscribers that resume, or have resumed. */
   #replays: Set<Group> | undefined;
+  /** Results of recorded messages. */
   #replayed: ReplayedResults | undefined;
   /** Every channel has been joined. */
   #subscribed = false;
@@ -70,10 +71,10 @@ export class Group {
       late,
       skipped,
       isReplay: replayed !== undefined,
-      replayed: plan.shares ? replayed : undefined,
       metrics,
       paths,
     };
+    this.#replayed = replayed;
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
   }
 
@@ -212,8 +213,12 @@ export class Group {
     return others;
   }
 
-  /** Takes one event, in the order in which the channels carry them. */
-  dispatch(message: Message, scope: EventScope): void {
+  /**
+   * Takes one event, in the order in which the channels carry them.
+   *
+   * @param isRecorded whether subscribers that resume later may need its results
+   */
+  dispatch(message: Message, scope: EventScope, isRecorded = false): void {
     const { metrics } = this.#services;
     const { order, skipped } = this.#parts;
     if (this.#recent?.add(message) === false) {
@@ -224,8 +229,11 @@ export class Group {
     const pending = order.begin();
     const subscribers = this.#filter(message.event, pending);
     skipped.count(subscribers);
-    const execution = new SharedExecution(this.#parts, message, scope, pending);
-    if (this.plan.shares) {
+    const { shares } = this.plan;
+    if (isRecorded && shares) this.#replayed ??= new ReplayedResults();
+    const replayed = isRecorded && shares ? this.#replayed : undefined;
+    const execution = new SharedExecution(this.#parts, message, scope, pending, replayed);
+    if (shares) {
       execution.start({
         subscribers,
         isWholeGroup: subscribers === this.#subscribers,

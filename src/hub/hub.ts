@@ -263,10 +263,11 @@ export class Hub {
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }
     recording?.add(message, payload.length);
+    const isRecorded = recording !== undefined;
     const scope = this.#scopes.of(message);
     for (const group of groups) {
       try {
-        group.dispatch(message, scope);
+        group.dispatch(message, scope, isRecorded);
       } catch (error) {
         log.error({ err: error, channel: name }, 'a group failed on an event');
       }

@@ -31,8 +31,6 @@ export interface GroupParts {
   readonly skipped: SkippedEvents;
   /** Whether its events are those that resuming subscribers have missed. */
   readonly isReplay: boolean;
-  /** Of former replays, if results may be shared. */
-  readonly replayed: ReplayedResults | undefined;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
@@ -86,11 +84,20 @@ export class SharedExecution {
   readonly #message: Message;
   readonly #scope: EventScope;
   readonly #event: PendingEvent;
+  readonly #replayed: ReplayedResults | undefined;
   /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
   #open = 1;
 
-  constructor(parts: GroupParts, message: Message, scope: EventScope, event: PendingEvent) {
+  /** @param replayed results for those who resume, to which its own are added; undefined if none may */
+  constructor(
+    parts: GroupParts,
+    message: Message,
+    scope: EventScope,
+    event: PendingEvent,
+    replayed: ReplayedResults | undefined,
+  ) {
     this.#parts = parts;
+    this.#replayed = replayed;
     this.#message = message;
     this.#scope = scope;
     this.#event = event;
@@ -142,8 +149,8 @@ export class SharedExecution {
   /** @param subscriber one of the candidates that waits for this event */
   #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
     const first = { subscriber, viewer: this.#viewerOf(subscriber) };
-    const { runner, replayed } = this.#parts;
-    const known = replayed?.find(this.#message, first.viewer);
+    const { runner } = this.#parts;
+    const known = this.#replayed?.find(this.#message, first.viewer);
     if (known !== undefined) {
       this.#settle(first, candidates, known.reads, known.result);
       return;
@@ -177,8 +184,7 @@ export class SharedExecution {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const serialized = new SerializedResult(result, this.#message.h);
     // What has failed, or was given up as its subscribers have left, may succeed for the next.
-    if (result.errors === undefined)
-      this.#parts.replayed?.add(this.#message, first.viewer, reads, serialized);
+    if (result.errors === undefined) this.#replayed?.add(this.#message, first.viewer, reads, serialized);
     this.#settle(first, candidates, reads, serialized);
   }
 

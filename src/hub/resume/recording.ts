@@ -113,14 +113,16 @@ export class Recording {
       return;
     }
     const carried = this.#messages.filter(({ sequence }) => sequence > position.sequence);
-    if ([...this.#messages].some(({ message }) => message.h?.[0] !== position.epoch)) {
+    if (this.#messages.some(({ message }) => message.h?.[0] !== position.epoch)) {
       this.break();
       return;
     }
     const offsets = new ChannelOffsets();
-    const kept = messages.filter(
-      ({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen',
-    );
+    // What was carried may have been executed already.
+    const known = new Map(this.#messages.map((recorded) => [recorded.sequence, recorded]));
+    const kept = messages
+      .filter(({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen')
+      .map((recorded) => known.get(recorded.sequence) ?? recorded);
     this.#messages = [...kept, ...carried];
     this.#epoch = position.epoch;
     this.#from = from;

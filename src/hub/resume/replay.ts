@@ -112,7 +112,7 @@ export class Replay {
       this.#joined.add(next);
     }
     this.#sequence = sequence;
-    this.#replaying.dispatch(message, scopeOf(message));
+    this.#replaying.dispatch(message, scopeOf(message), true);
   }
 
   #handOver(): void {

@@ -142,6 +142,26 @@ test('however many resume, and however they differ, each event is executed once 
   assert.ok((await value('executions')) - before <= 40 * roles.length);
 });
 
+test('what is executed for subscribers while others resume is not executed again for these', async () => {
+  const bus = busWith(200);
+  const { hub, value } = setUpOn(bus);
+  const asked = operation();
+  const clients = upTo(20).map(() => new Client(hub));
+  for (const client of clients) client.connect('a', asked);
+  await settled();
+  for (const client of clients.slice(1)) client.disconnect();
+  await publish(bus, 1, 'a');
+  for (const [index, client] of clients.slice(1).entries()) {
+    client.connect('a', asked);
+    if (index === 0) await eventually(() => assert.deepEqual(client.heard, [1]));
+    await publish(bus, index + 2, 'a');
+  }
+  await eventually(() => assert.ok(clients.every(({ numbers }) => numbers.length === 20)));
+  for (const { heard } of clients) assert.deepEqual(heard, upTo(20));
+  // The first was executed before any of them came, and once more for them.
+  assert.equal(await value('executions'), 21);
+});
+
 test('results that wait for back ends come first, though events go on coming', async () => {
   const bus = busWith(200);
   const waiting: (() => void)[] = [];
