@@ -23,6 +23,13 @@ const publishTen = (bus: Bus, first: number): Promise<unknown> =>
     ),
   );
 
+/** From another partition than `event`. */
+const otherEvent = (n: number, channel: string) =>
+  event(100 + n, channel).map((publication) => ({
+    ...publication,
+    source: { topicId: undefined, partition: 1, offset: n },
+  }));
+
 testHistory('redis', needs('redis-server'), async (t) => startBus(t, (await startRedis(t)).port));
 
 testKeepingAll('redis', needs('redis-server'), async (t) =>
@@ -260,5 +267,47 @@ test(
     await eventually(() => assert.ok(pod.inbox.messages.length === 4 || pod.gaps.length > 0));
     assert.deepEqual(pod.gaps, []);
     assert.deepEqual(pod.inbox.messages.map(numberIn), [1, 2, 3, 4]);
+  },
+);
+
+test(
+  'redis: a server that comes back with its data tells no gap, though two pods have published',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t, { keeps: true });
+    const [one, other] = [await listen(t, server), await listen(t, server)];
+    await one.bus.publish(TOPIC, event(1, CHANNEL));
+    await other.bus.publish(TOPIC, otherEvent(1, CHANNEL));
+    const epoch = await epochOf(one.bus);
+    await server.stop('SIGKILL');
+    await server.start();
+    await eventually(() => one.bus.publish(TOPIC, event(2, CHANNEL)));
+    await eventually(() => other.bus.publish(TOPIC, otherEvent(2, CHANNEL)));
+    for (const pod of [one, other]) {
+      assert.deepEqual((await pod.inbox.until(4)).map(numberIn), [1, 101, 2, 102]);
+      assert.deepEqual(pod.gaps, []);
+    }
+    assert.equal(await epochOf(one.bus), epoch);
+  },
+);
+
+test(
+  'redis: a server that lacks the last writes begins another epoch with the next event, and says so',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const [one, other] = [await listen(t, server), await listen(t, server)];
+    for (const n of [1, 2, 3]) await one.bus.publish(TOPIC, event(n, CHANNEL));
+    const epoch = await epochOf(one.bus);
+    const client = await redisAdmin(t, server);
+    // As a replica is that has been promoted before it had the last event.
+    const state = `${PREFIX}@history:{${TOPIC}}`;
+    await client.hset(state, 'seq', 2, 'offset::0', 2);
+    await one.bus.publish(TOPIC, event(4, CHANNEL));
+    await eventually(() => {
+      for (const { gaps } of [one, other]) assert.deepEqual(gaps, [TOPIC]);
+    });
+    assert.notEqual(await epochOf(one.bus), epoch);
+    assert.deepEqual((await other.inbox.until(4)).map(numberIn), [1, 2, 3, 4]);
   },
 );

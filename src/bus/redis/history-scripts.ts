@@ -17,13 +17,15 @@ local function publishes(version)
   redis.call('SET', KEYS[2], version)
   redis.call('HSET', KEYS[1], 'version', version)
 end
-if not epoch or state[3] ~= version then
+local prefix = ARGV[2] .. (epoch or '') .. ':'
+local function begin()
   epoch, seq = ARGV[1], 0
+  prefix = ARGV[2] .. epoch .. ':'
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'seq', seq)
   publishes(version or epoch)
 end
-local prefix = ARGV[2] .. epoch .. ':'
+if not epoch or state[3] ~= version then begin() end
 `;
 
 /**
@@ -45,22 +47,37 @@ return reply
 /**
  * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
  * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
- * long a list is kept that there was none of before, in ms, or 0 if none is made, 6 how many events, 7… for each event:
- * partition with the topic's id, offset or -1, payload without its opening brace, count of channels, channels.
+ * long a list is kept that there was none of before, in ms, or 0 if none is made, 6 where it is published that messages
+ * are lost, and 7 what; 8 epoch in which this pod has been acknowledged offsets, 9 of how many partitions; for each of
+ * these: partition with the topic's id, last offset; then how many events, and for each: partition with the topic's id,
+ * offset or -1, payload without its opening brace, count of channels, channels.
+ *
+ * A state with lower offsets than were acknowledged is that of a server that has lost messages: its sequences have been
+ * given before, so the epoch ends.
  *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
  * A script that is repeated publishes events again, as their offsets are noted at its end: pods find those by their
  * offsets.
  *
- * @returns how many were left out
+ * @returns how many were left out, and the epoch
  */
 export const APPEND = `${BEGINNING}
+local index = 10
+for _ = 1, tonumber(ARGV[9]) do
+  local held = tonumber(redis.call('HGET', KEYS[1], ARGV[index]) or '-1')
+  if ARGV[8] == epoch and tonumber(ARGV[index + 1]) > held then
+    begin()
+    redis.call('PUBLISH', ARGV[6], ARGV[7])
+  end
+  index = index + 2
+end
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * 1.25)
 local ttl = tonumber(ARGV[5])
-local offsets, index, dropped = {}, 7, 0
-redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[6])))
+local offsets, dropped = {}, 0
+redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[index])))
+index = index + 1
 while index <= #ARGV do
   local partition, offset, count = ARGV[index], tonumber(ARGV[index + 1]), tonumber(ARGV[index + 3])
   local last = offsets[partition] or tonumber(redis.call('HGET', KEYS[1], partition) or '-1')
@@ -80,7 +97,7 @@ while index <= #ARGV do
   index = index + 4 + count
 end
 for partition, offset in pairs(offsets) do redis.call('HSET', KEYS[1], partition, offset) end
-return dropped
+return { dropped, epoch }
 `;
 
 /**

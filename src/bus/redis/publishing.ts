@@ -85,7 +85,14 @@ export class Publishing {
     this.#options = options;
     this.#countsSubscribers = options.countsSubscribers;
     const { connection, names, pod, log, clock } = options;
-    this.#versions = new TopicVersions({ connection, names, pod, log, now: clock.now });
+    this.#versions = new TopicVersions({
+      connection,
+      names,
+      pod,
+      log,
+      now: clock.now,
+      isLost: (topic) => options.histories.get(topic)?.isLost(),
+    });
     this.#become(NOT_REACHED);
   }
 
@@ -183,7 +190,9 @@ export class Publishing {
     if (history === undefined) return false;
     const told = (refusal: string | undefined): void => history.told('publish', refusal);
     const publishing = this.#versions.runScript(topic, (version) => history.publishes(batch, version), told);
-    if ((await this.#onMaster(publishing)) === undefined) return false;
+    const reply = await this.#onMaster(publishing);
+    if (reply === undefined) return false;
+    history.published(batch, reply);
     this.#options.metrics.publishes.inc(batch.length);
     return true;
   }

@@ -11,6 +11,7 @@ import {
   type HistoryRead,
   type KeptMessages,
 } from '../history.ts';
+import { AcknowledgedOffsets } from './acknowledged-offsets.ts';
 import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
 import type { BusNames } from './names.ts';
@@ -46,6 +47,7 @@ export class TopicHistory {
   readonly #options: TopicHistoryOptions;
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
+  readonly #acknowledged = new AcknowledgedOffsets();
   /** What Redis does not do for this topic at present. */
   readonly #refused = new Set<Work>();
 
@@ -64,10 +66,48 @@ export class TopicHistory {
   }
 
   publishes(batch: readonly Publication[], version: string): Command {
-    const { settings } = this.#options;
-    const { count, args } = eventsIn(batch);
+    const { topic, settings, names } = this.#options;
     const { size, ttlMs, keepsAll } = settings;
-    return this.#script(APPEND, version, String(size), String(keepsAll ? ttlMs : 0), String(count), ...args);
+    const partitions = [...lastOffsets(batch).keys()];
+    const acknowledged = partitions.flatMap((partition) => [
+      partition,
+      String(this.#acknowledged.of(partition)),
+    ]);
+    return this.#script(
+      APPEND,
+      version,
+      String(size),
+      String(keepsAll ? ttlMs : 0),
+      names.gapsChannel,
+      JSON.stringify([topic]),
+      this.#acknowledged.epoch,
+      String(partitions.length),
+      ...acknowledged,
+      ...eventsIn(batch),
+    );
+  }
+
+  /** @param reply to what `publishes` has sent */
+  published(batch: readonly Publication[], reply: unknown): void {
+    const [, epoch] = reply as [dropped: number, epoch: string];
+    this.#acknowledged.note(epoch, lastOffsets(batch));
+  }
+
+  /**
+   * Whether the server lacks what one has acknowledged to this pod before.
+   *
+   * @throws if it can't be asked
+   */
+  async isLost(): Promise<boolean> {
+    const { topic, connection, names } = this.#options;
+    const { epoch, partitions } = this.#acknowledged;
+    if (partitions.length === 0) return false;
+    const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
+    const [present, ...offsets] = valueOf(reply) as (string | null)[];
+    if (present !== epoch) return true;
+    return partitions.some(
+      (partition, index) => Number(offsets[index] ?? -1) < this.#acknowledged.of(partition),
+    );
   }
 
   /** This pod has subscribed to the channel. Resolves also if Redis refuses to keep it. */
@@ -161,25 +201,33 @@ export class TopicHistory {
   }
 }
 
+/** As history scripts name it. */
+function partitionOf({ source }: Publication): string {
+  return `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
+}
+
+/** By partition, of events that come from Kafka. */
+function lastOffsets(batch: readonly Publication[]): ReadonlyMap<string, number> {
+  const offsets = new Map<string, number>();
+  for (const publication of batch) {
+    const { source } = publication;
+    if (source !== undefined) offsets.set(partitionOf(publication), source.offset);
+  }
+  return offsets;
+}
+
 /** See APPEND. Publications of one event follow each other, and have the same payload. */
-function eventsIn(batch: readonly Publication[]): { count: number; args: string[] } {
+function eventsIn(batch: readonly Publication[]): string[] {
   let count = 0;
   const args: string[] = [];
-  for (let index = 0; index < batch.length;) {
-    const { payload, source } = batch[index] as Publication;
+  for (let index = 0; index < batch.length; count += 1) {
+    const first = batch[index] as Publication;
     const channels: string[] = [];
-    for (; batch[index]?.payload === payload; index += 1) channels.push(batch[index]?.channel ?? '');
-    count += 1;
-    const partition = `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
-    args.push(
-      partition,
-      String(source?.offset ?? -1),
-      payload.slice(1),
-      String(channels.length),
-      ...channels,
-    );
+    for (; batch[index]?.payload === first.payload; index += 1) channels.push(batch[index]?.channel ?? '');
+    const offset = String(first.source?.offset ?? -1);
+    args.push(partitionOf(first), offset, first.payload.slice(1), String(channels.length), ...channels);
   }
-  return { count, args };
+  return [String(count), ...args];
 }
 
 /** See JOIN. The first element of a list may be no message, but only say from where on it is complete. */

@@ -17,6 +17,11 @@ interface TopicVersionsOptions {
   readonly log: Log;
   /** ms */
   readonly now: () => number;
+  /**
+   * Whether the server lacks what was acknowledged of the topic; undefined if only its version can tell: then it counts as
+   * lost too where another pod has published in between.
+   */
+  readonly isLost: (topic: string) => Promise<boolean> | undefined;
 }
 
 /** What was published longer ago than this has reached all that listened, and can't be lost with a server any more: ms. */
@@ -208,12 +213,12 @@ export class TopicVersions {
     if (recent.length === 0) return;
     const reading = this.#arePermitted ? this.#reading(recent.map(([topic]) => topic)) : [];
     const present = await connection.send(reading);
-    const lost = recent
-      .filter(([, { version }], index) => {
-        const reply = present[index];
-        return reply === undefined || valueOf(reply) !== version;
-      })
-      .map(([topic]) => topic);
+    const lost: string[] = [];
+    for (const [index, [topic, { version }]] of recent.entries()) {
+      const reply = present[index];
+      const isOther = reply === undefined || valueOf(reply) !== version;
+      if (isOther && (await this.#options.isLost(topic)) !== false) lost.push(topic);
+    }
     if (lost.length === 0) return;
     log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
