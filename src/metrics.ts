@@ -30,6 +30,10 @@ export class Metrics {
     'Messages published and acknowledged: one for each channel of an event',
   );
   readonly executions = this.#counter('executions_total', 'GraphQL executions of subscription events');
+  readonly replayExecutions = this.#counter(
+    'replay_executions_total',
+    'GraphQL executions for subscribers that have missed the event: part of executions_total',
+  );
   readonly deliveries = this.#counter('deliveries_total', 'Results put into the send queues of subscribers');
   readonly deadLetters = this.#counter('dead_letters_total', 'Messages that could not be decoded', [
     'topic',

@@ -149,12 +149,13 @@ export class SharedExecution {
   /** @param subscriber one of the candidates that waits for this event */
   #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
     const first = { subscriber, viewer: this.#viewerOf(subscriber) };
-    const { runner } = this.#parts;
+    const { runner, metrics } = this.#parts;
     const known = this.#replayed?.find(this.#message, first.viewer);
     if (known !== undefined) {
       this.#settle(first, candidates, known.reads, known.result);
       return;
     }
+    if (this.#parts.isReplay) metrics.replayExecutions.inc();
     const reads = new ReadSet();
     const outcome = runner.run(this.#message.event, this.#scope, first.viewer, reads, owner);
     if (!(outcome instanceof RunningExecution)) {
