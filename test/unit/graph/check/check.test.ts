@@ -27,9 +27,9 @@ const CASES: readonly Case[] = [
   ],
   [
     'an argument of @event that is not there yet',
-    bid('@event(topic: "bids", replay: true)'),
-    ['schema.graphql:3:27 error: Unknown argument "replay" on directive "@event".'],
-    'topic, key, keyFrom, keys, format, sharing and history',
+    bid('@event(topic: "bids", retain: true)'),
+    ['schema.graphql:3:27 error: Unknown argument "retain" on directive "@event".'],
+    'topic, key, keyFrom, keys, format, sharing, history and replay',
   ],
   [
     'a value of @event that is of the wrong type',
