@@ -6,6 +6,7 @@ const MOST_RATIO = 2;
 
 /** What a storm of clients that resume has cost. */
 interface StormFigures {
+  /** Of events for those who have missed them. */
   readonly executions: number;
   /** Of a group and an event that some client of it had yet to get, on each pod. */
   readonly pairs: number;
@@ -89,7 +90,7 @@ export function pairsOf(places: readonly Readonly<Record<string, Numbers>>[], se
   return pairs;
 }
 
-const executionsOf = ({ pods }: World): Promise<number> => pods.metric('sluice_executions_total');
+const executionsOf = ({ pods }: World): Promise<number> => pods.metric('sluice_replay_executions_total');
 
 /** The first element is asked for once for each list that is read. */
 const readsOf = ({ redis }: World): Promise<number> => redis.calls('lindex');
