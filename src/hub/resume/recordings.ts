@@ -37,6 +37,9 @@ const KEPT_MS = 5_000;
 /** Beyond it those who want further channels recorded wait until others are released. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** So much further back than the first one asks for is read: those who come next may lack a little more. */
+const SEQUENCES_BEFORE = 256;
+
 /** A channel that is interrupted so often while the bus is asked is not recorded. */
 const MAX_ATTEMPTS = 5;
 
@@ -132,7 +135,7 @@ export class Recordings {
       const { recording } = channel;
       // Of one that lacks what was before, all is asked for: others may come that lack more.
       const lacksMore = recording?.isRead === true && recording.lacks(at);
-      request.since = lacksMore ? 0 : Math.min(request.since, at.sequence);
+      request.since = lacksMore ? 0 : Math.min(request.since, Math.max(0, at.sequence - SEQUENCES_BEFORE));
       if (recording?.isBroken !== false) channel.recording = new Recording((bytes) => (this.#bytes += bytes));
       request.channels.set(channel.name, channel);
     }
