@@ -58,7 +58,9 @@ export class Group {
     this.plan = plan;
     this.#services = services;
     const { metrics, paths, limiter, late, maxWaiting } = services;
-    const skipped = new SkippedEvents(this.#subscribers, maxWaiting, metrics);
+    // A replay waits itself: what a subscriber has missed must not be skipped.
+    const most = replayed === undefined ? maxWaiting : Infinity;
+    const skipped = new SkippedEvents(this.#subscribers, most, metrics);
     const order = new DeliveryOrder(this.#subscribers, skipped, services);
     this.#parts = {
       field: plan.field,
