@@ -4,26 +4,42 @@ import type { SerializedResult } from '../result.ts';
 
 interface Replayed {
   readonly reads: ReadSet;
-  /** What was read. */
-  readonly values: string;
   readonly result: SerializedResult;
 }
+
+/** Results of executions that have read the same of their viewers. */
+interface SameReads {
+  readonly reads: ReadSet;
+  readonly identity: string;
+  /** By the values that were read. */
+  readonly results: Map<string, SerializedResult>;
+}
+
+/** Kept of one message in one group. Where more viewers differ, few share a result, and all would take much memory. */
+const MAX_RESULTS = 64;
 
 /**
  * Results of one group for messages that are recorded, for as long as they are: whoever resumes later, and agrees with an
  * earlier one on all that was read, shares its result.
  */
 export class ReplayedResults {
-  readonly #byMessage = new WeakMap<Message, Replayed[]>();
+  readonly #byMessage = new WeakMap<Message, SameReads[]>();
 
   find(message: Message, viewer: Json): Replayed | undefined {
-    return this.#byMessage.get(message)?.find(({ reads, values }) => reads.valuesIn(viewer) === values);
+    for (const { reads, results } of this.#byMessage.get(message) ?? []) {
+      const result = results.get(reads.valuesIn(viewer));
+      if (result !== undefined) return { reads, result };
+    }
+    return undefined;
   }
 
   add(message: Message, viewer: Json, reads: ReadSet, result: SerializedResult): void {
-    const replayed = { reads, values: reads.valuesIn(viewer), result };
-    const known = this.#byMessage.get(message);
-    if (known === undefined) this.#byMessage.set(message, [replayed]);
-    else known.push(replayed);
+    const known = this.#byMessage.get(message) ?? [];
+    if (known.reduce((count, { results }) => count + results.size, 0) >= MAX_RESULTS) return;
+    const { identity } = reads;
+    let same = known.find((other) => other.identity === identity);
+    if (same === undefined) known.push((same = { reads, identity, results: new Map() }));
+    same.results.set(same.reads.valuesIn(viewer), result);
+    this.#byMessage.set(message, known);
   }
 }
