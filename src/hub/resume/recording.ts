@@ -57,19 +57,15 @@ export class Recording {
   }
 
   /** Whether the bus has to be asked for what was carried behind this position. */
-  lacks({ sequence }: HistoryPosition): boolean {
-    return this.#isBroken || this.#epoch === undefined || (sequence < this.#from && !this.#isAll);
-  }
-
-  /** Whether the topic may have reached this position without this pod: then the bus has to be asked again. */
-  isBehind({ epoch, sequence }: HistoryPosition): boolean {
-    const last = this.#messages.at(-1)?.sequence ?? 0;
-    return epoch !== this.#epoch || sequence > Math.max(this.#upTo, last);
+  lacks({ epoch, sequence }: HistoryPosition): boolean {
+    return this.#isBroken || epoch !== this.#epoch || (sequence < this.#from && !this.#isAll);
   }
 
   /** Whether all is there that the channel has carried behind this position. */
-  covers(at: HistoryPosition): boolean {
-    return !this.#isBroken && this.#from <= at.sequence && !this.isBehind(at);
+  covers({ epoch, sequence }: HistoryPosition): boolean {
+    const last = this.#messages.at(-1)?.sequence ?? 0;
+    const isReached = epoch === this.#epoch && sequence <= Math.max(this.#upTo, last);
+    return !this.#isBroken && this.#from <= sequence && isReached;
   }
 
   /** All that the channel has carried up to this position of the topic is there. */

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Bus } from '../../bus/bus.ts';
-import { NoHistory, type HistoryPosition, type HistoryRead } from '../../bus/history.ts';
+import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
-import { Recording, type RecordedMessage } from './recording.ts';
+import { Recording, type KeptRecord, type RecordedMessage } from './recording.ts';
 
 /** A channel of the hub, which adds what it carries to the recording, if there is one. */
 export interface RecordedChannel {
@@ -40,6 +40,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** So much further back than the first one asks for is read: those who come next may lack a little more. */
 const SEQUENCES_BEFORE = 256;
 
+/** Of what the bus has kept; decoded in one turn of the event loop. */
+const BYTES_PER_TURN = 128 * 1024;
+
 /** A channel that is interrupted so often while the bus is asked is not recorded. */
 const MAX_ATTEMPTS = 5;
 
@@ -52,6 +55,8 @@ export class Recordings {
   readonly #asked = new Map<RecordedChannel, Promise<void>>();
   readonly #uses = new Map<RecordedChannel, Use>();
   #bytes = 0;
+  /** In this turn of the event loop. */
+  #decodedBytes = 0;
   #untilReleased: (() => void)[] = [];
 
   constructor(services: RecordingServices) {
@@ -102,9 +107,7 @@ export class Recordings {
 
   async #record(topic: string, channels: readonly RecordedChannel[], at: HistoryPosition): Promise<void> {
     for (let attempt = 0; ;) {
-      // A cursor may be further than this pod has heard; one that is further than the bus is none of it.
-      const behind = attempt === 0 ? channels.filter(({ recording }) => recording?.isBehind(at)) : [];
-      const asking = [...lacking(channels, at), ...behind];
+      const asking = lacking(channels, at);
       if (asking.length === 0) return;
       const asked = asking.flatMap((channel) => this.#asked.get(channel) ?? []);
       if (asked.length === 0) attempt += 1;
@@ -156,30 +159,31 @@ export class Recordings {
   }
 
   async #read(topic: string, { channels, since }: Request): Promise<void> {
-    const read = await this.#services.readHistory(topic, [...channels.keys()], since);
-    await new Promise<void>((resolve) => {
-      this.#services.afterWaiting(() => {
-        this.#complete(channels, since, read);
-        resolve();
-      });
-    });
-  }
-
-  #complete(channels: ReadonlyMap<string, RecordedChannel>, since: number, read: HistoryRead): void {
-    for (const { channel, from, messages } of read.channels) {
-      channels.get(channel)?.recording?.complete({
-        position: read.position,
-        from: Math.max(from, since),
-        isAll: from >= since,
-        messages: messages.flatMap((payload) => this.#recorded(payload)),
-      });
+    const { position, channels: kept } = await this.#services.readHistory(topic, [...channels.keys()], since);
+    const records = new Map<string, KeptRecord>();
+    for (const { channel, from, messages } of kept) {
+      const recorded = await this.#decode(messages);
+      const isAll = from >= since;
+      records.set(channel, { position, from: Math.max(from, since), isAll, messages: recorded });
     }
+    await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
+    for (const [name, record] of records) channels.get(name)?.recording?.complete(record);
   }
 
-  #recorded(payload: Buffer | string): readonly RecordedMessage[] {
-    const message = this.#services.decode(payload);
-    const sequence = message?.h?.[1];
-    return message && sequence !== undefined ? [{ sequence, message, bytes: payload.length }] : [];
+  /** A client may have many thousands decoded by one cursor: so many in a turn that others are served in between. */
+  async #decode(payloads: readonly (Buffer | string)[]): Promise<readonly RecordedMessage[]> {
+    const recorded: RecordedMessage[] = [];
+    for (const payload of payloads) {
+      if (this.#decodedBytes >= BYTES_PER_TURN) {
+        await setImmediate();
+        this.#decodedBytes = 0;
+      }
+      this.#decodedBytes += payload.length;
+      const message = this.#services.decode(payload);
+      const sequence = message?.h?.[1];
+      if (message && sequence !== undefined) recorded.push({ sequence, message, bytes: payload.length });
+    }
+    return recorded;
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Bus } from '../../bus/bus.ts';
 import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -9,9 +8,10 @@ import { UNITS } from '../work-budget.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import { Recordings, type RecordedChannel, type RecordingServices } from './recordings.ts';
 import { Replay, type ReplayServices, type Resumer } from './replay.ts';
+import { isReached, TopicPositions, type TopicPositionServices } from './topic-positions.ts';
 
-export interface ResumeServices extends RecordingServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
-  readonly position: Bus['position'];
+export interface ResumeServices
+  extends RecordingServices, TopicPositionServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
   readonly channelsOf: (group: Group) => readonly RecordedChannel[];
   /** Tells subscribers that events of the topic may be missing. */
   readonly tellGap: (topic: string, subscribers: readonly Subscriber[]) => void;
@@ -36,6 +36,7 @@ const SLOW_MS = 50;
 export class Resumes {
   readonly #services: ResumeServices;
   readonly #recordings: Recordings;
+  readonly #positions: TopicPositions;
   /** Those whose channels are recorded. */
   readonly #ready = new Map<Group, Resumer[]>();
   /** One of each group at a time, so that what one has executed is there for the next. */
@@ -50,6 +51,7 @@ export class Resumes {
   constructor(services: ResumeServices) {
     this.#services = services;
     this.#recordings = new Recordings(services);
+    this.#positions = new TopicPositions(services);
   }
 
   /**
@@ -58,8 +60,8 @@ export class Resumes {
    * @param joined resolves once all channels of the group have been joined
    */
   begin(group: Group, subscriber: Subscriber, cursor: unknown, joined: Promise<unknown>): void {
-    if (cursor === null && group.isSubscribed && group.plan.replay === 0)
-      this.#goLive(group, subscriber, cursor);
+    const isKnown = group.isSubscribed && this.#services.position(group.plan.topic) !== undefined;
+    if (cursor === null && isKnown && group.plan.replay === 0) this.#goLive(group, subscriber, cursor);
     else void this.#bring(group, subscriber, cursor, joined);
   }
 
@@ -72,7 +74,7 @@ export class Resumes {
     try {
       await joined;
       const at = parseCursor(cursor);
-      if (at !== undefined && (await this.#isCovered(group, at))) {
+      if ((await this.#isCovered(group, at)) && at !== undefined) {
         this.#greet(group, subscriber, at, 'recovered', cursor);
         this.#enqueue(group, { subscriber, ...at });
       } else if (group.plan.replay > 0) {
@@ -91,47 +93,46 @@ export class Resumes {
   /** The subscriber begins with the last events of its channels. */
   async #replayLast(group: Group, subscriber: Subscriber, cursor: unknown): Promise<void> {
     const { topic, replay } = group.plan;
-    const begin = await this.#record(group, {
-      epoch: this.#services.position(topic)?.epoch ?? '',
-      sequence: 0,
-    });
-    if (begin === undefined) {
+    const epoch = this.#services.position(topic)?.epoch;
+    const heard = await this.#record(group, epoch === undefined ? undefined : { epoch, sequence: 0 });
+    if (heard === undefined) {
       this.#goLive(group, subscriber, cursor);
       return;
     }
-    const sequences = this.#services
-      .channelsOf(group)
-      .flatMap(({ recording }) => recording?.last(replay) ?? []);
+    const channels = this.#services.channelsOf(group);
+    const sequences = channels.flatMap(({ recording }) => recording?.last(replay) ?? []);
     const last = [...new Set(sequences)].toSorted((one, other) => one - other).slice(-replay);
-    const at = { epoch: begin.epoch, sequence: last[0] === undefined ? begin.sequence : last[0] - 1 };
+    const at = { epoch: heard.epoch, sequence: last[0] === undefined ? heard.sequence : last[0] - 1 };
     this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
     this.#enqueue(group, { subscriber, ...at });
   }
 
-  async #isCovered(group: Group, at: HistoryPosition): Promise<boolean> {
-    return (await this.#record(group, at)) !== undefined && isRecorded(this.#services.channelsOf(group), at);
+  async #isCovered(group: Group, at: HistoryPosition | undefined): Promise<boolean> {
+    if ((await this.#record(group, at)) === undefined) return false;
+    return at !== undefined && isRecorded(this.#services.channelsOf(group), at);
   }
 
   /**
    * Has the channels of the group recorded behind a position, or as far back as they are kept.
    *
-   * @returns a position up to which all messages have been taken; undefined if nothing can be recorded
+   * @param at undefined: nothing is to be recorded, but where the topic stands is known then
+   * @returns where the topic stood when it began; undefined if nothing is recorded
    */
-  async #record(group: Group, at: HistoryPosition): Promise<HistoryPosition | undefined> {
+  async #record(group: Group, at: HistoryPosition | undefined): Promise<HistoryPosition | undefined> {
     const { topic } = group.plan;
-    const heard = this.#services.position(topic);
-    if (heard === undefined) return undefined;
-    await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
-    const channels = this.#services.channelsOf(group);
-    for (const { recording } of channels) recording?.advance(heard);
     try {
+      const heard = await this.#positions.from(topic, at);
+      if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
+      await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
+      const channels = this.#services.channelsOf(group);
       await this.#recordings.open(topic, channels, at);
+      for (const { recording } of channels) recording?.advance(heard);
+      this.#recordings.release(channels);
+      return heard;
     } catch (thrown) {
       if (thrown instanceof NoHistory) return undefined;
       throw thrown;
     }
-    this.#recordings.release(channels);
-    return heard;
   }
 
   /**
