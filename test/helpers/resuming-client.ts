@@ -1,0 +1,86 @@
+import type { TestContext } from 'node:test';
+import { eventually } from './eventually.ts';
+import { connect, type RawSocket } from './raw-socket.ts';
+
+interface Result {
+  readonly errors?: unknown;
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly extensions?: {
+    readonly cursor?: string;
+    readonly recovered?: boolean;
+    readonly gap?: object;
+  };
+}
+
+/** Connects, is acknowledged, and subscribes. @param resume is sent as `extensions.resume` */
+export async function subscribeWith(
+  t: TestContext,
+  url: string,
+  payload: { query: string; variables?: object; resume: unknown },
+  connectionParams: object = {},
+): Promise<RawSocket> {
+  const { query, variables = {}, resume } = payload;
+  const socket = await connect(t, url);
+  socket.send({ type: 'connection_init', payload: connectionParams });
+  await socket.until(({ type }) => type === 'connection_ack');
+  socket.send({ type: 'subscribe', id: '1', payload: { query, variables, extensions: { resume } } });
+  return socket;
+}
+
+/** One subscription that goes on over any number of sockets, each of which resumes where the one before has ended. */
+export class ResumingClient {
+  readonly query: string;
+  readonly variables: object;
+  cursor: string | null = null;
+  /** `recovered` of each greeting. */
+  readonly greetings: boolean[] = [];
+  /** In the order in which they came. */
+  readonly results: Result[] = [];
+  gaps = 0;
+  socket: RawSocket | undefined;
+  readonly #t: TestContext;
+
+  constructor(t: TestContext, query: string, variables: object = {}) {
+    this.#t = t;
+    this.query = query;
+    this.variables = variables;
+  }
+
+  /** The values of one field of what the subscription has brought. */
+  values(name: string): unknown[] {
+    return this.results.map(({ data }) => {
+      const [event] = Object.values(data ?? {});
+      return (event as Readonly<Record<string, unknown>> | null)?.[name];
+    });
+  }
+
+  /** Resolves when it has been greeted. */
+  async connect(url: string, connectionParams: object = {}): Promise<void> {
+    const { query, variables, cursor } = this;
+    const greeted = this.greetings.length;
+    const socket = await subscribeWith(this.#t, url, { query, variables, resume: cursor }, connectionParams);
+    this.socket = socket;
+    for (const { type, payload } of socket.messages) if (type === 'next') this.#take(payload as Result);
+    socket.webSocket.on('message', (data: Buffer) => {
+      const { type, payload } = JSON.parse(data.toString()) as { type: string; payload: Result };
+      if (type === 'next') this.#take(payload);
+    });
+    await eventually(() => {
+      if (this.greetings.length === greeted) throw new Error('it has not been greeted');
+    });
+  }
+
+  /** What is on its way is lost, as with a network that fails. */
+  cut(): void {
+    this.socket?.webSocket.removeAllListeners('message');
+    this.socket?.webSocket.terminate();
+  }
+
+  #take(result: Result): void {
+    const { data, errors, extensions = {} } = result;
+    if (extensions.cursor !== undefined) this.cursor = extensions.cursor;
+    if (extensions.recovered !== undefined) this.greetings.push(extensions.recovered);
+    else if (extensions.gap !== undefined) this.gaps += 1;
+    else if (data !== null || errors !== undefined) this.results.push(result);
+  }
+}
