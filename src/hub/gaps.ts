@@ -39,22 +39,26 @@ export class Gaps {
 
   /** @param groups all of the topic */
   tell(topic: string, groups: readonly Group[]): void {
+    this.#tellUnless(this.#policy === 'ignore', topic, groups);
+  }
+
+  #tellUnless(isIgnored: boolean, topic: string, groups: readonly Group[]): void {
     this.#metrics.gaps.inc({ topic });
     const subscribers = groups.reduce((sum, { size }) => sum + size, 0);
-    const reconnecting = this.#policy === 'ignore' ? 0 : this.#tell(topic, groups);
+    const reconnecting = isIgnored ? 0 : this.#tell(topic, groups);
     const suppressed = this.#throttles.get(topic)?.admit();
     if (suppressed === undefined) return;
-    const told = this.#policy === 'ignore' ? 0 : subscribers - reconnecting;
+    const told = isIgnored ? 0 : subscribers - reconnecting;
     this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');
   }
 
-  /** Tells subscribers that are in no group. */
+  /** Tells subscribers that are in no group, and have been promised not to miss anything: whatever the policy is. */
   tellThese(topic: string, subscribers: readonly Subscriber[]): void {
     const tell: Group['tell'] = (result, isTold) => {
       for (const subscriber of subscribers) if (isTold(subscriber)) subscriber.deliver(result);
       return subscribers.filter((subscriber) => !isTold(subscriber));
     };
-    this.tell(topic, [{ size: subscribers.length, tell }]);
+    this.#tellUnless(false, topic, [{ size: subscribers.length, tell }]);
   }
 
   /** @returns how many subscribers have to connect again */

@@ -159,6 +159,11 @@ export class Group {
     return replay;
   }
 
+  /** Whether the subscriber has got all that has been dispatched. */
+  isUpToDate(subscriber: Subscriber): boolean {
+    return this.#parts.order.waitingOf(subscriber, 1) === 0;
+  }
+
   /** To be called when the replay has delivered all, or its subscribers have been removed from it. */
   endReplay(replay: Group): void {
     this.#replays?.delete(replay);

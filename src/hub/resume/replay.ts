@@ -17,12 +17,17 @@ export interface ReplayServices {
   readonly scopeOf: (message: Message) => EventScope;
   /** These have to wait until their clients have taken what they were sent. */
   readonly aside: (resumers: readonly Resumer[]) => void;
+  /** These can go on, in another replay. */
+  readonly again: (resumers: readonly Resumer[]) => void;
   /** What these have not got can't be replayed: they go on in the group. */
   readonly lost: (subscribers: readonly Subscriber[]) => void;
 }
 
 /** Events of one replay under way at a time. */
 const MAX_PENDING = 8;
+
+/** Steps in vain after which those that are not waiting go on without the others. */
+const MAX_WAITS = 10;
 
 /**
  * Brings subscribers of one group what they have missed: a group of their own takes the recorded messages, in the order of
@@ -46,6 +51,8 @@ export class Replay {
   /** All have gone over; called once the last results have been delivered. */
   #finish: (() => void) | undefined;
   #isOver = false;
+  #isStuck = false;
+  #waits = 0;
 
   constructor(
     group: Group,
@@ -66,8 +73,20 @@ export class Replay {
     return this.#isOver;
   }
 
+  /** It waits for executions of a few: others of the group need not wait for it. */
+  get isStuck(): boolean {
+    return this.#isStuck;
+  }
+
   /** @returns false if there is nothing to do at present */
   step(): boolean {
+    const hasStepped = this.#step();
+    this.#waits = hasStepped ? 0 : this.#waits + 1;
+    if (this.#waits === MAX_WAITS && !this.#isStuck) this.#leaveBehind();
+    return hasStepped;
+  }
+
+  #step(): boolean {
     const { waiting } = this.#replaying.counts;
     if (this.#finish !== undefined) {
       if (waiting > 0) return false;
@@ -76,7 +95,7 @@ export class Replay {
       return true;
     }
     if (this.#recordings.some(({ isBroken }) => isBroken)) {
-      this.#giveUp();
+      this.giveUp();
       return true;
     }
     const slow = [...this.#joined].filter(({ subscriber }) => subscriber.isBehind);
@@ -121,15 +140,28 @@ export class Replay {
 
   /** @param slow all that has been dispatched has been delivered to them */
   #setAside(slow: readonly Resumer[]): void {
-    for (const resumer of slow) {
-      this.#joined.delete(resumer);
-      resumer.sequence = this.#sequence;
-      this.#replaying.remove(resumer.subscriber);
-    }
+    for (const resumer of slow) this.#remove(resumer);
     this.#services.aside(slow);
   }
 
-  #giveUp(): void {
+  /** Some executions take long: those that do not wait for them go on without those that do. */
+  #leaveBehind(): void {
+    this.#isStuck = true;
+    if (this.#finish !== undefined) return;
+    const ready = [...this.#joined].filter(({ subscriber }) => this.#replaying.isUpToDate(subscriber));
+    for (const resumer of ready) this.#remove(resumer);
+    this.#services.again([...ready, ...this.#later.splice(0)]);
+  }
+
+  /** @param resumer has got all that has been dispatched */
+  #remove(resumer: Resumer): void {
+    this.#joined.delete(resumer);
+    resumer.sequence = this.#sequence;
+    this.#replaying.remove(resumer.subscriber);
+  }
+
+  /** What its subscribers have not got counts as lost. */
+  giveUp(): void {
     this.#isOver = true;
     const subscribers = this.#subscribers();
     for (const subscriber of subscribers) this.#replaying.remove(subscriber);

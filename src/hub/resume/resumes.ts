@@ -19,6 +19,12 @@ export interface ResumeServices
   readonly log: Log;
 }
 
+interface Running {
+  readonly group: Group;
+  readonly replay: Replay;
+  readonly channels: readonly RecordedChannel[];
+}
+
 /** What replays may spend of a turn: the rest is for messages that come. */
 const UNITS_PER_TURN = UNITS.turn / 2;
 
@@ -39,11 +45,9 @@ export class Resumes {
   readonly #positions: TopicPositions;
   /** Those whose channels are recorded. */
   readonly #ready = new Map<Group, Resumer[]>();
-  /** One of each group at a time, so that what one has executed is there for the next. */
-  readonly #running = new Map<
-    Group,
-    { readonly replay: Replay; readonly channels: readonly RecordedChannel[] }
-  >();
+  readonly #running = new Set<Running>();
+  /** Of each group one at a time, so that what one has executed is there for the next. */
+  readonly #active = new Map<Group, Running>();
   #slow: { readonly group: Group; readonly resumer: Resumer }[] = [];
   #isScheduled = false;
   #lastGreeting: { readonly text: string; readonly result: SerializedResult } | undefined;
@@ -185,7 +189,7 @@ export class Resumes {
   #turn(): void {
     this.#isScheduled = false;
     for (const [group, resumers] of this.#ready) {
-      if (this.#running.has(group)) continue;
+      if (this.#active.has(group)) continue;
       this.#ready.delete(group);
       this.#start(group, resumers);
     }
@@ -201,13 +205,25 @@ export class Resumes {
     let hasStepped = true;
     while (hasStepped && budget.spent < end) {
       hasStepped = false;
-      for (const [group, { replay, channels }] of this.#running) {
-        if (replay.step()) hasStepped = true;
-        if (replay.isOver) this.#end(group, channels);
+      for (const running of this.#running) {
+        const { replay } = running;
+        if (this.#tryStep(replay)) hasStepped = true;
+        if (replay.isOver) this.#end(running);
+        else if (replay.isStuck) this.#makeWay(running);
         if (budget.spent >= end) break;
       }
     }
     return hasStepped;
+  }
+
+  #tryStep(replay: Replay): boolean {
+    try {
+      return replay.step();
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'a replay failed on an event');
+      replay.giveUp();
+      return true;
+    }
   }
 
   #start(group: Group, resumers: readonly Resumer[]): void {
@@ -223,14 +239,25 @@ export class Resumes {
     const replay = new Replay(group, recordings, recorded, {
       ...this.#services,
       aside: (slow) => this.#setAside(group, slow),
+      again: (resumers) => {
+        for (const resumer of resumers) this.#enqueue(group, resumer);
+      },
       lost: (subscribers) => this.#lose(group, subscribers),
     });
-    this.#running.set(group, { replay, channels });
+    const running = { group, replay, channels };
+    this.#running.add(running);
+    this.#active.set(group, running);
   }
 
-  #end(group: Group, channels: readonly RecordedChannel[]): void {
-    this.#running.delete(group);
-    this.#recordings.release(channels);
+  #end(running: Running): void {
+    this.#running.delete(running);
+    this.#recordings.release(running.channels);
+    this.#makeWay(running);
+  }
+
+  #makeWay(running: Running): void {
+    if (this.#active.get(running.group) !== running) return;
+    this.#active.delete(running.group);
     if (this.#ready.size > 0) this.#schedule(0);
   }
 

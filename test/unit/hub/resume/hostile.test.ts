@@ -8,7 +8,7 @@ import { ReplayedResults } from '../../../../src/hub/resume/replayed-results.ts'
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { eventually } from '../../../helpers/eventually.ts';
-import { settled, setUpOn } from '../parts.ts';
+import { operation, settled, setUpOn } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
@@ -105,4 +105,34 @@ test('of viewers who share nothing, few results are kept for those who resume la
     return known !== undefined;
   });
   assert.ok(found.length > 10 && found.length < 100, `expected some, got ${found.length}`);
+});
+
+test('a viewer whose executions never end holds up no other that resumes', async () => {
+  const bus = busWith(50);
+  const { hub } = setUpOn(bus, {
+    maxWaiting: 100,
+    execute: async (event: { n: number }, _, context): Promise<ExecutionResult> => {
+      const { id } = context['viewer'] as unknown as { id: string };
+      if (id === 'slow') await new Promise(() => undefined);
+      return { data: event };
+    },
+  });
+  const asked = operation();
+  const [slow, quick, late] = ['slow', 'quick', 'late'].map((id) => new Client(hub, { id })) as [
+    Client,
+    Client,
+    Client,
+  ];
+  for (const client of [slow, quick, late]) client.connect('a', asked);
+  await settled();
+  for (const client of [slow, quick, late]) client.disconnect();
+  for (const n of upTo(20)) await publish(bus, n, 'a');
+  for (const client of [slow, quick]) client.connect('a', asked);
+  await eventually(() => assert.deepEqual(quick.heard, upTo(20)));
+  late.connect('a', asked);
+  await eventually(() => assert.deepEqual(late.heard, upTo(20)));
+  await publish(bus, 21, 'a');
+  await eventually(() => assert.equal(quick.numbers.length, 21));
+  assert.deepEqual(slow.heard, []);
+  for (const client of [slow, quick, late]) client.disconnect();
 });
