@@ -239,8 +239,8 @@ export class Resumes {
     const replay = new Replay(group, recordings, recorded, {
       ...this.#services,
       aside: (slow) => this.#setAside(group, slow),
-      again: (resumers) => {
-        for (const resumer of resumers) this.#enqueue(group, resumer);
+      again: (ready) => {
+        for (const resumer of ready) this.#enqueue(group, resumer);
       },
       lost: (subscribers) => this.#lose(group, subscribers),
     });
