@@ -15,6 +15,7 @@ import { publishCommand, publishInOrder } from './publish-in-order.ts';
 import { isNotPermitted, isReadOnly } from './refusals.ts';
 import { INSPECTION, inspectedServer, type Server } from './server.ts';
 import type { BusTiming } from './timing.ts';
+import { HistoryPublishing } from './history-publishing.ts';
 import type { TopicHistory } from './topic-history.ts';
 import { TopicVersions } from './topic-versions.ts';
 
@@ -68,6 +69,7 @@ const LOOK_AGAIN_MS = 500;
 export class Publishing {
   readonly #options: PublishingOptions;
   readonly #versions: TopicVersions;
+  readonly #history: HistoryPublishing;
   #countsSubscribers: boolean;
   /** Why nothing can be published; undefined if it can. See `#become`. */
   #unusable: string | undefined;
@@ -93,6 +95,7 @@ export class Publishing {
       now: clock.now,
       isLost: (topic) => options.histories.get(topic)?.isLost(),
     });
+    this.#history = new HistoryPublishing(options.histories, this.#versions);
     this.#become(NOT_REACHED);
   }
 
@@ -135,8 +138,8 @@ export class Publishing {
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     this.expectUsable();
     if (!this.#countsSubscribers) return new Set(channels);
-    const kept = await this.#keptOrSubscribed(topic, channels);
-    if (kept !== undefined) return kept;
+    const wanted = await this.#onMaster(this.#history.wanted(topic, channels));
+    if (wanted !== undefined) return wanted;
     const commands: Command[] = [];
     for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
       commands.push(['PUBSUB', 'NUMSUB', ...channels.slice(from, from + CHANNELS_PER_COMMAND)]);
@@ -157,7 +160,10 @@ export class Publishing {
     let replies: readonly (Reply | undefined)[];
     try {
       this.expectUsable();
-      if (await this.#append(topic, batch)) return;
+      if (await this.#onMaster(this.#history.publish(topic, batch))) {
+        this.#options.metrics.publishes.inc(batch.length);
+        return;
+      }
       const inOrder = () => publishInOrder(this.#options.connection, batch);
       replies = await this.#onMaster(this.#versions.run(topic, batch.map(publishCommand), inOrder));
     } catch (thrown) {
@@ -168,33 +174,6 @@ export class Publishing {
     if (failed.length === 0) return;
     const refusal = replies.find((reply) => reply !== undefined && 'error' in reply);
     throw new PublishError(failed, batch.length, refusal?.error);
-  }
-
-  /** @returns undefined if the topic has no history, or Redis refuses it at present */
-  async #keptOrSubscribed(
-    topic: string,
-    channels: readonly string[],
-  ): Promise<ReadonlySet<string> | undefined> {
-    const history = this.#options.histories.get(topic);
-    if (history === undefined) return undefined;
-    if (history.keepsAll) return new Set(channels);
-    const told = (refusal: string | undefined): void => history.told('ask', refusal);
-    const asking = this.#versions.runScript(topic, (version) => history.asksFor(channels, version), told);
-    const flags = (await this.#onMaster(asking)) as readonly number[] | undefined;
-    return flags && new Set(channels.filter((_, index) => flags[index] === 1));
-  }
-
-  /** Publishes with history. @returns false if the topic has none, or Redis refuses it at present */
-  async #append(topic: string, batch: readonly Publication[]): Promise<boolean> {
-    const history = this.#options.histories.get(topic);
-    if (history === undefined) return false;
-    const told = (refusal: string | undefined): void => history.told('publish', refusal);
-    const publishing = this.#versions.runScript(topic, (version) => history.publishes(batch, version), told);
-    const reply = await this.#onMaster(publishing);
-    if (reply === undefined) return false;
-    history.published(batch, reply);
-    this.#options.metrics.publishes.inc(batch.length);
-    return true;
   }
 
   /**

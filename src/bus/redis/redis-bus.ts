@@ -16,6 +16,7 @@ import { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
 import { NOT_REACHED, Publishing } from './publishing.ts';
 import { BUS_TIMING, type BusTiming } from './timing.ts';
+import { topicsIn } from './topic-list.ts';
 
 export interface RedisBusOptions {
   readonly commands: CommandConnection;
@@ -267,11 +268,11 @@ export class RedisBus implements Bus {
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
-    for (const topic of topicsOf(payload.toString())) this.#gaps.report(topic);
+    for (const topic of topicsIn(payload)) this.#gaps.report(topic);
   }
 
   #onRenewals(payload: Buffer | string): void {
-    for (const topic of topicsOf(payload.toString())) this.#gaps.renewed(topic);
+    for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
   }
 
   #onListening(): void {
@@ -297,15 +298,5 @@ export class RedisBus implements Bus {
     this.#options.log.warn(
       'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
     );
-  }
-}
-
-/** @returns none if it is not a list of topics: a client of Redis that publishes something else must not end the process */
-function topicsOf(payload: string): readonly string[] {
-  try {
-    const topics: unknown = JSON.parse(payload);
-    return Array.isArray(topics) ? topics.filter((topic) => typeof topic === 'string') : [];
-  } catch {
-    return [];
   }
 }
