@@ -54,6 +54,8 @@ export class Resumes {
 
   constructor(services: ResumeServices) {
     this.#services = services;
+    // At 0 from the start, or Prometheus would see no increase at the first.
+    for (const outcome of ['new', 'recovered', 'lost']) services.metrics.resumes.inc({ outcome }, 0);
     this.#recordings = new Recordings(services);
     this.#positions = new TopicPositions(services);
   }
