@@ -3,15 +3,18 @@ import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
 import { valueOf, type CommandConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
+import type { OwnChannels } from './own-channels.ts';
 
 interface AnnouncementsOptions {
   readonly commands: CommandConnection;
+  readonly own: OwnChannels;
   readonly names: BusNames;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with each announcement, once or several times. */
-  readonly hear: (text: string) => void;
 }
+
+const REFUSED =
+  'Redis refuses the channel of revocations; until it does not, they are not heard when they are made, but read every few seconds';
 
 /** Between two attempts to read those that are kept. */
 const READ_AGAIN_MS = 500;
@@ -22,6 +25,11 @@ const READ_AGAIN_MS = 500;
  */
 export class Announcements {
   readonly #options: AnnouncementsOptions;
+  /** Undefined: this pod does not listen to announcements. */
+  #hear: ((text: string) => void) | undefined;
+  #isJoined = false;
+  #isStopped = false;
+  /** Aborts when what is kept is read anew. */
   #reading = new AbortController();
 
   constructor(options: AnnouncementsOptions) {
@@ -42,19 +50,45 @@ export class Announcements {
     replies.forEach(valueOf);
   }
 
-  /** The pod listens, for the first time or again: it reads all that is kept. */
-  listening(): void {
-    this.stop();
-    this.#reading = new AbortController();
-    void this.#read(this.#reading.signal);
+  /** @param listener called with each announcement, once or several times */
+  hear(listener: (text: string) => void): void {
+    this.#hear = listener;
+  }
+
+  /** Resolves when the channel is joined, or the bus stops. Without a listener it is not joined. */
+  async start(): Promise<void> {
+    const hear = this.#hear;
+    if (hear === undefined) return;
+    const { own, names } = this.#options;
+    await own.join(names.announcementsChannel, (payload) => hear(payload.toString()), {
+      level: 'error',
+      message: REFUSED,
+      // Those that are kept may be read all the same.
+      act: () => this.#readAnew(hear),
+    });
+    if (this.#isStopped) return;
+    this.#isJoined = true;
+    this.#readAnew(hear);
+  }
+
+  /** The pod listens again: it reads all that is kept. */
+  listens(): void {
+    if (this.#isJoined && this.#hear !== undefined) this.#readAnew(this.#hear);
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#reading.abort();
   }
 
-  async #read(signal: AbortSignal): Promise<void> {
-    const { commands, names, clock, log, hear } = this.#options;
+  #readAnew(hear: (text: string) => void): void {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    void this.#read(hear, this.#reading.signal);
+  }
+
+  async #read(hear: (text: string) => void, signal: AbortSignal): Promise<void> {
+    const { commands, names, clock, log } = this.#options;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const [reply] = await commands.send([['ZRANGE', names.announcementsKey, '0', '-1']]);

@@ -12,9 +12,10 @@ import { GapDetector } from './gap-detector.ts';
 import type { HistoryPosition, HistoryRead } from '../history.ts';
 import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { NOT_REACHED } from './master.ts';
 import { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
-import { NOT_REACHED, Publishing } from './publishing.ts';
+import { Publishing } from './publishing.ts';
 import { BUS_TIMING, type BusTiming } from './timing.ts';
 import { topicsIn } from './topic-list.ts';
 
@@ -44,9 +45,6 @@ const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 const GAPS_REFUSED =
   'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
 
-const ANNOUNCEMENTS_REFUSED =
-  'Redis refuses the channel of revocations; until it does not, they are not heard when they are made, but read every few seconds';
-
 /**
  * The bus between pods: Redis pub/sub, one connection to publish and one to listen.
  *
@@ -66,9 +64,6 @@ export class RedisBus implements Bus {
   readonly #heartbeat: Heartbeat;
   readonly #announcements: Announcements;
   readonly #own: OwnChannels;
-  /** Undefined: this pod does not listen to announcements. */
-  #hear: ((text: string) => void) | undefined;
-  #hearsAnnouncements = false;
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
@@ -114,13 +109,6 @@ export class RedisBus implements Bus {
       timing,
       log,
     });
-    this.#announcements = new Announcements({
-      commands,
-      names: this.#names,
-      clock,
-      log,
-      hear: (text) => this.#hear?.(text),
-    });
     this.#own = new OwnChannels({
       listening,
       isReading: () => this.#isListening && !this.#isPaused,
@@ -128,6 +116,13 @@ export class RedisBus implements Bus {
       timing,
       log,
       signal: this.#stopping.signal,
+    });
+    this.#announcements = new Announcements({
+      commands,
+      own: this.#own,
+      names: this.#names,
+      clock,
+      log,
     });
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
     this.#becomeListening(false);
@@ -139,7 +134,7 @@ export class RedisBus implements Bus {
     this.#histories.start(this.#stopping.signal);
     listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
     void this.#listenToPods();
-    if (this.#hear !== undefined) void this.#listenToAnnouncements(this.#hear);
+    void this.#announcements.start();
   }
 
   async stop(): Promise<void> {
@@ -182,7 +177,7 @@ export class RedisBus implements Bus {
   }
 
   onAnnouncement(listener: (text: string) => void): void {
-    this.#hear = listener;
+    this.#announcements.hear(listener);
   }
 
   pause(): void {
@@ -254,18 +249,6 @@ export class RedisBus implements Bus {
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
   }
 
-  async #listenToAnnouncements(hear: (text: string) => void): Promise<void> {
-    await this.#own.join(this.#names.announcementsChannel, (payload) => hear(payload.toString()), {
-      level: 'error',
-      message: ANNOUNCEMENTS_REFUSED,
-      // Those that are kept may be read all the same.
-      act: () => this.#announcements.listening(),
-    });
-    if (this.#stopping.signal.aborted) return;
-    this.#hearsAnnouncements = true;
-    this.#announcements.listening();
-  }
-
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
     for (const topic of topicsIn(payload)) this.#gaps.report(topic);
@@ -281,7 +264,7 @@ export class RedisBus implements Bus {
     for (const resolve of this.#untilListening.splice(0)) resolve();
     this.#heartbeat.connected();
     this.#histories.listens();
-    if (this.#hearsAnnouncements) this.#announcements.listening();
+    this.#announcements.listens();
   }
 
   #becomeListening(isListening: boolean): void {

@@ -1,0 +1,200 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../support/clock.ts';
+import {
+  TransactionRefused,
+  valueOf,
+  type Command,
+  type CommandConnection,
+  type Reply,
+} from './connection.ts';
+import { isNotPermitted, isReadOnly } from './refusals.ts';
+import { INSPECTION, inspectedServer, type Server } from './server.ts';
+import type { BusTiming } from './timing.ts';
+
+interface MasterOptions {
+  readonly connection: CommandConnection;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly timing: BusTiming;
+  /** Called at a server that has not been published to over this connection. It is looked at again if this rejects. */
+  readonly tryOut: () => Promise<void>;
+  /** Called at a server that may lack what this pod has published last. It is looked at again if this rejects. */
+  readonly mayHaveLost: () => Promise<void>;
+}
+
+/** Why a bus can't be used that has never been connected. */
+export const NOT_REACHED = 'Redis has not been reached yet';
+
+const NOT_MASTER = 'Redis is not a master';
+
+/** Between two looks at a server that is no master, or does not answer as it should. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * The server that is published to, and whether it may be.
+ *
+ *     connected ──► is it a master? have all messages survived that this pod has published? ──► wait ──► publish
+ *         ▲                                                                                                │
+ *         └──────────────────────────────────── connection lost, or no master any more ◄───────────────────┘
+ */
+export class Master {
+  readonly #options: MasterOptions;
+  /** Why nothing can be published; undefined if it can. See `#become`. */
+  #unusable: string | undefined;
+  /** Whether the connection is to a master. */
+  #isMaster = false;
+  /** Whether Redis permits to ask which server it is. */
+  #inspects = true;
+  /** Of the server that is known to hold what this pod has published. */
+  #replicationId: string | undefined;
+  #wasReached = false;
+  /** Aborts when the connection is lost. */
+  #lost = new AbortController();
+
+  constructor(options: MasterOptions) {
+    this.#options = options;
+    this.#become(NOT_REACHED);
+  }
+
+  start(onUsable: () => void): void {
+    this.#options.connection.start({
+      onReady: () => {
+        this.#lost = new AbortController();
+        void this.#begin(this.#lost.signal).then((usable) => usable && onUsable());
+      },
+      onLost: () => this.#onLost(),
+    });
+  }
+
+  stop(): void {
+    this.#become('the bus is stopped');
+    this.#lost.abort();
+    this.#options.connection.stop();
+  }
+
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  /** Whether there is a connection to a master, even if nothing may be published over it yet. */
+  get isConnected(): boolean {
+    return this.#isMaster;
+  }
+
+  /** @throws if nothing can be published */
+  expectUsable(): void {
+    if (this.#unusable !== undefined) throw new Error(this.#unusable);
+  }
+
+  /** @throws what `work` rejects with; the connection is given up if that shows that the server is no master any more */
+  async run<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      if (thrown instanceof TransactionRefused && isReadOnly(thrown.reason)) this.#leaveReplica();
+      throw thrown;
+    }
+  }
+
+  /** Whose reply `inspected` takes; none where Redis does not permit to ask. */
+  get inspection(): readonly Command[] {
+    return this.#inspects ? [INSPECTION] : [];
+  }
+
+  /**
+   * @param reply to `inspection`
+   * @returns the server's replication id; undefined where Redis does not tell it
+   * @throws if the server is no master, or does not tell just now
+   */
+  async inspected(reply: Reply | undefined): Promise<string | undefined> {
+    const server = this.#inspects ? this.#serverOf(reply) : undefined;
+    if (server?.role === 'replica') {
+      this.#leaveReplica();
+      throw new Error(NOT_MASTER);
+    }
+    const replicationId = server?.replicationId;
+    if (replicationId !== undefined) await this.#expectSurvived(replicationId);
+    return replicationId;
+  }
+
+  #become(unusable: string | undefined): void {
+    this.#unusable = unusable;
+    this.#options.metrics.busConnected.set({ connection: 'publishing' }, unusable === undefined ? 1 : 0);
+  }
+
+  #onLost(): void {
+    this.#isMaster = false;
+    this.#become('the connection to Redis is lost');
+    this.#lost.abort();
+  }
+
+  /** @returns whether publishing may begin; false if the connection was lost before that */
+  async #begin(lost: AbortSignal): Promise<boolean> {
+    const { clock, log, timing } = this.#options;
+    const isFirst = !this.#wasReached;
+    this.#become('the connection to Redis is being looked at');
+    while (!lost.aborted) {
+      try {
+        if (await this.#isReadyToPublish()) break;
+      } catch (thrown) {
+        if (!lost.aborted) log.debug({ reason: messageOf(thrown) }, 'Redis could not be looked at');
+      }
+      await clock.sleep(LOOK_AGAIN_MS, lost);
+    }
+    if (!isFirst && !lost.aborted) {
+      this.#become('other pods are given time to listen again');
+      await clock.sleep(timing.settleMs, lost);
+    }
+    // A heartbeat may have found out meanwhile that it is no master any more.
+    if (lost.aborted || !this.#isMaster) return false;
+    this.#wasReached = true;
+    this.#become(undefined);
+    return true;
+  }
+
+  /** @throws if Redis can't be asked just now */
+  async #isReadyToPublish(): Promise<boolean> {
+    const [inspection] = await this.#options.connection.send([INSPECTION]);
+    const server = this.#serverOf(inspection);
+    if (server?.role === 'replica') {
+      this.#leaveReplica();
+      return false;
+    }
+    await this.#options.tryOut();
+    await this.#expectSurvived(server?.replicationId);
+    this.#isMaster = true;
+    return true;
+  }
+
+  /**
+   * @param reply to the inspection
+   * @returns undefined where Redis does not permit to ask; it is not asked again over this connection
+   * @throws if Redis does not tell just now
+   */
+  #serverOf(reply: Reply | undefined): Server | undefined {
+    this.#inspects = reply === undefined || !('error' in reply) || !isNotPermitted(reply.error.message);
+    return this.#inspects ? inspectedServer(valueOf(reply)) : undefined;
+  }
+
+  /** Another server may lack what this pod has published last, and so may the same one after a start or a promotion. */
+  async #expectSurvived(replicationId: string | undefined): Promise<void> {
+    if (replicationId !== undefined && replicationId === this.#replicationId) return;
+    await this.#options.mayHaveLost();
+    this.#replicationId = replicationId;
+  }
+
+  /** A failover leaves the old master as a replica: what is published there reaches only its own listeners. */
+  #leaveReplica(): void {
+    const { connection, metrics, log, clock } = this.#options;
+    if (this.#unusable === NOT_MASTER) return;
+    this.#isMaster = false;
+    this.#become(NOT_MASTER);
+    metrics.redisNotMaster.inc();
+    log.warn('Redis is not a master; connecting again until it is');
+    const lost = this.#lost.signal;
+    void clock.sleep(LOOK_AGAIN_MS, lost).then(() => lost.aborted || connection.reconnect());
+  }
+}
