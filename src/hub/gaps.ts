@@ -52,7 +52,7 @@ export class Gaps {
     this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');
   }
 
-  /** Tells subscribers that are in no group, and have been promised not to miss anything: whatever the policy is. */
+  /** Tells subscribers that resume and are in no group yet. They are told under each policy, as resuming asks for it. */
   tellThese(topic: string, subscribers: readonly Subscriber[]): void {
     const tell: Group['tell'] = (result, isTold) => {
       for (const subscriber of subscribers) if (isTold(subscriber)) subscriber.deliver(result);

@@ -329,7 +329,7 @@ test('a client that resumes as another viewer gets what the other one may have',
   await eventually(() => assert.deepEqual(watched.values('n'), [2]));
 });
 
-test('a client whose viewer may not hold the subscription any more is refused, whatever its cursor', async (t) => {
+test('a client whose viewer may not hold the subscription any more is refused, with a cursor too', async (t) => {
   const pod = await ready();
   const client = new ResumingClient(t, 'subscription { mine { n } }');
   await client.connect(pod.graphqlUrl, ANN);

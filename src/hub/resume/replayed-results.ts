@@ -19,8 +19,8 @@ interface SameReads {
 const MAX_RESULTS = 64;
 
 /**
- * Results of one group for messages that are recorded, for as long as they are: whoever resumes later, and agrees with an
- * earlier one on all that was read, shares its result.
+ * Results of one group for messages that are recorded, for as long as they are: a subscriber that resumes later, and
+ * agrees with an earlier one on all that was read, shares its result.
  */
 export class ReplayedResults {
   readonly #byMessage = new WeakMap<Message, SameReads[]>();

@@ -8,7 +8,7 @@ export interface TopicPositionServices {
   readonly readHistory: Bus['readHistory'];
 }
 
-/** The bus is asked no more often than this for one topic, whatever cursors clients send: ms. */
+/** The bus is asked no more often than this for one topic, as clients may send any cursor: ms. */
 const PAUSE_MS = 50;
 
 /**

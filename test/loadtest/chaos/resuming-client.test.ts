@@ -133,7 +133,7 @@ test('recovered: false tells of what is missing before the next event', async (t
   assert.deepEqual([lost, unrecovered], [{ told: 2, late: 0, untold: 0 }, 1]);
 });
 
-test('A client without a cursor knows itself that it may have missed events, whatever the gateway says', async (t) => {
+test('A client without a cursor knows itself that it may have missed events, even if the gateway says that it has not', async (t) => {
   const { client, gateway } = await connect(t, 'unkept_update');
   gateway.greet(false);
   await gateway.read();

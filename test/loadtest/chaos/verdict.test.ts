@@ -53,7 +53,7 @@ for (const [what, report, everything, orTold] of [
   });
 }
 
-test('Faults of the protocol are complaints, whatever is promised', () => {
+test('Faults of the protocol are complaints under each promise', () => {
   const report = reportOf('update', (account) => {
     for (let n = 1; n <= SENT; n += 1) account.event('c0', n);
     account.event('c1', 1);

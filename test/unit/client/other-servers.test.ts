@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { subscribed } from './subscriber.ts';
 
-test('Results of a server that does not greet are left alone, whatever their extensions are', () => {
+test('Results of a server that does not greet are left alone, with any extensions', () => {
   const { server, operation, subscriber, gaps } = subscribed();
   const results = [
     { data: { n: 1 }, extensions: { cursor: 'page-1' } },

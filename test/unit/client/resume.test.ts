@@ -31,7 +31,7 @@ test('A connection that is lost before the greeting is the start of a subscripti
   assert.deepEqual(gaps, []);
 });
 
-test('A connection that is lost amid a replay goes on within it, whatever the greeting has said', () => {
+test('A connection that is lost amid a replay goes on at the last event, not at the greeting’s cursor', () => {
   const { server, operation, subscriber, gaps } = subscribed();
   operation.greet(true, 'c0');
   operation.event(1, 'c1');

@@ -31,7 +31,7 @@ describe('the history of a topic', () => {
     });
   });
 
-  it('has the largest values of any of its fields, in whatever order they come', async (t) => {
+  it('has the largest values of any of its fields, in any order of the fields', async (t) => {
     const fields = [
       'history: { size: 300, ttl_seconds: 5 }',
       '',

@@ -46,7 +46,7 @@ interface Result {
   };
 }
 
-/** A client that resumes, over whatever connections it has. */
+/** A client that resumes, over one connection after another. */
 export class Client {
   isBehind = false;
   viewer: Json;
