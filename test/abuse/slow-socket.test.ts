@@ -6,6 +6,7 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { range } from '../helpers/numbers.ts';
 
 /** 130 MB: far more than the kernel and the client hold of what the gateway does not read. */
 const MOST_FRAMES = 1_000_000;
@@ -32,8 +33,6 @@ const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
     .filter(({ type }) => type === 'next')
     .map(({ payload }) => (payload as { data?: { said: { n: number } } }).data?.said.n);
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
-
 test('a socket whose client stops reading is closed as too slow; the others get every event, in order', async (t) => {
   const gateway = await small();
   const readers = [
@@ -56,7 +55,7 @@ test('a socket whose client stops reading is closed as too slow; the others get 
   await say(gateway, sent++, 1);
   for (const reader of readers) {
     await reader.until(() => numbers(reader).at(-1) === sent - 1);
-    assert.deepEqual(numbers(reader), upTo(sent));
+    assert.deepEqual(numbers(reader), range(0, sent));
   }
   assert.equal(await gateway.metric('sluice_closes_total'), 1);
   stalled.webSocket.resume();
@@ -84,7 +83,7 @@ test('a client that reads on in time misses no event, and messages of the protoc
     const mine = nexts.filter((message) => message.id === id).map((message) => message.payload);
     assert.deepEqual(
       mine.map((payload) => (payload as { data: { said: { n: number } } }).data.said.n),
-      upTo(count),
+      range(0, count),
     );
   }
   assert.equal(socket.messages.at(-1)?.type, 'pong');

@@ -5,6 +5,7 @@ import { positionOf } from '../../src/bus/history.ts';
 import type { Publication } from '../../src/events/publisher.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { upTo } from '../helpers/numbers.ts';
 
 /** A topic with history of `SIZE` messages a channel, for `TTL_MS`. */
 export const TOPIC = 'kept';
@@ -24,9 +25,6 @@ export function event(n: number, ...channels: string[]): Publication[] {
 
 export const numberIn = (payload: Buffer | string): number =>
   (JSON.parse(payload.toString()) as { o: number }).o;
-
-const upTo = (last: number, first = 1): number[] =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 /** What every bus must do that keeps all channels of the topic. */
 export function testKeepingAll(name: string, options: TestOptions, make: MakeBus): void {

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import type { RedisServer } from '../helpers/redis.ts';
+import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { SIZE, TOPIC, TTL_MS } from './history.ts';
 
@@ -42,19 +42,29 @@ interface Listening {
   /** Of the topic. */
   readonly gaps: string[];
   readonly relay: TcpRelay;
+  /** Until `relay.admit()`. Resolves when Redis has noticed. */
+  readonly cutOff: () => Promise<void>;
 }
 
 /** A pod that listens to the channel, over a network of its own, and whose history outlasts the test. */
 export async function listen(
   t: TestContext,
-  { port }: RedisServer,
+  server: RedisServer,
   { user = '', log = createLog('silent') } = {},
 ): Promise<Listening> {
-  const relay = await TcpRelay.start(t, port);
+  const relay = await TcpRelay.start(t, server.port);
   const bus = await startBus(t, relay.port, { user, ttlMs: 60_000, log });
   const gaps: string[] = [];
   bus.onGap((topic) => gaps.push(topic));
   const inbox = new Inbox();
   await bus.subscribe(TOPIC, CHANNEL, inbox.take).ready;
-  return { bus, inbox, gaps, relay };
+  const admin = await redisAdmin(t, server);
+  const cutOff = async (): Promise<void> => {
+    relay.refuse();
+    await eventually(async () => {
+      const [, count] = (await admin.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
+      assert.equal(count, 0);
+    });
+  };
+  return { bus, inbox, gaps, relay, cutOff };
 }

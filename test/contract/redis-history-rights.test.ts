@@ -9,6 +9,7 @@ import { ROOT } from '../docs/markdown.ts';
 import { needs } from '../helpers/services.ts';
 import { event, numberIn, SIZE, TOPIC } from './history.ts';
 import { CHANNEL, listen, PREFIX } from './redis-history-bus.ts';
+import { upTo } from '../helpers/numbers.ts';
 
 const SETTINGS = 'docs/reference/settings.md';
 
@@ -52,7 +53,7 @@ async function blinkWith(t: TestContext, rules: readonly string[]) {
   return { numbers: inbox.messages.map(numberIn), gaps, told };
 }
 
-const EVERY = Array.from({ length: 2 * SIZE + 5 }, (_, index) => index + 1);
+const EVERY = upTo(2 * SIZE + 5);
 
 test('redis: the rights that the manual lists suffice for history', needs('redis-server'), async (t) => {
   const { numbers, gaps, told } = await blinkWith(t, (await rights()).flat());

@@ -7,6 +7,7 @@ import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
 import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
+import { range, upTo } from '../helpers/numbers.ts';
 
 /** Takes longer than to connect again. */
 const EVENTS_PER_BLINK = 12;
@@ -18,8 +19,8 @@ const epochOf = async (bus: Bus): Promise<string> =>
 /** Ten events, each in a call of its own, none of which waits for another. */
 const publishTen = (bus: Bus, first: number): Promise<unknown> =>
   Promise.all(
-    Array.from({ length: 10 }, (_, index) =>
-      bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o: first + index }) }]),
+    range(first, first + 10).map((o) =>
+      bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o }) }]),
     ),
   );
 
@@ -59,10 +60,7 @@ test(
     const [one, other] = [await listen(t, server), await startBus(t, server.port)];
     await Promise.all([publishTen(one.bus, 0), publishTen(other, 100)]);
     const sequences = (await one.inbox.until(20)).map((payload) => positionOf(payload)?.sequence);
-    assert.deepEqual(
-      sequences,
-      Array.from({ length: 20 }, (_, index) => index + 1),
-    );
+    assert.deepEqual(sequences, upTo(20));
   },
 );
 
@@ -107,10 +105,7 @@ test(
       await Promise.all([client.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), publishing()]);
       await eventually(() => assert.equal(numberIn(pod.inbox.messages.at(-1) ?? '{}'), n));
     }
-    assert.deepEqual(
-      pod.inbox.messages.map(numberIn),
-      Array.from({ length: n }, (_, index) => index + 1),
-    );
+    assert.deepEqual(pod.inbox.messages.map(numberIn), upTo(n));
     assert.deepEqual(pod.gaps, []);
   },
 );
@@ -122,22 +117,14 @@ test(
     const server = await startRedis(t);
     const pod = await listen(t, server);
     const other = await startBus(t, server.port);
-    const client = await redisAdmin(t, server);
     await other.publish(TOPIC, event(1, CHANNEL));
     await pod.inbox.until(1);
-    pod.relay.refuse();
-    await eventually(async () => {
-      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
-      assert.equal(count, 0);
-    });
+    await pod.cutOff();
     for (let n = 2; n <= SIZE; n += 1) await other.publish(TOPIC, event(n, CHANNEL));
     pod.relay.admit();
     await eventually(() => assert.equal(pod.inbox.messages.length, SIZE));
     await other.publish(TOPIC, event(SIZE + 1, CHANNEL));
-    assert.deepEqual(
-      (await pod.inbox.until(SIZE + 1)).map(numberIn),
-      Array.from({ length: SIZE + 1 }, (_, index) => index + 1),
-    );
+    assert.deepEqual((await pod.inbox.until(SIZE + 1)).map(numberIn), upTo(SIZE + 1));
     assert.deepEqual(pod.gaps, []);
   },
 );
@@ -149,14 +136,9 @@ test(
     const server = await startRedis(t);
     const pod = await listen(t, server);
     const other = await startBus(t, server.port);
-    const client = await redisAdmin(t, server);
     await other.publish(TOPIC, event(1, CHANNEL));
     await pod.inbox.until(1);
-    pod.relay.refuse();
-    await eventually(async () => {
-      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
-      assert.equal(count, 0);
-    });
+    await pod.cutOff();
     for (let n = 2; n <= 3 * SIZE; n += 1) await other.publish(TOPIC, event(n, CHANNEL));
     pod.relay.admit();
     await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
@@ -214,7 +196,7 @@ test(
     await Promise.all(channels.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
     for (let n = 1; n <= SIZE; n += 1) await bus.publish(TOPIC, event(n, ...channels));
     const read = await bus.readHistory(TOPIC, channels, 0);
-    const every = Array.from({ length: SIZE }, (_, index) => index + 1);
+    const every = upTo(SIZE);
     assert.deepEqual(
       read.channels.map(({ channel, messages }) => [channel, messages.map(numberIn)]),
       channels.map((channel) => [channel, every]),
@@ -257,11 +239,7 @@ test(
     const epoch = positionOf(pod.inbox.messages[2] ?? '')?.epoch;
     const list = `${PREFIX}@history:{${TOPIC}}:${epoch}:${CHANNEL}`;
     await eventually(async () => assert.equal(await client.exists(list), 1));
-    pod.relay.refuse();
-    await eventually(async () => {
-      const [, count] = (await client.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
-      assert.equal(count, 0);
-    });
+    await pod.cutOff();
     await other.publish(TOPIC, event(4, CHANNEL));
     pod.relay.admit();
     await eventually(() => assert.ok(pod.inbox.messages.length === 4 || pod.gaps.length > 0));

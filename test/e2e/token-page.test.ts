@@ -11,6 +11,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
+import { upTo } from '../helpers/numbers.ts';
 
 const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 
@@ -125,7 +126,7 @@ test(
       await gateway.postEvent('bids', { n });
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }
-    const expected = Array.from({ length: n }, (_, index) => index + 1).join(' ');
+    const expected = upTo(n).join(' ');
     await page
       .locator('#seen')
       .filter({ hasText: new RegExp(` ${n}$`) })

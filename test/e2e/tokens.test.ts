@@ -8,6 +8,7 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
+import { upTo } from '../helpers/numbers.ts';
 
 const SCHEMA = `
   type Query { me: String }
@@ -175,7 +176,7 @@ for (const type of ['pong', 'ping'] as const) {
     await received.until(n);
     assert.deepEqual(
       received.data.map((data) => data?.bid.n),
-      Array.from({ length: n }, (_, index) => index + 1),
+      upTo(n),
     );
     const roles = received.data.map((data) => data?.bid.slow_role);
     assert.deepEqual(roles, roles.toSorted().toReversed());

@@ -9,6 +9,7 @@ import { kcat, type Line } from '../helpers/kcat.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { range } from '../helpers/numbers.ts';
 
 interface ItemData {
   readonly item: { readonly n: number };
@@ -55,8 +56,6 @@ async function overhear(t: TestContext, prefix: string): Promise<string[]> {
   await listener.psubscribe(`${prefix}*`);
   return heard;
 }
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 const events = (from: number, to: number): Line[] =>
   range(from, to).map((n) => ({ key: String(n % 10), value: JSON.stringify({ id: n % 10, n }) }));

@@ -6,8 +6,7 @@ import type { KafkaSource } from '../../src/ingest/kafka/source.ts';
 import type { Message } from '../../src/events/message.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { startIngest, skip, useKafka, type Seen } from './ingest-kafka.ts';
-
-const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+import { range } from '../helpers/numbers.ts';
 
 /** The messages of each partition came once and in order. */
 function assertInOrder(messages: readonly Message[]): void {
@@ -28,10 +27,10 @@ test(
     const kafka = await useKafka(t, { partitions: 6 });
     const members = [await startIngest(t, kafka), await startIngest(t, kafka)];
     await kafka.membersAssigned(2);
-    await kafka.send(range(2_000).map((n) => ({ key: `k${n % 50}`, value: JSON.stringify({ n }) })));
+    await kafka.send(range(0, 2_000).map((n) => ({ key: `k${n % 50}`, value: JSON.stringify({ n }) })));
     const [one, two] = members.map(({ seen }) => seen) as [Seen, Seen];
     await kafka.until(() => one.messages.length + two.messages.length >= 2_000, one, two);
-    assert.deepEqual(numbersOf([...one.messages, ...two.messages]), range(2_000));
+    assert.deepEqual(numbersOf([...one.messages, ...two.messages]), range(0, 2_000));
     for (const { messages } of [one, two]) {
       assert.ok(messages.length > 0, 'expected both members to have partitions');
       assertInOrder(messages);
@@ -46,12 +45,12 @@ test(
   async (t) => {
     const kafka = await useKafka(t, { partitions: 2 });
     const { seen, metrics } = await startIngest(t, kafka);
-    await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.send(range(0, 100).map((n) => ({ value: JSON.stringify({ n }) })));
     await kafka.until(() => seen.messages.length === 100, seen);
     await kafka.committed(100);
     const before = await kafka.memberIds();
     seen.away = true;
-    await kafka.send(range(1_000).map((n) => ({ value: JSON.stringify({ n: 100 + n }) })));
+    await kafka.send(range(0, 1_000).map((n) => ({ value: JSON.stringify({ n: 100 + n }) })));
     await once(seen, 'refused');
     const outage = systemClock.now() + kafka.timing.sessionTimeoutMs + 2_000;
     await kafka.until(() => systemClock.now() > outage, seen);
@@ -69,7 +68,7 @@ test('a rebalance in the middle of a batch loses no event', { skip }, async (t) 
   const kafka = await useKafka(t, { partitions: 4 });
   const first = await startIngest(t, kafka);
   first.seen.away = true;
-  await kafka.send(range(2_000).map((n) => ({ key: `k${n}`, value: JSON.stringify({ n }) })));
+  await kafka.send(range(0, 2_000).map((n) => ({ key: `k${n}`, value: JSON.stringify({ n }) })));
   await once(first.seen, 'refused');
   const second = await startIngest(t, kafka);
   await kafka.membersAssigned(2);
@@ -89,14 +88,14 @@ test(
   async (t) => {
     const kafka = await useKafka(t, { partitions: 2 });
     const first = await startIngest(t, kafka);
-    await kafka.send(range(3_000).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.send(range(0, 3_000).map((n) => ({ value: JSON.stringify({ n }) })));
     await kafka.until(() => first.seen.messages.length > 0, first.seen);
     await first.ingest.stop();
     const taken = first.seen.messages.length;
     assert.equal(await kafka.totalCommitted(), taken);
     const second = await startIngest(t, kafka);
     await kafka.until(() => taken + second.seen.messages.length >= 3_000, second.seen);
-    assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), range(3_000));
+    assert.deepEqual(numbersOf([...first.seen.messages, ...second.seen.messages]), range(0, 3_000));
   },
 );
 
@@ -105,17 +104,17 @@ test(
   { skip },
   async (t) => {
     const kafka = await useKafka(t, { partitions: 3 });
-    await kafka.send(range(30).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.send(range(0, 30).map((n) => ({ value: JSON.stringify({ n }) })));
     const first = await startIngest(t, kafka);
     assert.equal(await kafka.totalCommitted(), 30);
     await first.ingest.stop();
-    await kafka.send(range(30).map((n) => ({ value: JSON.stringify({ n: 30 + n }) })));
+    await kafka.send(range(0, 30).map((n) => ({ value: JSON.stringify({ n: 30 + n }) })));
     const second = await startIngest(t, kafka);
     await kafka.until(() => second.seen.messages.length >= 30, second.seen);
     assert.deepEqual(first.seen.messages, []);
     assert.deepEqual(
       numbersOf(second.seen.messages),
-      range(30).map((n) => 30 + n),
+      range(0, 30).map((n) => 30 + n),
     );
   },
 );
@@ -291,7 +290,7 @@ test(
     const one = await startIngest(t, kafka, { broadcast: true });
     const two = await startIngest(t, kafka, { broadcast: true });
     assert.equal((await kafka.groups()).length, 2);
-    await kafka.send(range(100).map((n) => ({ value: JSON.stringify({ n }) })));
+    await kafka.send(range(0, 100).map((n) => ({ value: JSON.stringify({ n }) })));
     await kafka.until(
       () => one.seen.messages.length === 100 && two.seen.messages.length === 100,
       one.seen,

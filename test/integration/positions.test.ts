@@ -5,13 +5,12 @@ import { eventually } from '../helpers/eventually.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { needs } from '../helpers/services.ts';
 import { startIngest, useKafka, type TestKafka } from './ingest-kafka.ts';
+import { range } from '../helpers/numbers.ts';
 
 const OPTIONS = needs('kafka');
 
 /** Soon enough for a test; in production it is 20 s. */
 const metadataMaxAgeMs = 1_000;
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 const numbersOf = (messages: readonly Message[]) =>
   messages.map(({ event }) => Number(event['n'])).toSorted((one, other) => one - other);

@@ -5,8 +5,7 @@ import kafkajs from 'kafkajs';
 import { kcat } from '../helpers/kcat.ts';
 import { needs } from '../helpers/services.ts';
 import { startIngest, useKafka } from './ingest-kafka.ts';
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+import { range } from '../helpers/numbers.ts';
 
 test('records of each codec that producers use are consumed', needs('kafka', 'kcat'), async (t) => {
   const kafka = await useKafka(t, { partitions: 1 });

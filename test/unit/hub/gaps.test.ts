@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLog } from '../../../src/log.ts';
 import { operation, setUp, settled, withResolvers, type FakeSubscriber } from './parts.ts';
+import { upTo } from '../../helpers/numbers.ts';
 
 const asked = operation();
 
@@ -87,7 +88,7 @@ test('a gap waits for the messages that came before it and have to wait for a tu
   const [one] = subscribers;
   assert.ok(one !== undefined && one.results.length < 100, 'expected messages that wait');
   while (one.results.length < 101) await settled();
-  assert.deepEqual(kinds(one), [...Array.from({ length: 100 }, (_, index) => index + 1), 'bids']);
+  assert.deepEqual(kinds(one), [...upTo(100), 'bids']);
 });
 
 test('a gap is serialised once for all groups of its topic', () => {

@@ -10,6 +10,7 @@ import {
   withResolvers,
   type PromiseWithResolvers,
 } from './parts.ts';
+import { upTo } from '../../helpers/numbers.ts';
 
 test('subscribers with the same operation and variables are one group, and an event is executed once for all of them', async () => {
   const { bus, join, value } = setUp();
@@ -41,7 +42,7 @@ test('the hub handles a burst for thousands of subscribers over several turns, i
   const late = join(asked, { id: 7 }).subscriber;
   const other = join(asked, { id: 7 }).subscriber;
   while (stayer.subscriber.results.length < 100) await settled();
-  const all = Array.from({ length: 100 }, (_, index) => index + 1);
+  const all = upTo(100);
   assert.deepEqual(amounts(stayer.subscriber.results), all);
   assert.deepEqual(amounts(leaver.subscriber.results), all.slice(0, atOnce));
   assert.deepEqual(amounts(late.results), all.slice(atOnce));

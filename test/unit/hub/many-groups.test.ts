@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FakeSubscriber, operation, settled, setUp } from './parts.ts';
+import { upTo } from '../../helpers/numbers.ts';
 
 const GROUPS = 100;
 
@@ -80,10 +81,7 @@ test('while a connection can’t keep up with its groups, it skips events, and o
     assert.equal(numbers(other).at(-1), n);
     most = Math.max(most, waiting());
   }
-  assert.deepEqual(
-    numbers(other),
-    Array.from({ length: 20 }, (_, index) => index + 1),
-  );
+  assert.deepEqual(numbers(other), upTo(20));
   assert.ok((await value('groupOverflows')) > 0);
   assert.ok(most > GROUPS && most <= MAX_WAITING * GROUPS, `${most} executions waited`);
   while (waiting() > 0) await settled();

@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { Group } from '../../../src/hub/group.ts';
 import { ReadSet } from '../../../src/lazy/reads.ts';
 import { FakeSubscriber, operation, settled, setUp, withResolvers } from './parts.ts';
+import { upTo } from '../../helpers/numbers.ts';
 
 type Setup = NonNullable<Parameters<typeof setUp>[0]>;
 
@@ -51,9 +52,6 @@ function heard({ results }: FakeSubscriber): number[] {
     ({ data, errors }) => data?.n ?? -(errors?.[0]?.extensions.skipped ?? NaN),
   );
 }
-
-const upTo = (last: number, first = 1): number[] =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 test('a viewer whose resolver is slow skips events alone: another of its group gets all of them, at once', async () => {
   const { subscribers, send, letGo, value } = viewersOf(['slow', 'quick'], { maxWaiting: 100 });

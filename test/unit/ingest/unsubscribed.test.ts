@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Topic } from '../../../src/graph/graph.ts';
 import type { Metrics } from '../../../src/metrics.ts';
-import { events, FakeBatch, offsetsOf, range, setUp } from './kafka/batch-parts.ts';
+import { range } from '../../helpers/numbers.ts';
+import { events, FakeBatch, offsetsOf, setUp } from './kafka/batch-parts.ts';
 
 const count = async (counter: Metrics['unsubscribedEvents']) => (await counter.get()).values[0]?.value ?? 0;
 

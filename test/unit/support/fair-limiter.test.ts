@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
+import { upTo } from '../../helpers/numbers.ts';
 
 const [ann, bob, cai] = [{ name: 'ann' }, { name: 'bob' }, { name: 'cai' }];
 
@@ -147,7 +148,7 @@ test('however owners come and go, no more run than may, each in its order, and a
   while (running.length > 0) release();
   assert.deepEqual([limiter.running, limiter.waiting], [0, 0]);
   for (const { asked, started, left } of owners) {
-    const all = Array.from({ length: asked }, (_, index) => index + 1);
+    const all = upTo(asked);
     assert.deepEqual(
       started,
       all.filter((name) => !left.has(name)),

@@ -10,8 +10,7 @@ import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
-
-const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+import { upTo } from '../../../helpers/numbers.ts';
 
 const payload = (n: number): string =>
   JSON.stringify({ h: ['abc', n], v: 1, t: 'bids', p: 0, o: n, ts: n, in: 0, key: null, event: { n } });

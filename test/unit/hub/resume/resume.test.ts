@@ -5,9 +5,7 @@ import { eventually } from '../../../helpers/eventually.ts';
 import { Random } from '../../../helpers/random.ts';
 import { operation, settled, setUp, setUpOn, withResolvers } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
-
-const upTo = (last: number, first = 1): number[] =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+import { upTo } from '../../../helpers/numbers.ts';
 
 test('a subscriber that resumes gets what it has missed, once and in order, then what comes', async () => {
   const bus = busWith(50);

@@ -121,6 +121,3 @@ export const events = (count: number) => Array.from({ length: count }, (_, n) =>
 
 export const offsetsOf = (publisher: RecordingPublisher) =>
   publisher.published.map(({ payload }) => decodeMessage(payload)?.o);
-
-export const range = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, index) => from + index);

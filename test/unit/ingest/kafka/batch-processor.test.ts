@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { events, FakeBatch, offsetsOf, range, setUp } from './batch-parts.ts';
+import { range } from '../../../helpers/numbers.ts';
+import { events, FakeBatch, offsetsOf, setUp } from './batch-parts.ts';
 
 test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {
   const { processor, publisher, metrics } = setUp();
