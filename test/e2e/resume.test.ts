@@ -157,13 +157,20 @@ test(
   async (t) => {
     const { pods, sender } = await startPods(t, { CONNECTION_MAX_AGE_SECONDS: '1' });
     const client = new ResumingClient(t, ALL);
+    // A pod of a busy machine may close a socket before it has greeted the client: so a client connects again, as any does.
+    const greeted = (times: number): Promise<void> =>
+      client.connect(pods[times % 2]?.graphqlUrl ?? '').catch((error: unknown) => {
+        assert.match(String(error), /socket (was|is) closed/);
+        return greeted(times + 1);
+      });
     for (let times = 0; times < 4; times += 1) {
-      await client.connect(pods[times % 2]?.graphqlUrl ?? '');
+      await greeted(times);
       assert.equal((await client.socket?.closed)?.code, 1012);
     }
     await sender.stop();
-    await client.connect(pods[0].graphqlUrl);
-    await untilAllHave(sender, new Map([[client, [0, 1, 2, 3, 4]]]));
+    const complete = untilAllHave(sender, new Map([[client, [0, 1, 2, 3, 4]]])).then(() => true);
+    do await greeted(0);
+    while (!(await Promise.race([complete, client.socket?.closed.then(() => false)])));
   },
 );
 

@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { eventually } from './eventually.ts';
 import { connect, type RawSocket } from './raw-socket.ts';
 
 interface Result {
@@ -54,10 +53,9 @@ export class ResumingClient {
     });
   }
 
-  /** Resolves when it has been greeted. */
+  /** Resolves when it has been greeted. @throws if the socket is closed before that */
   async connect(url: string, connectionParams: object = {}): Promise<void> {
     const { query, variables, cursor } = this;
-    const greeted = this.greetings.length;
     const socket = await subscribeWith(this.#t, url, { query, variables, resume: cursor }, connectionParams);
     this.socket = socket;
     for (const { type, payload } of socket.messages) if (type === 'next') this.#take(payload as Result);
@@ -65,9 +63,7 @@ export class ResumingClient {
       const { type, payload } = JSON.parse(data.toString()) as { type: string; payload: Result };
       if (type === 'next') this.#take(payload);
     });
-    await eventually(() => {
-      if (this.greetings.length === greeted) throw new Error('it has not been greeted');
-    });
+    await socket.until(({ payload }) => (payload as Result | undefined)?.extensions?.recovered !== undefined);
   }
 
   /** What is on its way is lost, as with a network that fails. */
