@@ -9,10 +9,13 @@ import {
 } from './history.ts';
 
 interface KeptChannel {
-  readonly from: number;
-  readonly messages: string[];
-  /** ms; infinite while there is a listener. */
-  endsAt: number;
+  from: number;
+  messages: string[];
+}
+
+interface EndingChannel extends KeptChannel {
+  /** ms. */
+  readonly endsAt: number;
 }
 
 /** Beyond the size of a channel, in parts of it: then it is cut back, so that it is not cut at each message. */
@@ -23,7 +26,10 @@ export class MemoryHistory {
   readonly #settings: HistorySettings;
   readonly #now: () => number;
   readonly #epoch = newEpoch();
-  readonly #channels = new Map<string, KeptChannel>();
+  /** Those that have listeners. */
+  readonly #heard = new Map<string, KeptChannel>();
+  /** The others, in the order in which their times end. */
+  readonly #ending = new Map<string, EndingChannel>();
   #sequence = 0;
   #lastPayload: string | undefined;
 
@@ -42,15 +48,16 @@ export class MemoryHistory {
   }
 
   joined(channel: string): void {
-    const kept = this.#kept(channel) ?? { from: this.#sequence, messages: [], endsAt: Infinity };
-    kept.endsAt = Infinity;
-    this.#channels.set(channel, kept);
+    if (this.#heard.has(channel)) return;
+    this.#heard.set(channel, this.#kept(channel) ?? { from: this.#sequence, messages: [] });
+    this.#ending.delete(channel);
   }
 
   left(channel: string): void {
-    const kept = this.#channels.get(channel);
-    if (kept !== undefined) kept.endsAt = this.#now() + this.#settings.ttlMs;
-    for (const name of this.#channels.keys()) this.#kept(name);
+    const kept = this.#heard.get(channel);
+    if (kept === undefined) return;
+    this.#heard.delete(channel);
+    this.#end(channel, kept);
   }
 
   /**
@@ -62,12 +69,10 @@ export class MemoryHistory {
     if (payload !== this.#lastPayload) this.#sequence += 1;
     this.#lastPayload = payload;
     const message = withPosition(this.position, payload);
-    if (this.#settings.keepsAll) this.#keep(channel);
-    const kept = this.#kept(channel);
+    const kept = this.#keptFor(channel);
     if (kept !== undefined) {
-      const { size } = this.#settings;
       kept.messages.push(message);
-      if (kept.messages.length > size * SLACK) this.#cut(channel, kept);
+      if (kept.messages.length > this.#settings.size * SLACK) this.#cut(kept);
     }
     return message;
   }
@@ -77,31 +82,37 @@ export class MemoryHistory {
       const { from, messages } = this.#kept(channel) ?? { from: this.#sequence, messages: [] };
       return { channel, from, messages: [...messages] };
     });
-    return { position: this.position, channels: kept };
+    return { position: this.position, size: this.#settings.size, channels: kept };
   }
 
-  /** Channels without a listener are in the order in which their times end. */
-  #keep(channel: string): void {
-    const kept = this.#kept(channel) ?? { from: this.#sequence - 1, messages: [], endsAt: 0 };
-    if (kept.endsAt !== Infinity) kept.endsAt = this.#now() + this.#settings.ttlMs;
-    this.#channels.delete(channel);
-    this.#channels.set(channel, kept);
-    for (const [name, { endsAt }] of this.#channels) {
-      if (endsAt > this.#now() && endsAt !== Infinity) return;
-      if (endsAt !== Infinity) this.#channels.delete(name);
+  /** @returns where the next message is kept; undefined if it is not */
+  #keptFor(channel: string): KeptChannel | undefined {
+    const kept = this.#kept(channel);
+    if (!this.#settings.keepsAll || this.#heard.has(channel)) return kept;
+    return this.#end(channel, kept ?? { from: this.#sequence - 1, messages: [] });
+  }
+
+  /** From now on the channel is kept for as long as it is without a listener. */
+  #end(channel: string, { from, messages }: KeptChannel): KeptChannel {
+    const ending = { from, messages, endsAt: this.#now() + this.#settings.ttlMs };
+    this.#ending.delete(channel);
+    this.#ending.set(channel, ending);
+    for (const [name, { endsAt }] of this.#ending) {
+      if (endsAt > this.#now()) break;
+      this.#ending.delete(name);
     }
+    return ending;
   }
 
-  #cut(channel: string, { messages, endsAt }: KeptChannel): void {
-    const rest = messages.slice(-this.#settings.size);
-    const from = (positionOf(rest[0] ?? '')?.sequence ?? this.#sequence) - 1;
-    this.#channels.set(channel, { from, messages: rest, endsAt });
+  #cut(kept: KeptChannel): void {
+    kept.messages = kept.messages.slice(-this.#settings.size);
+    kept.from = (positionOf(kept.messages[0] ?? '')?.sequence ?? this.#sequence) - 1;
   }
 
   #kept(channel: string): KeptChannel | undefined {
-    const kept = this.#channels.get(channel);
-    if (kept === undefined || kept.endsAt > this.#now()) return kept;
-    this.#channels.delete(channel);
-    return undefined;
+    const heard = this.#heard.get(channel);
+    if (heard !== undefined) return heard;
+    const ending = this.#ending.get(channel);
+    return ending !== undefined && ending.endsAt > this.#now() ? ending : undefined;
   }
 }
