@@ -20,6 +20,8 @@ export interface KeptMessages {
 export interface HistoryRead {
   /** Of the last message of the topic by then. */
   readonly position: HistoryPosition;
+  /** How many messages of a channel are kept, at least. */
+  readonly size: number;
   /** As the channels were asked for. */
   readonly channels: readonly KeptMessages[];
 }

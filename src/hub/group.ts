@@ -15,7 +15,7 @@ import { OpenExecutions } from './open-executions.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
-import { ReplayedResults } from './resume/replayed-results.ts';
+import type { ReplayedResults } from './resume/replayed-results.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
@@ -27,6 +27,8 @@ export interface GroupServices extends ExecutionServices {
   readonly late: FairLimiter;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
+  /** Of the groups that subscribers resume in. */
+  readonly replayed: ReplayedResults;
   /** Most events of one subscriber that wait to be delivered to it. */
   readonly maxWaiting: number;
 }
@@ -47,23 +49,21 @@ export class Group {
   #resuming: Set<Subscriber> | undefined;
   /** Groups that have results under way for subscribers that resume, or have resumed. */
   #replays: Set<Group> | undefined;
-  /** Results of recorded messages. */
-  #replayed: ReplayedResults | undefined;
   /** Every channel has been joined. */
   #subscribed = false;
   #events = 0;
 
-  /** @param replayed results of former replays, if the group is one */
-  constructor(plan: SubscriptionPlan, services: GroupServices, replayed?: ReplayedResults) {
+  /** @param isReplay see `beginReplay` */
+  constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
     this.plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, late, maxWaiting } = services;
+    const { metrics, paths, limiter, late, replayed, maxWaiting } = services;
     // A replay waits itself: what a subscriber has missed must not be skipped.
-    const most = replayed === undefined ? maxWaiting : Infinity;
+    const most = isReplay ? Infinity : maxWaiting;
     const skipped = new SkippedEvents(this.#subscribers, most, metrics);
     const order = new DeliveryOrder(this.#subscribers, skipped, services);
     this.#parts = {
-      field: plan.field,
+      plan,
       runner: new ExecutionRunner(plan, services),
       partitions: new ViewerPartitions(this.#subscribers),
       pastViewers: new PastViewers(),
@@ -72,11 +72,11 @@ export class Group {
       limiter,
       late,
       skipped,
-      isReplay: replayed !== undefined,
+      isReplay,
+      replayed,
       metrics,
       paths,
     };
-    this.#replayed = replayed;
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
   }
 
@@ -152,8 +152,7 @@ export class Group {
 
   /** @returns a group for the events that subscribers have missed which resume in this one */
   beginReplay(): Group {
-    this.#replayed ??= new ReplayedResults();
-    const replay = new Group(this.plan, this.#services, this.#replayed);
+    const replay = new Group(this.plan, this.#services, true);
     this.#replays ??= new Set();
     this.#replays.add(replay);
     return replay;
@@ -237,9 +236,7 @@ export class Group {
     const subscribers = this.#filter(message.event, pending);
     skipped.count(subscribers);
     const { shares } = this.plan;
-    if (isRecorded && shares) this.#replayed ??= new ReplayedResults();
-    const replayed = isRecorded && shares ? this.#replayed : undefined;
-    const execution = new SharedExecution(this.#parts, message, scope, pending, replayed);
+    const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && shares);
     if (shares) {
       execution.start({
         subscribers,

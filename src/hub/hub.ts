@@ -17,12 +17,13 @@ import { inspect, type HubInspection } from './inspection.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { RecentScopes } from './recent-scopes.ts';
 import type { RecordedChannel } from './resume/recordings.ts';
+import { ReplayedResults } from './resume/replayed-results.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
 
-interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices {
+interface HubOptions extends Omit<GroupServices, 'late' | 'replayed'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   /** Without `room` it has no end, without the last two no topic has history. */
@@ -70,7 +71,8 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#services = { ...options, late: new FairLimiter(Infinity, options.now) };
+    const late = new FairLimiter(Infinity, options.now);
+    this.#services = { ...options, late, replayed: new ReplayedResults() };
     this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(

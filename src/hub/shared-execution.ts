@@ -13,12 +13,12 @@ import type { ReplayedResults } from './resume/replayed-results.ts';
 import { SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
+import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartition, type ViewerPartitions } from './viewer-partition.ts';
 
 /** What one group's events are executed and delivered with. */
 export interface GroupParts {
-  /** The subscription field, for a metric's label. */
-  readonly field: string;
+  readonly plan: SubscriptionPlan;
   readonly runner: ExecutionRunner;
   readonly partitions: ViewerPartitions;
   readonly pastViewers: PastViewers;
@@ -31,6 +31,8 @@ export interface GroupParts {
   readonly skipped: SkippedEvents;
   /** Whether its events are those that resuming subscribers have missed. */
   readonly isReplay: boolean;
+  /** Of all groups. */
+  readonly replayed: ReplayedResults;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
@@ -84,20 +86,20 @@ export class SharedExecution {
   readonly #message: Message;
   readonly #scope: EventScope;
   readonly #event: PendingEvent;
-  readonly #replayed: ReplayedResults | undefined;
+  readonly #isRecorded: boolean;
   /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
   #open = 1;
 
-  /** @param replayed results for those who resume, to which its own are added; undefined if none may */
+  /** @param isRecorded whether results are kept for subscribers that resume, and found if there are some */
   constructor(
     parts: GroupParts,
     message: Message,
     scope: EventScope,
     event: PendingEvent,
-    replayed: ReplayedResults | undefined,
+    isRecorded: boolean,
   ) {
     this.#parts = parts;
-    this.#replayed = replayed;
+    this.#isRecorded = isRecorded;
     this.#message = message;
     this.#scope = scope;
     this.#event = event;
@@ -149,8 +151,8 @@ export class SharedExecution {
   /** @param subscriber one of the candidates that waits for this event */
   #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
     const first = { subscriber, viewer: this.#viewerOf(subscriber) };
-    const { runner, metrics } = this.#parts;
-    const known = this.#replayed?.find(this.#message, first.viewer);
+    const { runner, plan, replayed, metrics } = this.#parts;
+    const known = this.#isRecorded ? replayed.find(plan, this.#message, first.viewer) : undefined;
     if (known !== undefined) {
       this.#settle(first, candidates, known.reads, known.result);
       return;
@@ -185,7 +187,10 @@ export class SharedExecution {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const serialized = new SerializedResult(result, this.#message.h);
     // What has failed, or was given up as its subscribers have left, may succeed for the next.
-    if (result.errors === undefined) this.#replayed?.add(this.#message, first.viewer, reads, serialized);
+    if (this.#isRecorded && result.errors === undefined) {
+      const { plan, replayed } = this.#parts;
+      replayed.add(plan, this.#message, first.viewer, reads, serialized);
+    }
     this.#settle(first, candidates, reads, serialized);
   }
 
@@ -252,9 +257,9 @@ export class SharedExecution {
 
   /** An execution is needed only because these two viewers differ in something that was read. */
   #countUnshared(one: Json, other: Json, reads: ReadSet): void {
-    const { metrics, paths, field } = this.#parts;
+    const { metrics, paths, plan } = this.#parts;
     const path = paths.of(reads.difference(one, other) ?? '*');
-    metrics.unsharedExecutions.inc({ field, path });
+    metrics.unsharedExecutions.inc({ field: plan.field, path });
   }
 
   #close(): void {

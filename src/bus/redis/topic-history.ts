@@ -165,7 +165,7 @@ export class TopicHistory {
     }
     // Without a channel there is nothing to be missed.
     position ??= (await this.#join([], since)).position;
-    return { position, channels: kept };
+    return { position, size: this.#options.settings.size, channels: kept };
   }
 
   async #keep(channels: readonly string[]): Promise<void> {
@@ -187,6 +187,7 @@ export class TopicHistory {
       const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];
       return {
         position: { epoch, sequence },
+        size: settings.size,
         channels: lists.map((list, index) => keptIn(channels[index] ?? '', list)),
       };
     } catch (thrown) {

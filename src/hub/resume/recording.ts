@@ -14,6 +14,8 @@ export interface RecordedMessage {
 export interface KeptRecord {
   /** Of the topic when the bus was asked. */
   readonly position: HistoryPosition;
+  /** How many messages of a channel the bus keeps, at least. */
+  readonly size: number;
   /** All messages behind this sequence are there. */
   readonly from: number;
   /** Nothing more is kept. */
@@ -22,6 +24,9 @@ export interface KeptRecord {
   readonly messages: readonly RecordedMessage[];
 }
 
+/** Beyond what the bus keeps, in parts of it: then a recording is cut back, so that it is not cut at each message. */
+const SLACK = 1.25;
+
 /**
  * The messages of one channel without a gap, from some position of its topic on: what the bus has kept of it, and what
  * the channel has carried since.
@@ -29,6 +34,8 @@ export interface KeptRecord {
  *     bus      3 4 5 6            asked when the topic was at 6
  *     channel        6 7 8        carried since before
  *              3 4 5 6 7 8
+ *
+ * While clients resume one after the other it is used without end, so it holds no more messages than the bus keeps.
  */
 export class Recording {
   readonly #grown: (bytes: number) => void;
@@ -36,6 +43,7 @@ export class Recording {
   #epoch: string | undefined;
   #from = Infinity;
   #isAll = false;
+  #size = Infinity;
   /** All that was carried up to this position of the topic is there. */
   #upTo = 0;
   #isBroken = false;
@@ -59,6 +67,11 @@ export class Recording {
   /** Whether the bus has to be asked for what was carried behind this position. */
   lacks({ epoch, sequence }: HistoryPosition): boolean {
     return this.#isBroken || epoch !== this.#epoch || (sequence < this.#from && !this.#isAll);
+  }
+
+  /** Whether what was carried behind this sequence has not been cut off. */
+  reaches(sequence: number): boolean {
+    return this.#from <= sequence;
   }
 
   /** Whether all is there that the channel has carried behind this position. */
@@ -99,10 +112,11 @@ export class Recording {
     }
     (this.#messages as RecordedMessage[]).push({ sequence, message, bytes });
     this.#grow(bytes);
+    if (this.#messages.length > this.#size * SLACK) this.#cut();
   }
 
   /** Puts what the bus has kept before what has been carried since it was asked. */
-  complete({ position, from, isAll, messages }: KeptRecord): void {
+  complete({ position, size, from, isAll, messages }: KeptRecord): void {
     if (this.#isBroken) return;
     if (from > this.#from && this.#epoch === position.epoch) {
       this.advance(position);
@@ -123,8 +137,9 @@ export class Recording {
     this.#epoch = position.epoch;
     this.#from = from;
     this.#isAll = isAll;
+    this.#size = size;
     this.#upTo = Math.max(this.#upTo, position.sequence);
-    this.#grow(this.#messages.reduce((sum, { bytes }) => sum + bytes, -this.#bytes));
+    this.#grow(bytesOf(this.#messages) - this.#bytes);
   }
 
   break(): void {
@@ -133,8 +148,19 @@ export class Recording {
     this.#grow(-this.#bytes);
   }
 
+  #cut(): void {
+    this.#from = this.#messages.at(-this.#size - 1)?.sequence ?? this.#from;
+    const rest = this.#messages.slice(-this.#size);
+    this.#messages = rest;
+    this.#grow(bytesOf(rest) - this.#bytes);
+  }
+
   #grow(bytes: number): void {
     this.#bytes += bytes;
     this.#grown(bytes);
   }
+}
+
+function bytesOf(messages: readonly RecordedMessage[]): number {
+  return messages.reduce((sum, { bytes }) => sum + bytes, 0);
 }

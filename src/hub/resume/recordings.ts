@@ -159,12 +159,13 @@ export class Recordings {
   }
 
   async #read(topic: string, { channels, since }: Request): Promise<void> {
-    const { position, channels: kept } = await this.#services.readHistory(topic, [...channels.keys()], since);
+    const { readHistory } = this.#services;
+    const { position, size, channels: kept } = await readHistory(topic, [...channels.keys()], since);
     const records = new Map<string, KeptRecord>();
     for (const { channel, from, messages } of kept) {
       const recorded = await this.#decode(messages);
       const isAll = from >= since;
-      records.set(channel, { position, from: Math.max(from, since), isAll, messages: recorded });
+      records.set(channel, { position, size, from: Math.max(from, since), isAll, messages: recorded });
     }
     await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
     for (const [name, record] of records) channels.get(name)?.recording?.complete(record);

@@ -98,6 +98,11 @@ export class Replay {
       this.giveUp();
       return true;
     }
+    if (this.#recordings.some((recording) => !recording.reaches(this.#sequence))) {
+      if (waiting > 0) return false;
+      this.#beginAgain();
+      return true;
+    }
     const slow = [...this.#joined].filter(({ subscriber }) => subscriber.isBehind);
     if (waiting >= MAX_PENDING || (waiting > 0 && slow.length > 0)) return false;
     if (slow.length > 0) this.#setAside(slow);
@@ -151,6 +156,15 @@ export class Replay {
     const ready = [...this.#joined].filter(({ subscriber }) => this.#replaying.isUpToDate(subscriber));
     for (const resumer of ready) this.#remove(resumer);
     this.#services.again([...ready, ...this.#later.splice(0)]);
+  }
+
+  /** The recordings have been cut off behind its place. */
+  #beginAgain(): void {
+    this.#isOver = true;
+    const joined = [...this.#joined];
+    for (const resumer of joined) this.#remove(resumer);
+    this.#group.endReplay(this.#replaying);
+    this.#services.again([...joined, ...this.#later.splice(0)]);
   }
 
   /** @param resumer has got all that has been dispatched */

@@ -1,6 +1,7 @@
 import type { Message } from '../../events/message.ts';
 import type { Json, ReadSet } from '../../lazy/reads.ts';
 import type { SerializedResult } from '../result.ts';
+import type { SubscriptionPlan } from '../subscription-plan.ts';
 
 interface Replayed {
   readonly reads: ReadSet;
@@ -18,28 +19,60 @@ interface SameReads {
 /** Kept of one message in one group. Where more viewers differ, few share a result, and all would take much memory. */
 const MAX_RESULTS = 64;
 
+/** Beyond it all are forgotten, and executed anew for the next who ask. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Taken by a result besides its JSON, with and without its cursor. */
+const BYTES_PER_RESULT = 512;
+
 /**
- * Results of one group for messages that are recorded, for as long as they are: a subscriber that resumes later, and
- * agrees with an earlier one on all that was read, shares its result.
+ * Results of all groups for messages that are recorded, for as long as they are: a subscriber that resumes later, and
+ * agrees with an earlier one of its group on all that was read, shares its result.
  */
 export class ReplayedResults {
-  readonly #byMessage = new WeakMap<Message, SameReads[]>();
+  readonly #maxBytes: number;
+  #byMessage = new WeakMap<Message, Map<SubscriptionPlan, SameReads[]>>();
+  /** Of all that were added since all were forgotten, those of messages that are gone included. */
+  #bytes = 0;
 
-  find(message: Message, viewer: Json): Replayed | undefined {
-    for (const { reads, results } of this.#byMessage.get(message) ?? []) {
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  find(plan: SubscriptionPlan, message: Message, viewer: Json): Replayed | undefined {
+    for (const { reads, results } of this.#byMessage.get(message)?.get(plan) ?? []) {
       const result = results.get(reads.valuesIn(viewer));
       if (result !== undefined) return { reads, result };
     }
     return undefined;
   }
 
-  add(message: Message, viewer: Json, reads: ReadSet, result: SerializedResult): void {
-    const known = this.#byMessage.get(message) ?? [];
+  add(
+    plan: SubscriptionPlan,
+    message: Message,
+    viewer: Json,
+    reads: ReadSet,
+    result: SerializedResult,
+  ): void {
+    const known = this.#of(plan, message);
     if (known.reduce((count, { results }) => count + results.size, 0) >= MAX_RESULTS) return;
     const { identity } = reads;
     let same = known.find((other) => other.identity === identity);
     if (same === undefined) known.push((same = { reads, identity, results: new Map() }));
     same.results.set(same.reads.valuesIn(viewer), result);
-    this.#byMessage.set(message, known);
+    result.keep();
+    this.#bytes += BYTES_PER_RESULT + 2 * result.json.length;
+    if (this.#bytes > this.#maxBytes) {
+      this.#byMessage = new WeakMap();
+      this.#bytes = 0;
+    }
+  }
+
+  #of(plan: SubscriptionPlan, message: Message): SameReads[] {
+    let byPlan = this.#byMessage.get(message);
+    if (byPlan === undefined) this.#byMessage.set(message, (byPlan = new Map()));
+    let known = byPlan.get(plan);
+    if (known === undefined) byPlan.set(plan, (known = []));
+    return known;
   }
 }

@@ -10,6 +10,7 @@ import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
 import { freezeSchema } from '../../../src/graph/loader/freeze-schema.ts';
 import { Group } from '../../../src/hub/group.ts';
+import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { planSubscription } from '../../../src/hub/subscription-plan.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -80,6 +81,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     now: () => 0,
     limiter: new FairLimiter(10_000),
     late: new FairLimiter(Infinity),
+    replayed: new ReplayedResults(),
     paths: new BoundedLabels(),
     metrics,
     log,

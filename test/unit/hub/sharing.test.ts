@@ -10,6 +10,7 @@ import type { Event } from '../../../src/events/event.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
+import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
@@ -93,6 +94,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       now: () => 0,
       limiter: new FairLimiter(options.concurrency ?? 10_000),
       late: new FairLimiter(Infinity),
+      replayed: new ReplayedResults(),
       paths: new BoundedLabels(),
       metrics,
       log,

@@ -34,6 +34,7 @@ function listen() {
 
 const read = (sequence: number, a: readonly number[], b: readonly number[]): HistoryRead => ({
   position: { epoch: EPOCH, sequence },
+  size: 100,
   channels: [
     { channel: 'a', from: 0, messages: a.map(message) },
     { channel: 'b', from: 0, messages: b.map(message) },

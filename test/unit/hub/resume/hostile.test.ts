@@ -3,14 +3,18 @@ import test from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import type { HistoryRead } from '../../../../src/bus/history.ts';
 import { decodeMessage, type Message } from '../../../../src/events/message.ts';
+import { Recording } from '../../../../src/hub/resume/recording.ts';
 import { Recordings, type RecordedChannel } from '../../../../src/hub/resume/recordings.ts';
 import { ReplayedResults } from '../../../../src/hub/resume/replayed-results.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { eventually } from '../../../helpers/eventually.ts';
+import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
+
+const PLAN = {} as SubscriptionPlan;
 
 const payload = (n: number): string =>
   JSON.stringify({ h: ['abc', n], v: 1, t: 'bids', p: 0, o: n, ts: n, in: 0, key: null, event: { n } });
@@ -63,6 +67,7 @@ test('of what is kept, so much is decoded in one turn of the event loop that oth
   const count = 10_000;
   const kept: HistoryRead = {
     position: { epoch: 'abc', sequence: count },
+    size: count,
     channels: [{ channel: 'a', from: 0, messages: upTo(count).map(payload) }],
   };
   let inTurn = 0;
@@ -96,14 +101,74 @@ test('of viewers who share nothing, few results are kept for those who resume la
   for (const viewer of viewers) {
     const reads = new ReadSet();
     reads.add('value', ['id']);
-    results.add(message, viewer, reads, new SerializedResult({ data: viewer }));
+    results.add(PLAN, message, viewer, reads, new SerializedResult({ data: viewer }));
   }
   const found = viewers.filter((viewer) => {
-    const known = results.find(message, viewer);
+    const known = results.find(PLAN, message, viewer);
     if (known !== undefined) assert.equal(known.result.json.toString(), JSON.stringify({ data: viewer }));
     return known !== undefined;
   });
   assert.ok(found.length > 10 && found.length < 100, `expected some, got ${found.length}`);
+});
+
+test('results that are kept for those who resume later take bounded memory, over all groups', () => {
+  const results = new ReplayedResults(120_000);
+  const plans = upTo(10).map(() => ({ ...PLAN }));
+  const messages = upTo(100).map((n) => decodeMessage(payload(n)) as Message);
+  const reads = new ReadSet();
+  const result = new SerializedResult({ data: { text: 'x'.repeat(1_000) } });
+  for (const message of messages) for (const plan of plans) results.add(plan, message, {}, reads, result);
+  const found = messages.flatMap((message) => plans.filter((plan) => results.find(plan, message, {})));
+  assert.ok(found.length > 0 && found.length < 100, `expected some, got ${found.length}`);
+});
+
+test('a recording holds no more messages than the bus keeps, however long it is in use', () => {
+  let bytes = 0;
+  const recording = new Recording((more) => (bytes += more));
+  const size = 20;
+  recording.complete({ position: { epoch: 'abc', sequence: 0 }, size, from: 0, isAll: true, messages: [] });
+  for (const n of upTo(1_000)) recording.add(decodeMessage(payload(n)) as Message, 1);
+  assert.ok(bytes >= size && bytes < 2 * size, `expected about ${size} messages, got ${bytes}`);
+  const behind = (sequence: number): boolean => recording.covers({ epoch: 'abc', sequence });
+  assert.deepEqual([1_000, 1_000 - size, 900, 0].map(behind), [true, true, false, false]);
+});
+
+test('a client whose replay takes longer than events are kept is told, and others get every event', async () => {
+  const size = 10;
+  const bus = busWith(size);
+  const held: (() => void)[] = [];
+  const { hub } = setUpOn(bus, {
+    maxWaiting: 1_000,
+    execute: async (event: { n: number }, _, context): Promise<ExecutionResult> => {
+      const { id } = context['viewer'] as unknown as { id: string };
+      if (id === 'slow') await new Promise<void>((resolve) => held.push(resolve));
+      return { data: event };
+    },
+  });
+  const asked = operation();
+  const [slow, other] = [new Client(hub, { id: 'slow' }), new Client(hub, { id: 'other' })];
+  for (const client of [slow, other]) client.connect('a', asked);
+  await settled();
+  slow.disconnect();
+  for (const n of upTo(size)) await publish(bus, n, 'a');
+  slow.connect('a', asked);
+  await eventually(() => assert.ok(held.length > 0));
+  for (const n of upTo(10 * size, size + 1)) await publish(bus, n, 'a');
+  await eventually(() => {
+    for (const letGo of held.splice(0)) letGo();
+    assert.ok(slow.heard.includes(undefined));
+  });
+  const last = 10 * size + 1;
+  await publish(bus, last, 'a');
+  await eventually(() => {
+    for (const letGo of held.splice(0)) letGo();
+    assert.equal(slow.numbers.at(-1), last);
+  });
+  const gap = slow.heard.indexOf(undefined);
+  assert.deepEqual(slow.heard.slice(0, gap), upTo(gap));
+  assert.equal(slow.numbers.length, new Set(slow.numbers).size);
+  await eventually(() => assert.deepEqual(other.heard, upTo(last)));
+  for (const client of [slow, other]) client.disconnect();
 });
 
 test('a viewer whose executions never end holds up no other that resumes', async () => {
