@@ -14,7 +14,10 @@ export interface Tally {
 interface Next {
   readonly id: string;
   readonly type: string;
-  readonly payload: { readonly data?: { readonly update: Update } };
+  readonly payload: {
+    readonly data?: { readonly update: Update } | null;
+    readonly extensions?: { readonly recovered?: boolean };
+  };
 }
 
 const ZERO = 0x30;
@@ -57,13 +60,18 @@ export class Subscriber implements Receiver {
     this.#client.send({
       id: idOf(this.#index, this.#load),
       type: 'subscribe',
-      payload: { query: QUERY, variables: variablesOf(this.#index, this.#load) },
+      payload: {
+        query: QUERY,
+        variables: variablesOf(this.#index, this.#load),
+        ...(this.#load.resumes === true && { extensions: { resume: null } }),
+      },
     });
     this.#tally.open += 1;
   }
 
   text(bytes: Buffer, start: number, end: number): void {
     const seq = this.#parses || end - start !== this.#length ? this.#parse(bytes, start, end) : 0;
+    if (seq === undefined) return;
     const got = seq > 0 ? seq : this.#number(bytes, start + this.#digitsAt);
     if (this.#last !== undefined && got !== this.#last + 1) {
       this.#tally.fault(`socket ${this.#index}: expected event ${this.#last + 1} to come next, got ${got}`);
@@ -84,10 +92,11 @@ export class Subscriber implements Receiver {
     this.#client.resume();
   }
 
-  /** @returns the event's number; 0 if what came is no result */
-  #parse(bytes: Buffer, start: number, end: number): number {
+  /** @returns the event's number; 0 if what came is no result, undefined if it tells that the client has been resumed */
+  #parse(bytes: Buffer, start: number, end: number): number | undefined {
     const text = bytes.toString('utf8', start, end);
     const { id, type, payload } = JSON.parse(text) as Next;
+    if (this.#load.resumes === true && payload.extensions?.recovered === true) return undefined;
     const update = payload.data?.update;
     if (type !== 'next' || update === undefined) {
       this.#tally.fault(`socket ${this.#index}: expected a result, got ${text.slice(0, 200)}`);

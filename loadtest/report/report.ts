@@ -26,6 +26,8 @@ export interface Load {
   /** 0: every socket watches the whole topic; else sockets and events are dealt out to so many keys. */
   readonly channels: number;
   readonly ids: 'same' | 'unique';
+  /** Clients resume: their results carry cursors. */
+  readonly resumes?: boolean;
   /** Whether all sockets pass the same variables, or each its own. */
   readonly variables: 'same' | 'unique';
   /** Of one result as JSON. */

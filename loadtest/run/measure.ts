@@ -5,7 +5,8 @@ import { runLoad, type RunObserver } from './load-run.ts';
 import { prepare } from './wiring.ts';
 
 /** Runs a load on a target, on a topic and a graph of the run's own, which are gone afterwards. */
-export async function measure(target: Target, load: Load, observer: RunObserver): Promise<Run> {
+export async function measure(target: Target, asked: Load, observer: RunObserver): Promise<Run> {
+  const load = target.load?.(asked) ?? asked;
   const { wiring, undo } = await prepare(load);
   try {
     return await runLoad(target, load, wiring, observer);

@@ -3,13 +3,14 @@ import { origin } from '../report/origin.ts';
 import type { Report } from '../report/report.ts';
 import { defaultFolder, save } from '../report/save-report.ts';
 import { summary } from '../report/terminal-summary.ts';
+import { resuming } from '../targets/resuming.ts';
 import { sluice } from '../targets/sluice.ts';
 import { stock } from '../targets/stock/stock-target.ts';
 import type { Target } from '../targets/target.ts';
 import { loadOptions, readLoad, STANDARD_LOAD } from './load-options.ts';
 import { interruption, measureEach } from './measure.ts';
 
-const OTHERS: Readonly<Record<string, Target>> = { stock };
+const OTHERS: Readonly<Record<string, Target>> = { stock, resuming };
 
 export const command = defineCommand({
   summary: 'puts Sluice and, with --against, another server under the same load, and saves a report',

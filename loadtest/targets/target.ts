@@ -1,3 +1,5 @@
+import type { Load } from '../report/report.ts';
+
 /** What a server under test is told. */
 export interface Wiring {
   readonly brokers: string;
@@ -23,6 +25,8 @@ export interface Target {
   readonly name: string;
   /** Path of the program, and its arguments. */
   readonly program: readonly [string, ...string[]];
+  /** What is put on it in place of the load that was asked for; if left out, that is. */
+  load?(load: Load): Load;
   environment(wiring: Wiring): Readonly<Record<string, string>>;
   /** The program starts the server as its last child, and has this much time to end after it; if left out, it is the server. */
   readonly wrapper?: { readonly endsWithinMs: number };

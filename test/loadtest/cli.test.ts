@@ -66,7 +66,7 @@ for (const [what, args, complaint] of [
   ['An empty number', ['run', '--rate='], /^--rate: expected a whole number from 0 to 1000000, got nothing$/],
   ['Too large a share', ['run', '--stalled=1'], /^--stalled: expected a number from 0 to 0.9, got 1$/],
   ['An unknown choice', ['run', '--ids=none'], /^--ids: expected same or unique, got none$/],
-  ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock, got mercury$/],
+  ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock or resuming, got mercury$/],
   ['More channels than sockets', ['run', '--sockets=9', '--channels=10'], /^--channels: .* to 9, got 10$/],
 ] as const) {
   test(`${what} is refused, with what was expected and what came`, async () => {
