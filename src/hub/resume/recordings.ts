@@ -49,6 +49,7 @@ const MAX_ATTEMPTS = 5;
 /** Records channels for subscribers that resume. Those who come in one turn of the event loop have the bus asked once. */
 export class Recordings {
   readonly #services: RecordingServices;
+  readonly #maxBytes: number;
   /** By topic. */
   readonly #requests = new Map<string, Request>();
   /** Channels that the bus is being asked for. */
@@ -59,8 +60,9 @@ export class Recordings {
   #decodedBytes = 0;
   #untilReleased: (() => void)[] = [];
 
-  constructor(services: RecordingServices) {
+  constructor(services: RecordingServices, maxBytes = MAX_BYTES) {
     this.#services = services;
+    this.#maxBytes = maxBytes;
   }
 
   /**
@@ -70,7 +72,7 @@ export class Recordings {
    * @throws NoHistory
    */
   async open(topic: string, channels: readonly RecordedChannel[], at: HistoryPosition): Promise<void> {
-    while (this.#bytes > MAX_BYTES && lacking(channels, at).length > 0 && this.#areInUse()) {
+    while (this.#bytes > this.#maxBytes && lacking(channels, at).length > 0 && this.#areInUse()) {
       await new Promise<void>((resolve) => this.#untilReleased.push(resolve));
     }
     this.use(channels);
@@ -99,7 +101,7 @@ export class Recordings {
       use.users -= 1;
       if (use.users === 0) use.timer = setTimeout(() => this.#drop(channel), KEPT_MS).unref();
     }
-    if (this.#bytes > MAX_BYTES) {
+    if (this.#bytes > this.#maxBytes) {
       for (const [channel, { users }] of this.#uses) if (users === 0) this.#drop(channel);
     }
     for (const resolve of this.#untilReleased.splice(0)) resolve();

@@ -98,6 +98,13 @@ export class Client {
     this.#connected = { group, as };
   }
 
+  /** Its viewer is replaced, as by a new token. */
+  become(viewer: Json): void {
+    const previous = this.viewer;
+    this.viewer = viewer;
+    if (this.#connected !== undefined) this.#connected.group.viewerChanged(this.#connected.as, previous);
+  }
+
   disconnect(): void {
     if (this.#connected !== undefined) this.#hub.leave(this.#connected.group, this.#connected.as);
     this.#connected = undefined;
