@@ -28,7 +28,7 @@ export async function startNginx(scope: Scope, ports: readonly number[]): Promis
   const template = await readFile(TEMPLATE, 'utf8');
   const config = path.join(folder, 'nginx.conf');
   const configure = async (upstreams: readonly number[]): Promise<void> => {
-    const servers = upstreams.map((port) => `server 127.0.0.1:${port};`).join(' ');
+    const servers = upstreams.map((port) => `server 127.0.0.1:${port} max_fails=0;`).join(' ');
     await writeFile(config, template.replaceAll('${LISTEN}', address).replaceAll('${SERVERS}', servers));
   };
   await configure(ports);
