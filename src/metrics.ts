@@ -124,6 +124,10 @@ export class Metrics {
     'filtered_total',
     'Events that a @filter rejected for all subscribers of a group',
   );
+  readonly throttledEvents = this.#counter(
+    'throttled_events_total',
+    'Events that a group left out, as a later one of the same key came in the same interval of throttleMs',
+  );
   readonly executionTimeouts = this.#counter(
     'execution_timeouts_total',
     'Executions aborted after EXECUTE_TIMEOUT_MS',

@@ -10,6 +10,7 @@ import type { GraphDefinition } from './api/define-graph.ts';
 import type { Guards } from './auth/guards.ts';
 import type { Rule } from './auth/rule.ts';
 import { subscriptionAccess } from './auth/subscription.ts';
+import { deliveryOf } from './delivery.ts';
 import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
@@ -29,7 +30,7 @@ export function bindingsOf(
   guards: Guards,
 ): Map<string, Binding> {
   return new Map(
-    fields.map(({ field, topic, key, condition, shares, replay }): [string, Binding] => {
+    fields.map(({ field, topic, key, condition, shares, replay, delivery: syntax }): [string, Binding] => {
       const types: FilterTypes = {
         field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
         argument: (name) => field.args.find((argument) => argument.name === name)?.type,
@@ -42,7 +43,11 @@ export function bindingsOf(
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
       const keyRequired = argument !== undefined && isNonNullType(argument);
       const { name } = field;
-      return [name, { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay }];
+      const delivery = syntax && deliveryOf(syntax);
+      return [
+        name,
+        { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay, delivery },
+      ];
     }),
   );
 }

@@ -37,6 +37,14 @@ export interface SubscriptionAccess {
   readonly filter: EventFilter | undefined;
 }
 
+/** Which events of a subscription may be left out, and where. */
+export interface Delivery {
+  /** An event supersedes earlier ones of the same key. */
+  readonly keyOf: (event: Event) => string;
+  /** At most one event of each key is delivered in so many ms; 0: each. */
+  readonly throttleMs: number;
+}
+
 /** One subscription field and the topic that it is bound to. */
 export interface Binding {
   readonly field: string;
@@ -55,6 +63,8 @@ export interface Binding {
   readonly shares: boolean;
   /** Events of its channels that a subscription begins with. Absent or 0: none. */
   readonly replay?: number;
+  /** Absent if no event may be left out. */
+  readonly delivery?: Delivery | undefined;
 }
 
 /** A loaded graph: what the rest of the gateway needs of it. */

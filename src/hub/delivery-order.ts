@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { SerializedResult } from './result.ts';
+import type { LeftOut, SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
 import { UNITS, type EventTimes, type WorkBudget } from './work-budget.ts';
@@ -15,6 +15,8 @@ export interface PendingEvent {
   /** Whether it is recorded for each subscriber which event comes next. */
   tracked: boolean;
   done: boolean;
+  /** What its results are to tell of others that it supersedes. */
+  leftOut: LeftOut | undefined;
 }
 
 interface DeliveryServices {
@@ -106,6 +108,7 @@ export class DeliveryOrder {
       untracked: [],
       tracked: sequence > this.#first,
       done: false,
+      leftOut: undefined,
     };
     this.#pending.push(event);
     this.#size += 1;
@@ -131,11 +134,12 @@ export class DeliveryOrder {
     times: EventTimes | undefined,
   ): void {
     const { metrics, budget } = this.#services;
+    const told = event.leftOut === undefined ? result : result.standingFor(event.leftOut);
     if (event.tracked) {
-      for (const subscriber of subscribers) this.#settleTracked(event, subscriber, result);
+      for (const subscriber of subscribers) this.#settleTracked(event, subscriber, told);
     } else {
       event.untracked.push(subscribers);
-      for (const subscriber of subscribers) this.#deliver(subscriber, result);
+      for (const subscriber of subscribers) this.#deliver(subscriber, told);
     }
     const delivered = this.#delivered;
     this.#delivered = 0;

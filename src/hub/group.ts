@@ -1,50 +1,40 @@
 import type { GraphQLError } from 'graphql';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
-import type { EventFilter } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
-import type { Log } from '../log.ts';
-import type { BoundedLabels } from '../support/bounded-labels.ts';
-import type { FairLimiter } from '../support/fair-limiter.ts';
+import { Audience } from './audience.ts';
 import { RecentPositions } from './dedupe.ts';
-import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
-import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
+import { DeliveryOrder } from './delivery-order.ts';
+import { ExecutionRunner } from './execution-runner.ts';
+import type { GroupServices } from './group-services.ts';
 import type { GroupCounts } from './inspection.ts';
 import { PastViewers } from './past-viewers.ts';
 import { OpenExecutions } from './open-executions.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
-import type { ReplayedResults } from './resume/replayed-results.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
+import type { Recipients } from './throttle/held-events.ts';
+import { Throttle } from './throttle/throttle.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
-
-/** What all groups of a hub have in common. */
-export interface GroupServices extends ExecutionServices {
-  readonly log: Log;
-  /** For synchronous executions: see SharedExecution. */
-  readonly late: FairLimiter;
-  /** Paths of viewers, for a metric's label. */
-  readonly paths: BoundedLabels;
-  /** Of the groups that subscribers resume in. */
-  readonly replayed: ReplayedResults;
-  /** Most events of one subscriber that wait to be delivered to it. */
-  readonly maxWaiting: number;
-}
 
 /**
  * The subscribers of one operation with the same variables. An event is executed as few times as their viewers allow,
  * and each subscriber gets its results in the order of the events.
  *
  *     dispatch ──► filter, by viewer ──► SharedExecution, by what is read ──► DeliveryOrder ──► Subscriber.deliver
+ *
+ * A throttle, if there is one, stands before all this.
  */
 export class Group {
   readonly plan: SubscriptionPlan;
   readonly #services: GroupServices;
   readonly #subscribers = new Set<Subscriber>();
   readonly #parts: GroupParts;
+  readonly #audience: Audience;
   readonly #recent: RecentPositions | undefined;
+  readonly #throttle: Throttle | undefined;
   /** Not among the subscribers yet. Made when it is needed. */
   #resuming: Set<Subscriber> | undefined;
   /** Groups that have results under way for subscribers that resume, or have resumed. */
@@ -57,15 +47,17 @@ export class Group {
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
     this.plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, late, replayed, maxWaiting } = services;
+    const { metrics, paths, limiter, late, replayed, maxWaiting, log } = services;
     // A replay waits itself: what a subscriber has missed must not be skipped.
     const most = isReplay ? Infinity : maxWaiting;
     const skipped = new SkippedEvents(this.#subscribers, most, metrics);
     const order = new DeliveryOrder(this.#subscribers, skipped, services);
+    const partitions = new ViewerPartitions(this.#subscribers);
+    this.#audience = new Audience(plan, this.#subscribers, partitions, log);
     this.#parts = {
       plan,
       runner: new ExecutionRunner(plan, services),
-      partitions: new ViewerPartitions(this.#subscribers),
+      partitions,
       pastViewers: new PastViewers(),
       order,
       open: new OpenExecutions(order),
@@ -78,6 +70,16 @@ export class Group {
       paths,
     };
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
+    if (plan.delivery === undefined) return;
+    this.#throttle = new Throttle({
+      ...services,
+      ...plan.delivery,
+      audience: this.#audience,
+      isReplay,
+      maxHeld: maxWaiting,
+      begin: ({ message, scope, isRecorded }, recipients) =>
+        this.#begin(message, scope, isRecorded, recipients),
+    });
   }
 
   /** Of its subscribers, those that are being resumed included. */
@@ -104,6 +106,7 @@ export class Group {
     this.#subscribers.add(subscriber);
     partitions.add(subscriber);
     order.joined(subscriber);
+    this.#throttle?.joined(subscriber);
     if (this.#subscribed) this.#services.metrics.subscribers.inc();
   }
 
@@ -115,6 +118,7 @@ export class Group {
     this.#parts.partitions.remove(subscriber);
     this.#parts.order.left(subscriber);
     this.#parts.open.left(subscriber);
+    this.#throttle?.left(subscriber);
     if (this.#subscribed) this.#services.metrics.subscribers.dec();
     return true;
   }
@@ -130,6 +134,7 @@ export class Group {
     }
     if (!this.#subscribers.has(subscriber)) return;
     const { order, partitions, pastViewers } = this.#parts;
+    this.#throttle?.viewerChanged(previous, subscriber.viewer);
     if (order.size > 0) pastViewers.replaced(subscriber, previous, order.pendingSequences);
     partitions.move(subscriber, previous);
   }
@@ -176,6 +181,7 @@ export class Group {
    */
   takeOver(subscribers: Iterable<Subscriber>, replay?: Group): () => void {
     const { order } = this.#parts;
+    replay?.flush();
     const isPending = replay !== undefined && replay.counts.waiting > 0;
     const others = isPending ? [...this.#subscribers] : [];
     const taken = [...subscribers].filter((subscriber) => this.#resuming?.delete(subscriber));
@@ -206,6 +212,7 @@ export class Group {
    * @returns the others
    */
   tell(result: SerializedResult, isTold: (subscriber: Subscriber) => boolean): readonly Subscriber[] {
+    this.flush();
     const told: Subscriber[] = [];
     const others: Subscriber[] = [];
     for (const subscriber of this.#subscribers) (isTold(subscriber) ? told : others).push(subscriber);
@@ -225,15 +232,41 @@ export class Group {
    * @param isRecorded whether subscribers that resume later may need its results
    */
   dispatch(message: Message, scope: EventScope, isRecorded = false): void {
-    const { metrics } = this.#services;
-    const { order, skipped } = this.#parts;
     if (this.#recent?.add(message) === false) {
-      metrics.duplicates.inc();
+      this.#services.metrics.duplicates.inc();
       return;
     }
     this.#events += 1;
+    if (this.#throttle?.takes(message, scope, isRecorded) !== true) this.#begin(message, scope, isRecorded);
+  }
+
+  /** Has all executed that a throttle holds. */
+  flush(): void {
+    this.#throttle?.flush();
+  }
+
+  /** The subscriber's connection is about to be closed: it gets what a throttle holds for it, if that needs no waiting. */
+  flushFor(subscriber: Subscriber): void {
+    if (this.#throttle === undefined || !this.#subscribers.has(subscriber)) return;
+    // Results under way for it would come behind.
+    if (this.#parts.order.size > 0) return;
+    const alone = this.beginReplay();
+    alone.add(subscriber);
+    this.#throttle.handOver(subscriber, (held, recipients) =>
+      alone.#begin(held.message, held.scope, held.isRecorded, recipients),
+    );
+    alone.remove(subscriber);
+    this.endReplay(alone);
+  }
+
+  /** @param recipients undefined: all that the filter lets it pass for */
+  #begin(message: Message, scope: EventScope, isRecorded: boolean, recipients?: Recipients): void {
+    const { order, skipped } = this.#parts;
     const pending = order.begin();
-    const subscribers = this.#filter(message.event, pending);
+    pending.leftOut = recipients?.leftOut;
+    const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
+    const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
+    for (const some of recipients?.excluded ?? []) exclude(some);
     skipped.count(subscribers);
     const { shares } = this.plan;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && shares);
@@ -247,35 +280,5 @@ export class Group {
       execution.startUnshared(subscribers);
     }
     if (!pending.done) order.track(pending);
-  }
-
-  /** @returns the subscribers that the event is for; the others are excluded */
-  #filter(event: Message['event'], pending: PendingEvent): ReadonlySet<Subscriber> {
-    const { filter } = this.plan;
-    if (filter === undefined) return this.#subscribers;
-    const { partitions, order } = this.#parts;
-    const passing: ReadonlySet<Subscriber>[] = [];
-    let rejected = false;
-    for (const bucket of partitions.of(filter.reads).buckets) {
-      const [first] = bucket;
-      if (first !== undefined && this.#passes(filter, event, first)) {
-        passing.push(bucket);
-      } else {
-        rejected = true;
-        order.exclude(pending, bucket);
-      }
-    }
-    if (passing.length === 0) this.#services.metrics.filtered.inc();
-    return rejected ? new Set(passing.flatMap((bucket) => [...bucket])) : this.#subscribers;
-  }
-
-  /** A filter that fails lets no event through: code of the graph's own scalars may run in it. */
-  #passes(filter: EventFilter, event: Message['event'], { viewer }: Subscriber): boolean {
-    try {
-      return filter.passes(event, viewer);
-    } catch (error) {
-      this.#services.log.error({ err: error, field: this.plan.field }, 'a filter failed');
-      return false;
-    }
   }
 }

@@ -2,13 +2,21 @@ import type { ExecutionResult } from 'graphql';
 import type { Message } from '../events/message.ts';
 import { cursorOf } from './resume/cursor.ts';
 
+/** How many events were left out for one that supersedes them. */
+export interface LeftOut {
+  of(subscriber: object): number;
+}
+
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
   /** Of its event, if that is kept. */
   readonly #position: Message['h'];
-  readonly #hasExtensions: boolean;
+  #hasExtensions: boolean;
+  #leftOut: LeftOut | undefined;
   #withCursor: SerializedResult | undefined;
+  /** By what they tell. */
+  #telling: Map<number, SerializedResult> | undefined;
 
   /** @param position of its event in the topic's history; undefined if the event is not kept, or there is none */
   constructor(result: ExecutionResult, position?: Message['h']) {
@@ -20,9 +28,34 @@ export class SerializedResult {
   /** The same result for all subscribers that resume: with the cursor of its event in `extensions`. */
   get withCursor(): SerializedResult {
     if (this.#position === undefined) return this;
-    const [epoch, sequence] = this.#position;
-    this.#withCursor ??= this.#extended(cursorOf({ epoch, sequence }));
+    this.#withCursor ??= this.#extended(this.#cursor);
     return this.#withCursor;
+  }
+
+  /** The same result for all subscribers for which `skipped` events were left out before it. */
+  telling(skipped: number, withCursor: boolean): SerializedResult {
+    if (skipped === 0) return withCursor ? this.withCursor : this;
+    const key = withCursor ? -skipped : skipped;
+    this.#telling ??= new Map();
+    const known = this.#telling.get(key);
+    if (known !== undefined) return known;
+    const told = this.#extended({ ...(withCursor && this.#cursor), skipped });
+    this.#telling.set(key, told);
+    return told;
+  }
+
+  /** The same result, which supersedes those of other events. */
+  standingFor(leftOut: LeftOut): SerializedResult {
+    const copy = new SerializedResult({}, this.#position);
+    copy.#json = this.#json;
+    copy.#hasExtensions = this.#hasExtensions;
+    copy.#leftOut = leftOut;
+    return copy;
+  }
+
+  /** How many events it supersedes that the subscriber would have got. */
+  leftOutFor(subscriber: object): number {
+    return this.#leftOut?.of(subscriber) ?? 0;
   }
 
   /** The execution result as JSON: shared by all transports and subscribers, which must not write to it. */
@@ -43,13 +76,20 @@ export class SerializedResult {
     this.#json = own;
   }
 
-  #extended(cursor: string): SerializedResult {
+  get #cursor(): { readonly cursor?: string } {
+    if (this.#position === undefined) return {};
+    const [epoch, sequence] = this.#position;
+    return { cursor: cursorOf({ epoch, sequence }) };
+  }
+
+  #extended(extensions: { readonly cursor?: string; readonly skipped?: number }): SerializedResult {
     const copy = new SerializedResult({});
     if (this.#hasExtensions) {
       const result = JSON.parse(this.#json.toString()) as ExecutionResult;
-      copy.#json = Buffer.from(JSON.stringify({ ...result, extensions: { ...result.extensions, cursor } }));
+      const all = { ...result.extensions, ...extensions };
+      copy.#json = Buffer.from(JSON.stringify({ ...result, extensions: all }));
     } else {
-      const end = Buffer.from(`,"extensions":{"cursor":"${cursor}"}}`);
+      const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
       copy.#json = Buffer.concat([this.#json.subarray(0, -1), end]);
     }
     return copy;

@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import { bothFilters } from '../graph/auth/subscription.ts';
-import type { EventFilter, Graph } from '../graph/graph.ts';
+import type { Delivery, EventFilter, Graph } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { declaredVariables } from './group-key.ts';
@@ -28,6 +28,8 @@ export interface SubscriptionPlan {
   readonly shares: boolean;
   /** Events of its channels that each subscriber begins with. */
   readonly replay: number;
+  /** Absent if no event may be left out. */
+  readonly delivery?: Delivery | undefined;
 }
 
 export interface PlanServices {
@@ -55,7 +57,7 @@ export function planSubscription(
     const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
     const access = binding.access?.(root.args);
     const filter = bothFilters(binding.filter?.(root.args), access?.filter);
-    const { topic, field, shares, replay = 0 } = binding;
+    const { topic, field, shares, replay = 0, delivery } = binding;
     return {
       operation,
       key,
@@ -67,6 +69,7 @@ export function planSubscription(
       refusal: access?.refusal,
       shares,
       replay,
+      delivery,
     };
   } catch (error) {
     return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];

@@ -11,6 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
+import { checkDelivery } from './delivery.ts';
 import { FilterCheck } from './filter.ts';
 import { checkKafkaKeys } from './kafka-keys.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
@@ -18,7 +19,7 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { eventTypeOf, fieldOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
 
-/** Compares `@event` and `@filter` of all subscription fields with the types of the schema and with each other. */
+/** Compares `@event`, `@filter` and `@delivery` of all subscription fields with the types of the schema and with each other. */
 export function checkEventFields(
   fields: readonly EventField[],
   schema: GraphQLSchema,
@@ -31,6 +32,7 @@ export function checkEventFields(
     const eventType = eventTypeOf(schema, field.field, definition);
     if (eventType !== undefined) checkEventType(field, findings);
     checkKey(field, schema, eventType, findings);
+    checkDelivery(field, schema, eventType, findings);
     if (field.condition) filters.check(field.condition, field.field, eventType);
   }
   checkKeyStyles(fields, findings);

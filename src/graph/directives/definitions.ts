@@ -39,6 +39,17 @@ const GATEWAY_SDL = /* GraphQL */ `
   directive @filter(where: EventFilter!) on FIELD_DEFINITION
 
   """
+  Leaves events out where they come faster than subscribers want them. An event that comes later supersedes an earlier one
+  with the same value of the field conflateBy; without conflateBy, every later one does.
+  """
+  directive @delivery(
+    "An event field."
+    conflateBy: String
+    "At most one event of each value is delivered in so many milliseconds: the latest."
+    throttleMs: Int
+  ) on FIELD_DEFINITION
+
+  """
   Lets only those viewers use a field, or the fields of a type, that fulfil all that is asked for; without arguments, all
   that have authenticated. Several @auth must all be fulfilled.
   """

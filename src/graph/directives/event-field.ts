@@ -4,11 +4,13 @@ import {
   isInterfaceType,
   isObjectType,
   type ConstDirectiveNode,
+  type ConstValueNode,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
+import { readDelivery, type DeliverySyntax } from './delivery.ts';
 import { keptFor, readHistory, readReplay } from './history.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
 import type { KeyStyle } from '../../events/event.ts';
@@ -25,6 +27,8 @@ export interface EventField {
   readonly keyStyle: KeyStyle;
   readonly keyFrom: KeySource;
   readonly condition: Condition | undefined;
+  /** Undefined if the field has no `@delivery`. */
+  readonly delivery: DeliverySyntax | undefined;
   readonly shares: boolean;
   readonly history: HistorySettings | undefined;
   /** Events that a subscription begins with; 0: none. */
@@ -32,6 +36,8 @@ export interface EventField {
   readonly place: Place;
   /** Position of the value of an argument of `@event`; of the directive, if it does not have that argument. */
   placeOfArgument(name: string): Place;
+  /** Likewise, of `@delivery`. */
+  placeOfDelivery(name: string): Place;
 }
 
 /** The resolver of a subscription field for which the graph has none: it reads neither arguments nor context. */
@@ -42,7 +48,7 @@ export function eventItself(event: unknown): unknown {
 /** Topic names that Kafka allows. They can't contain `:`, which separates topic and key in a channel's name. */
 const TOPIC = /^[\w.-]{1,249}$/;
 
-/** Reads `@event` and `@filter` of every subscription field. */
+/** Reads `@event`, `@filter` and `@delivery` of every subscription field. */
 export function readEventFields(schema: GraphQLSchema, file: string, findings: Findings): EventField[] {
   const subscription = schema.getSubscriptionType();
   const fields = Object.values(subscription?.getFields() ?? {});
@@ -65,8 +71,12 @@ function readEventField(
   }
   const values = valuesOf(schema, field, 'event', file, findings);
   if (values === undefined) return undefined;
-  const valueOf = (name: string) => node.arguments?.find((argument) => argument.name.value === name)?.value;
+  const valueOf = (name: string) => argumentOf(node, name);
   const placeOfArgument = (name: string) => placeOf(valueOf(name) ?? node, file);
+  const delivery = directiveOf(field, 'delivery');
+  const placeOfDelivery = (name: string) =>
+    placeOf((delivery && argumentOf(delivery, name)) ?? delivery, file);
+  const delivered = delivery && valuesOf(schema, field, 'delivery', file, findings);
   const topic = String(values['topic']);
   if (!TOPIC.test(topic)) {
     const message = `expected the name of a Kafka topic, got "${topic}"`;
@@ -85,11 +95,13 @@ function readEventField(
     keyFrom: values['keyFrom'] === 'KAFKA_KEY' ? 'KAFKA_KEY' : 'EVENT',
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),
+    delivery: delivered && readDelivery(delivered, placeOfDelivery, findings),
     shares: values['sharing'] !== 'NEVER',
     history: keptFor(readHistory(values['history'], valueOf('history'), file, findings), replay),
     replay,
     place,
     placeOfArgument,
+    placeOfDelivery,
   };
 }
 
@@ -101,12 +113,16 @@ function readCondition(
 ): Condition | undefined {
   const node = directiveOf(field, 'filter');
   if (node === undefined || valuesOf(schema, field, 'filter', file, findings) === undefined) return undefined;
-  const where = node.arguments?.find(({ name }) => name.value === 'where')?.value;
+  const where = argumentOf(node, 'where');
   return where && readFilter(where, file, findings);
 }
 
 function directiveOf(field: EventField['field'], name: string): ConstDirectiveNode | undefined {
   return field.astNode?.directives?.find((directive) => directive.name.value === name);
+}
+
+function argumentOf(node: ConstDirectiveNode, name: string): ConstValueNode | undefined {
+  return node.arguments?.find((argument) => argument.name.value === name)?.value;
 }
 
 function valuesOf(
@@ -138,7 +154,7 @@ function refuseStrayDirectives(schema: GraphQLSchema, file: string, findings: Fi
     if (type === schema.getSubscriptionType() || !(isObjectType(type) || isInterfaceType(type))) continue;
     for (const { name, astNode } of Object.values(type.getFields())) {
       for (const directive of astNode?.directives ?? []) {
-        if (!['event', 'filter'].includes(directive.name.value)) continue;
+        if (!['event', 'filter', 'delivery'].includes(directive.name.value)) continue;
         const message = `@${directive.name.value} has no meaning on ${type.name}.${name}`;
         findings.error(placeOf(directive, file), message, 'It belongs on fields of the Subscription type.');
       }

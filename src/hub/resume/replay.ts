@@ -87,9 +87,8 @@ export class Replay {
   }
 
   #step(): boolean {
-    const { waiting } = this.#replaying.counts;
     if (this.#finish !== undefined) {
-      if (waiting > 0) return false;
+      if (this.#replaying.counts.waiting > 0) return false;
       this.#finish();
       this.#isOver = true;
       return true;
@@ -99,11 +98,15 @@ export class Replay {
       return true;
     }
     if (this.#recordings.some((recording) => !recording.reaches(this.#sequence))) {
-      if (waiting > 0) return false;
+      this.#replaying.flush();
+      if (this.#replaying.counts.waiting > 0) return false;
       this.#beginAgain();
       return true;
     }
     const slow = [...this.#joined].filter(({ subscriber }) => subscriber.isBehind);
+    // They get what a throttle holds before they are set aside.
+    if (slow.length > 0) this.#replaying.flush();
+    const { waiting } = this.#replaying.counts;
     if (waiting >= MAX_PENDING || (waiting > 0 && slow.length > 0)) return false;
     if (slow.length > 0) this.#setAside(slow);
     const next = this.#next();
@@ -153,6 +156,8 @@ export class Replay {
   #leaveBehind(): void {
     this.#isStuck = true;
     if (this.#finish !== undefined) return;
+    // What a throttle holds counts as under way, too.
+    this.#replaying.flush();
     const ready = [...this.#joined].filter(({ subscriber }) => this.#replaying.isUpToDate(subscriber));
     for (const resumer of ready) this.#remove(resumer);
     this.#services.again([...ready, ...this.#later.splice(0)]);

@@ -8,6 +8,7 @@ import type { Flusher } from './flusher.ts';
 import type { MessageRate } from './message-rate.ts';
 import type { SessionOwner, Sessions } from './sessions.ts';
 import type { WebSocketSubscription } from './subscription.ts';
+import type { ThrottledSubscriptions } from './throttled-subscriptions.ts';
 import type { Tally, Viewers } from './viewers.ts';
 
 /** What all connections of a transport have in common. */
@@ -26,6 +27,7 @@ export interface ConnectionServices<Owner extends SessionOwner> {
   readonly initDeadlines: Deadlines<Owner>;
   /** The connections that are not yet acknowledged. */
   readonly handshakes: Set<Owner>;
+  readonly throttled: ThrottledSubscriptions;
   readonly viewers: Viewers;
   /** What all connections have open. */
   readonly pod: Tally;

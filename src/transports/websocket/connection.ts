@@ -176,12 +176,14 @@ export class Connection
   /** A subscription has joined a group of the hub. */
   joined(subscription: WebSocketSubscription): void {
     this.#services.sessions?.joined(this, subscription);
+    this.#services.throttled.add(this, subscription);
   }
 
   /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
   left(subscription: WebSocketSubscription): void {
     this.#services.leave(subscription, this);
     this.#services.sessions?.left(this, subscription);
+    this.#services.throttled.remove(this, subscription);
     this.sendQueue.flush();
   }
 

@@ -83,7 +83,10 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
 
   deliver(result: SerializedResult): void {
     if (this.#ended !== undefined) return;
-    this.#owner.sendQueue.add(this.#resumes ? result.withCursor : result, this.#id);
+    this.#owner.sendQueue.add(
+      this.wantsGaps ? result.telling(result.leftOutFor(this), this.#resumes) : result,
+      this.#id,
+    );
   }
 
   get isBehind(): boolean {

@@ -10,7 +10,7 @@ import type { Clock } from '../../support/clock.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionServices } from './connection-services.ts';
-import { CLOSES, DISCONNECTS } from './disconnect.ts';
+import { CLOSES, DISCONNECTS, type Disconnect } from './disconnect.ts';
 import type { Flusher } from './flusher.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import type { MessageRate } from './message-rate.ts';
@@ -23,6 +23,7 @@ import { mostWaiting } from './most-waiting.ts';
 import { inspectSockets, type SocketsInspection } from './sockets-inspection.ts';
 import { closeStaggered } from './staggered-close.ts';
 import type { WebSocketSubscription } from './subscription.ts';
+import { ThrottledSubscriptions } from './throttled-subscriptions.ts';
 import { Tally, Viewers } from './viewers.ts';
 
 interface WebSocketOptions extends OperationOptions {
@@ -113,7 +114,7 @@ export class WebSocketTransport {
     const { schema, authenticator, flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } =
       options;
     this.#gapCloses = new PacedClose({
-      close: (connection) => connection.end(DISCONNECTS.gap),
+      close: (connection) => this.#finish(connection, DISCONNECTS.gap),
       perSecond: gapClosesPerSecond,
       clock,
     });
@@ -131,6 +132,7 @@ export class WebSocketTransport {
       sessions: options.tokens && new Sessions(options.tokens),
       initDeadlines: new Deadlines(options.initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       handshakes: new Set(),
+      throttled: new ThrottledSubscriptions(),
       viewers: new Viewers(limits.viewerId, limits.connectionsOfViewer),
       pod,
       leave: (subscription, connection) => operations.leave(subscription, connection),
@@ -150,7 +152,7 @@ export class WebSocketTransport {
     if (sessions !== undefined) this.#every(SESSION_CHECK_MS, () => sessions.check());
     if (maxAge.limited) {
       this.#every(AGE_CHECK_MS, () => {
-        for (const connection of maxAge.expired(this.#connections)) restart(connection);
+        for (const connection of maxAge.expired(this.#connections)) this.#restart(connection);
       });
     }
   }
@@ -164,7 +166,7 @@ export class WebSocketTransport {
     this.#gapCloses.stop();
     return closeStaggered({
       open: () => [...this.#connections].filter((connection) => connection.open),
-      close: restart,
+      close: (connection) => this.#restart(connection),
       overMs,
       clock: this.#options.clock,
       signal: this.#stopping.signal,
@@ -180,7 +182,7 @@ export class WebSocketTransport {
     this.#timers.forEach(clearInterval);
     this.#gapCloses.stop();
     this.#stopping.abort();
-    for (const connection of this.#connections) connection.end(DISCONNECTS.goingAway);
+    for (const connection of this.#connections) this.#finish(connection, DISCONNECTS.goingAway);
     if (this.#connections.size === 0) return;
     const terminating = setTimeout(() => {
       for (const connection of this.#connections) connection.terminate();
@@ -254,15 +256,21 @@ export class WebSocketTransport {
     listenTo(webSocket, connection);
   }
 
+  /** The client connects again, to a pod that takes connections. */
+  #restart(connection: Connection): void {
+    this.#finish(connection, DISCONNECTS.serviceRestart);
+  }
+
+  /** Writes what is queued, and what throttles hold for it, then closes. */
+  #finish(connection: Connection, disconnect: Disconnect): void {
+    if (connection.open) this.#services.throttled.flush(connection);
+    connection.end(disconnect);
+  }
+
   #forget(connection: Connection): void {
     this.#connections.delete(connection);
     this.#gapCloses.remove(connection);
     this.#options.metrics.connections.dec();
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
-}
-
-/** Writes what is queued, then closes: the client connects again, to a pod that takes connections. */
-function restart(connection: Connection): void {
-  connection.end(DISCONNECTS.serviceRestart);
 }

@@ -52,6 +52,8 @@ export class Client {
   viewer: Json;
   /** Events that it has got, and `undefined` wherever it was told that some may be missing. */
   readonly heard: (number | undefined)[] = [];
+  /** Events that a throttle has left out, as it was told. */
+  skipped = 0;
   readonly errors: unknown[] = [];
   /** Of each subscription. */
   readonly greetings: boolean[] = [];
@@ -88,6 +90,7 @@ export class Client {
       },
       deliver: (result) => {
         assert.equal(this.#connected === undefined || this.#connected.as === as, true);
+        this.skipped += result.leftOutFor(as);
         this.#take(result);
       },
       reconnect: () => assert.fail('it has asked to be told of gaps'),

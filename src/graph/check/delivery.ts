@@ -1,0 +1,35 @@
+import { getNamedType, isCompositeType, type GraphQLNamedOutputType, type GraphQLSchema } from 'graphql';
+import { snakeCase } from '../../events/snake-case.ts';
+import { listed, type Findings } from '../diagnostic.ts';
+import type { EventField } from '../directives/event-field.ts';
+import { fieldOf, fieldsOf, isList, isSnakeCase } from '../event-type.ts';
+
+/**
+ * Compares `@delivery(conflateBy:)` with the schema.
+ *
+ * @param eventType undefined if the field has a resolver, so that the schema does not say what events contain
+ */
+export function checkDelivery(
+  { delivery, keyStyle, placeOfDelivery }: EventField,
+  schema: GraphQLSchema,
+  eventType: GraphQLNamedOutputType | undefined,
+  findings: Findings,
+): void {
+  const { conflateBy } = delivery ?? {};
+  if (conflateBy === undefined) return;
+  const at = placeOfDelivery('conflateBy');
+  if (keyStyle === 'SNAKE' && !isSnakeCase(conflateBy)) {
+    const message = `no event can have the field "${conflateBy}": keys of events become snake_case before they get here`;
+    findings.error(at, message, `Write ${snakeCase(conflateBy)}, or @event(keys: KEEP).`);
+  }
+  if (eventType === undefined || !isCompositeType(eventType)) return;
+  const held = fieldOf(schema, eventType, conflateBy);
+  if (held === undefined) {
+    const known = new Set(fieldsOf(schema, eventType).map(({ name }) => name));
+    const message = `conflateBy "${conflateBy}" is no field of ${eventType.name}`;
+    findings.error(at, message, `Fields of ${eventType.name}: ${listed([...known])}.`);
+  } else if (isList(held.type) || isCompositeType(getNamedType(held.type))) {
+    const message = `conflateBy "${conflateBy}" is a field of type ${held.type.toString()}, expected a scalar or an enum`;
+    findings.error(at, message, 'Conflate by an ID, for instance.');
+  }
+}

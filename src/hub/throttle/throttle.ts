@@ -1,0 +1,168 @@
+import type { EventScope } from '../../context/event-scope.ts';
+import type { Message } from '../../events/message.ts';
+import type { Delivery } from '../../graph/graph.ts';
+import type { Json } from '../../lazy/reads.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Audience } from '../audience.ts';
+import type { Subscriber } from '../subscriber.ts';
+import { UNITS, type WorkBudget } from '../work-budget.ts';
+import { HeldEvents, type HeldEvent, type Recipients } from './held-events.ts';
+
+interface ThrottleOptions extends Delivery {
+  readonly audience: Audience;
+  /** Holds all events until they are flushed: what subscribers have missed comes at once, as far as it is not superseded. */
+  readonly isReplay: boolean;
+  /** Most events that are held. */
+  readonly maxHeld: number;
+  readonly budget: WorkBudget;
+  readonly metrics: Metrics;
+  /** Executes an event, in this call or later. */
+  readonly begin: (held: HeldEvent, recipients: Recipients) => void;
+}
+
+/**
+ * Lets at most one event of each key through in an interval, the latest, before it is executed. All keys and subscribers of
+ * a group have the same intervals, so that they share executions, and get events in the order in which these came.
+ *
+ *     interval      ├──────────────┼──────────────┤
+ *     events     a1     a2 b1 a3     b2
+ *     delivered  a1                b1 a3          b2      a3 stands for a2
+ *
+ * The first event after a whole interval without any is let through at once, and begins an interval.
+ */
+export class Throttle {
+  readonly #options: ThrottleOptions;
+  #held: HeldEvents | undefined;
+  /** Of an interval that is over, as far as they have not begun. */
+  #due: HeldEvents | undefined;
+  /** Runs in the course of an interval. */
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ThrottleOptions) {
+    this.#options = options;
+  }
+
+  /** @returns false if the event is to be executed now */
+  takes(message: Message, scope: EventScope, isRecorded: boolean): boolean {
+    const { audience, isReplay, keyOf, maxHeld, metrics } = this.#options;
+    const { event } = message;
+    const values: string[] = [];
+    for (const { values: some, subscribers } of audience.buckets) {
+      const [first] = subscribers;
+      if (first !== undefined && audience.passes(event, first.viewer)) values.push(some);
+    }
+    if (values.length === 0) {
+      metrics.filtered.inc();
+      return true;
+    }
+    if (this.#timer === undefined && !isReplay) {
+      this.#startInterval();
+      return false;
+    }
+    this.#held ??= new HeldEvents();
+    if (this.#held.add({ message, scope, isRecorded }, keyOf(event), values)) metrics.throttledEvents.inc();
+    if (this.#held.isFull(maxHeld)) this.flush();
+    return true;
+  }
+
+  joined(subscriber: Subscriber): void {
+    this.#held?.joined(subscriber);
+    this.#due?.joined(subscriber);
+  }
+
+  left(subscriber: Subscriber): void {
+    this.#held?.left(subscriber);
+    this.#due?.left(subscriber);
+    if (this.#options.audience.subscribers.size === 0) this.#stop();
+  }
+
+  viewerChanged(previous: Json, viewer: Json): void {
+    const { audience } = this.#options;
+    const [from, to] = [audience.valuesIn(previous), audience.valuesIn(viewer)];
+    if (from === to) return;
+    const passes = ({ message }: HeldEvent): boolean => audience.passes(message.event, viewer);
+    this.#held?.moved(from, to, passes);
+    this.#due?.moved(from, to, passes);
+  }
+
+  /** Has all that is held executed. */
+  flush(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) this.#begin(next.held, next.of);
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#startInterval();
+  }
+
+  /**
+   * What is held for one subscriber, which is given to it alone.
+   *
+   * @param begin executes an event
+   */
+  handOver(subscriber: Subscriber, begin: (held: HeldEvent, recipients: Recipients) => void): void {
+    const buckets = [
+      {
+        values: this.#options.audience.valuesIn(subscriber.viewer),
+        subscribers: new Set([subscriber]),
+      },
+    ];
+    for (const of of [this.#due, this.#held]) {
+      for (const held of of?.events ?? []) {
+        const recipients = of?.recipientsOf(held, { buckets });
+        if (recipients === undefined || recipients.subscribers.size === 0) continue;
+        // Its result is there for the others, too.
+        held.isRecorded = true;
+        begin(held, recipients);
+      }
+      of?.joined(subscriber);
+    }
+  }
+
+  #startInterval(): void {
+    this.#timer = setTimeout(() => this.#tick(), this.#options.throttleMs).unref();
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    if (this.#held === undefined) return;
+    this.#startInterval();
+    // What is still due takes the turns that it needs, and comes first.
+    if (this.#due !== undefined) return;
+    this.#due = this.#held;
+    this.#held = undefined;
+    this.#beginDue();
+  }
+
+  /** Begins what a turn has time for; the rest follows in the next. */
+  #beginDue(): void {
+    const { budget } = this.#options;
+    const end = budget.spent + UNITS.turn;
+    while (this.#due !== undefined && !budget.writing && budget.spent < end) {
+      const held = this.#due.first;
+      if (held === undefined) this.#due = undefined;
+      else this.#begin(held, this.#due);
+    }
+    if (this.#due !== undefined) setImmediate(() => this.#beginDue());
+  }
+
+  #next(): { readonly held: HeldEvent; readonly of: HeldEvents } | undefined {
+    for (const of of [this.#due, this.#held]) {
+      const held = of?.first;
+      if (of !== undefined && held !== undefined) return { held, of };
+    }
+    this.#due = undefined;
+    this.#held = undefined;
+    return undefined;
+  }
+
+  #begin(held: HeldEvent, of: HeldEvents): void {
+    of.remove(held);
+    this.#options.begin(held, of.recipientsOf(held, this.#options.audience));
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#held = undefined;
+    this.#due = undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { WebSocketSubscription } from './subscription.ts';
+
+/** The subscriptions of each connection for which the hub may hold events: those of fields with a throttle. */
+export class ThrottledSubscriptions {
+  readonly #byOwner = new Map<object, Set<WebSocketSubscription>>();
+
+  get size(): number {
+    return this.#byOwner.size;
+  }
+
+  /** Does nothing for one without a throttle. */
+  add(owner: object, subscription: WebSocketSubscription): void {
+    if (subscription.group?.plan.delivery === undefined) return;
+    const subscriptions = this.#byOwner.get(owner);
+    if (subscriptions === undefined) this.#byOwner.set(owner, new Set([subscription]));
+    else subscriptions.add(subscription);
+  }
+
+  remove(owner: object, subscription: WebSocketSubscription): void {
+    const subscriptions = this.#byOwner.get(owner);
+    if (subscriptions?.delete(subscription) === true && subscriptions.size === 0) this.#byOwner.delete(owner);
+  }
+
+  /** The connection is about to be closed: its subscriptions are delivered what is held for them. */
+  flush(owner: object): void {
+    for (const subscription of this.#byOwner.get(owner) ?? []) subscription.group?.flushFor(subscription);
+  }
+}

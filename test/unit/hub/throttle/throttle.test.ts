@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Event } from '../../../../src/events/event.ts';
+import type { EventFilter } from '../../../../src/graph/graph.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
+import { ReadSet } from '../../../../src/lazy/reads.ts';
+import { operation, setUp } from '../parts.ts';
+import { Listener } from './listener.ts';
+
+const INTERVAL_MS = 100;
+const asked = operation();
+
+const keyOf = ({ key }: Event): string => String(key);
+
+/** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
+function byRole(): EventFilter {
+  const reads = new ReadSet();
+  reads.add('value', ['role']);
+  return {
+    reads,
+    passes: ({ roles }, viewer) =>
+      !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
+  };
+}
+
+/** A hub with a throttled field, on virtual time. */
+function start(t: TestContext, options: Parameters<typeof setUp>[0] = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { binding, ...rest } = options;
+  const parts = setUp({
+    ...rest,
+    binding: { delivery: { keyOf, throttleMs: INTERVAL_MS }, ...binding },
+  });
+  let now = 0;
+  let n = 0;
+  const listener = (viewer?: Json): Listener => new Listener(parts.hub, () => now, viewer).join(asked);
+  return {
+    ...parts,
+    listener,
+    /** Has events with these keys arrive, numbered from 1 on. */
+    publish(keys: string, more: object = {}): void {
+      for (const key of keys) parts.bus.carry('bids:id=a', n, { n: (n += 1), key, ...more });
+    },
+    pass(ms: number): void {
+      now += ms;
+      t.mock.timers.tick(ms);
+    },
+  };
+}
+
+test('of the events of an interval each key has its latest delivered, in the order in which these came', (t) => {
+  const { listener, publish, pass } = start(t);
+  const ann = listener();
+  publish('a');
+  assert.equal(ann.said, '1');
+  publish('abac');
+  pass(INTERVAL_MS - 1);
+  publish('a');
+  assert.equal(ann.said, '1');
+  pass(1);
+  assert.equal(ann.said, '1 3 5 6+2');
+  publish('b');
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 3 5 6+2 7');
+});
+
+test('the first event after a quiet interval is delivered at once', (t) => {
+  const { listener, publish, pass } = start(t);
+  const ann = listener();
+  publish('a');
+  pass(INTERVAL_MS);
+  publish('aa');
+  assert.equal(ann.said, '1 2');
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 2 3');
+});
+
+test('what is left out is not executed, and what is not is executed once for all', async (t) => {
+  const { listener, publish, pass, value, metrics } = start(t);
+  const all = Array.from({ length: 20 }, () => listener());
+  publish('a'.repeat(100));
+  pass(INTERVAL_MS);
+  for (const { said } of all) assert.equal(said, '1 100+98');
+  assert.equal(await value('executions'), 2);
+  assert.equal((await metrics.throttledEvents.get()).values[0]?.value, 98);
+});
+
+test('subscribers of the same count share bytes', (t) => {
+  const { hub, publish, pass } = start(t);
+  const results = new Set<unknown>();
+  for (let count = 0; count < 5; count += 1) {
+    const listener = new Listener(hub, () => 0).join(asked);
+    const deliver = listener.deliver.bind(listener);
+    listener.deliver = (result) => {
+      results.add(result.telling(result.leftOutFor(listener), true).json);
+      deliver(result);
+    };
+  }
+  publish('aaa');
+  pass(INTERVAL_MS);
+  assert.equal(results.size, 2);
+});
+
+test('a subscriber that joins in the course of an interval gets and is told of what came since', (t) => {
+  const { listener, publish, pass } = start(t);
+  const ann = listener();
+  publish('aaabb');
+  const bob = listener();
+  publish('aac');
+  const eve = listener();
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 5+1 7+3 8');
+  assert.equal(bob.said, '7+1 8');
+  assert.equal(eve.said, '');
+  publish('a');
+  pass(INTERVAL_MS);
+  assert.equal(eve.said, '9');
+});
+
+test('when the last subscriber leaves, no timer is left', (t) => {
+  const { listener, publish } = start(t);
+  let running = 0;
+  const { setTimeout: begin, clearTimeout: end } = globalThis;
+  t.mock.method(globalThis, 'setTimeout', (callback: () => void, ms: number) => {
+    running += 1;
+    return begin(callback, ms);
+  });
+  t.mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout | undefined) => {
+    if (timer !== undefined) running -= 1;
+    end(timer);
+  });
+  const [ann, bob] = [listener(), listener()];
+  publish('aa');
+  ann.leave();
+  assert.equal(running, 1);
+  bob.leave();
+  assert.equal(running, 0);
+});
+
+test('with a filter by viewer, each viewer gets the latest of the events that it may see', async (t) => {
+  const { listener, publish, pass, value } = start(t, { binding: { filter: byRole } });
+  const ann = listener({ role: 'buyer' });
+  const bob = listener({ role: 'seller' });
+  publish('a');
+  publish('aa', { roles: ['buyer', 'seller'] });
+  publish('a', { roles: ['seller'] });
+  publish('a', { roles: ['guest'] });
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 3+1');
+  assert.equal(bob.said, '1 4+2');
+  assert.equal(await value('executions'), 3);
+});
+
+test('an event that passes for no subscriber begins no interval', (t) => {
+  const { listener, publish } = start(t, { binding: { filter: byRole } });
+  const ann = listener({ role: 'buyer' });
+  publish('a', { roles: ['guest'] });
+  publish('a');
+  assert.equal(ann.said, '2');
+});
+
+test('a subscriber whose viewer changes still gets what is held for it, as far as it may see it', (t) => {
+  const { listener, publish, pass } = start(t, { binding: { filter: byRole } });
+  const ann = listener({ role: 'buyer' });
+  publish('a');
+  publish('a', { roles: ['buyer', 'guest'] });
+  publish('b', { roles: ['buyer'] });
+  ann.become({ role: 'guest' });
+  publish('c', { roles: ['guest'] });
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 2 4');
+});
+
+test('what is held is delivered before a gap is told', (t) => {
+  const { bus, listener, publish } = start(t);
+  const ann = listener();
+  publish('aaa');
+  bus.gap('bids');
+  assert.equal(ann.said, '1 3+1');
+  assert.deepEqual(ann.gaps, [2]);
+});
+
+test('no more is held than may wait: then the interval ends early', (t) => {
+  const { listener, publish, pass } = start(t, { maxWaiting: 3 });
+  const ann = listener();
+  publish('xabc');
+  assert.equal(ann.said, '1 2 3 4');
+  publish('a');
+  pass(INTERVAL_MS - 1);
+  assert.equal(ann.said, '1 2 3 4');
+  pass(1);
+  assert.equal(ann.said, '1 2 3 4 5');
+});
+
+test('a subscriber whose connection is to be closed gets what is held for it alone, executed once for all', async (t) => {
+  const { listener, publish, pass, value } = start(t);
+  const [ann, bob] = [listener(), listener()];
+  publish('aab');
+  ann.group.flushFor(ann);
+  assert.equal(ann.said, '1 2 3');
+  assert.equal(bob.said, '1');
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1 2 3');
+  assert.equal(bob.said, '1 2 3');
+  assert.equal(await value('executions'), 3);
+});
