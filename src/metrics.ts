@@ -128,6 +128,10 @@ export class Metrics {
     'throttled_events_total',
     'Events that a group left out, as a later one of the same key came in the same interval of throttleMs',
   );
+  readonly leftOutResults = this.#counter(
+    'left_out_results_total',
+    'Results that were left out, as their sockets were slow: see onSlow',
+  );
   readonly executionTimeouts = this.#counter(
     'execution_timeouts_total',
     'Executions aborted after EXECUTE_TIMEOUT_MS',

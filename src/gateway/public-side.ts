@@ -69,7 +69,11 @@ export async function createPublicSide(
     persistedOnly: config.PERSISTED_DOCUMENTS_ONLY,
     introspection: config.INTROSPECTION,
   });
-  const flusher = new Flusher(Date.now, (delay, age) => metrics.observeEvent(delay, age));
+  const flusher = new Flusher(
+    Date.now,
+    (delay, age) => metrics.observeEvent(delay, age),
+    () => metrics.leftOutResults.inc(),
+  );
   const bounds = {
     limiter: new FairLimiter(config.EXECUTE_CONCURRENCY),
     metrics,

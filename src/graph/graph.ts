@@ -37,12 +37,16 @@ export interface SubscriptionAccess {
   readonly filter: EventFilter | undefined;
 }
 
+/** What is done where results wait for a slow socket: see the directive `@delivery`. */
+export type SlowPolicy = 'DISCONNECT' | 'DROP_OLDEST' | 'CONFLATE';
+
 /** Which events of a subscription may be left out, and where. */
 export interface Delivery {
   /** An event supersedes earlier ones of the same key. */
   readonly keyOf: (event: Event) => string;
   /** At most one event of each key is delivered in so many ms; 0: each. */
   readonly throttleMs: number;
+  readonly onSlow: SlowPolicy;
 }
 
 /** One subscription field and the topic that it is bound to. */

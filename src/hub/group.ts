@@ -66,11 +66,12 @@ export class Group {
       skipped,
       isReplay,
       replayed,
+      keyOf: plan.delivery?.onSlow === 'DISCONNECT' ? undefined : plan.delivery?.keyOf,
       metrics,
       paths,
     };
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
-    if (plan.delivery === undefined) return;
+    if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
     this.#throttle = new Throttle({
       ...services,
       ...plan.delivery,

@@ -10,6 +10,8 @@ export interface LeftOut {
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
+  /** Of its event, if it may be left out for a later one; see `Delivery`. */
+  readonly key: string | undefined;
   /** Of its event, if that is kept. */
   readonly #position: Message['h'];
   #hasExtensions: boolean;
@@ -19,7 +21,8 @@ export class SerializedResult {
   #telling: Map<number, SerializedResult> | undefined;
 
   /** @param position of its event in the topic's history; undefined if the event is not kept, or there is none */
-  constructor(result: ExecutionResult, position?: Message['h']) {
+  constructor(result: ExecutionResult, position?: Message['h'], key?: string) {
+    this.key = key;
     this.#json = Buffer.from(serialize(result));
     this.#position = position;
     this.#hasExtensions = result.extensions !== undefined;
@@ -46,7 +49,7 @@ export class SerializedResult {
 
   /** The same result, which supersedes those of other events. */
   standingFor(leftOut: LeftOut): SerializedResult {
-    const copy = new SerializedResult({}, this.#position);
+    const copy = new SerializedResult({}, this.#position, this.key);
     copy.#json = this.#json;
     copy.#hasExtensions = this.#hasExtensions;
     copy.#leftOut = leftOut;

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
+import type { Delivery } from '../graph/graph.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
@@ -29,6 +30,8 @@ export interface GroupParts {
   /** Has synchronous ones wait that a turn of the event loop has no time for. */
   readonly late: FairLimiter;
   readonly skipped: SkippedEvents;
+  /** See `SerializedResult.key`; undefined if none of its results may be left out. */
+  readonly keyOf: Delivery['keyOf'] | undefined;
   /** Whether its events are those that resuming subscribers have missed. */
   readonly isReplay: boolean;
   /** Of all groups. */
@@ -185,7 +188,11 @@ export class SharedExecution {
 
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
-    const serialized = new SerializedResult(result, this.#message.h);
+    const serialized = new SerializedResult(
+      result,
+      this.#message.h,
+      this.#parts.keyOf?.(this.#message.event),
+    );
     // What has failed, or was given up as its subscribers have left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {
       const { plan, replayed } = this.#parts;

@@ -43,6 +43,8 @@ const GATEWAY_SDL = /* GraphQL */ `
   with the same value of the field conflateBy; without conflateBy, every later one does.
   """
   directive @delivery(
+    "What is done where results wait for a slow socket."
+    onSlow: SlowPolicy = DISCONNECT
     "An event field."
     conflateBy: String
     "At most one event of each value is delivered in so many milliseconds: the latest."
@@ -82,6 +84,15 @@ const GATEWAY_SDL = /* GraphQL */ `
     field: String
     "Path of the viewer's value that it is compared with."
     claim: String! = "id"
+  }
+
+  enum SlowPolicy {
+    "Past SOCKET_BUFFER_BYTES the socket is closed."
+    DISCONNECT
+    "Of each subscription the oldest are left out."
+    DROP_OLDEST
+    "The latest of each value of conflateBy is kept."
+    CONFLATE
   }
 
   enum EventKeys {

@@ -1,4 +1,5 @@
 import type { Findings, Place } from '../diagnostic.ts';
+import type { SlowPolicy } from '../graph.ts';
 
 /** The values of `@delivery`. */
 export interface DeliverySyntax {
@@ -6,6 +7,7 @@ export interface DeliverySyntax {
   readonly conflateBy: string | undefined;
   /** 0: each event is delivered at once. */
   readonly throttleMs: number;
+  readonly onSlow: SlowPolicy;
 }
 
 /** Ten minutes: who waits longer is better off asking. */
@@ -31,12 +33,20 @@ export function readDelivery(
       'Leave it out to deliver each event at once.',
     );
   }
-  if (conflateBy !== undefined && throttleMs === undefined) {
+  const onSlow = (values['onSlow'] ?? 'DISCONNECT') as SlowPolicy;
+  if (onSlow === 'CONFLATE' && conflateBy === undefined) {
+    findings.error(
+      placeOfArgument('onSlow'),
+      'onSlow: CONFLATE without a key: expected conflateBy beside it',
+      'Name the event field of which each value keeps its latest event.',
+    );
+  }
+  if (conflateBy !== undefined && throttleMs === undefined && onSlow !== 'CONFLATE') {
     findings.error(
       placeOfArgument('conflateBy'),
-      'conflateBy has no effect: expected throttleMs beside it',
+      'conflateBy has no effect: expected throttleMs or onSlow: CONFLATE beside it',
       'Say for how long the latest event of each key is waited for: throttleMs: 250.',
     );
   }
-  return { conflateBy, throttleMs: throttleMs ?? 0 };
+  return { conflateBy, throttleMs: throttleMs ?? 0, onSlow };
 }

@@ -44,16 +44,25 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #scheduled = false;
   readonly #now: () => number;
   readonly #observe: Observe;
+  readonly #countLeftOut: () => void;
 
-  /** @param now ms, the clock that stamps events as consumed */
-  constructor(now: () => number, observe: Observe) {
+  /**
+   * @param now ms, the clock that stamps events as consumed
+   * @param countLeftOut called for each result that is left out
+   */
+  constructor(now: () => number, observe: Observe, countLeftOut: () => void = () => undefined) {
     this.#now = now;
     this.#observe = observe;
+    this.#countLeftOut = countLeftOut;
   }
 
   enlist(sendQueue: SendQueue): void {
     this.#gathering.sendQueues.push(sendQueue);
     this.#schedule();
+  }
+
+  leftOut(): void {
+    this.#countLeftOut();
   }
 
   timed(event: EventTimes): void {

@@ -1,5 +1,6 @@
 import { frameLength, framePieces } from './frame.ts';
 import type { SerializedResult } from '../../hub/result.ts';
+import { LateQueue, type LateReceiver } from './late-results.ts';
 import { MAX_BATCH_BYTES, type QueuedFrames, type FrameBatchCache } from './frame-batch.ts';
 
 /** One socket, as a send queue writes to it. */
@@ -30,6 +31,8 @@ export interface SendQueueServices {
   readonly frameBatches: FrameBatchCache;
   /** Sees to it that the send queue is flushed when the turn ends, or in one of the next if there are many. */
   enlist(sendQueue: SendQueue): void;
+  /** A result was left out, since its socket is slow. */
+  leftOut(): void;
 }
 
 /** Held by a send queue only while something is in it. */
@@ -82,6 +85,8 @@ export class SendQueue {
   readonly #services: SendQueueServices;
   readonly #maxBytes: number;
   #queue: PendingFrames | undefined;
+  /** Made when it is needed. */
+  #late: LateQueue | undefined;
   #draining = false;
   /** Bytes of the largest message waiting that alone exceeds the bound: the bound applies to what waits beside it. */
   #large = 0;
@@ -96,7 +101,7 @@ export class SendQueue {
 
   /** Bytes waiting, here and in the socket. */
   get waitingBytes(): number {
-    return (this.#queue?.bytes ?? 0) + this.#sink.waitingBytes;
+    return (this.#queue?.bytes ?? 0) + (this.#late?.bytes ?? 0) + this.#sink.waitingBytes;
   }
 
   /** Those of them that are copied for this socket alone: what waits here is mostly shared with others. */
@@ -109,8 +114,14 @@ export class SendQueue {
     return this.isTooMuch(this.#maxBytes / 2);
   }
 
+  /** Whether results that may be left out are to wait apart: the socket takes no more, or others wait so. */
+  get isSlow(): boolean {
+    return this.#draining || this.#late !== undefined || this.isBehind;
+  }
+
   /** Releases what waits here, before a close that must not take more memory. */
   drop(): void {
+    this.#late = undefined;
     this.#queue = undefined;
   }
 
@@ -129,16 +140,31 @@ export class SendQueue {
   add(result: SerializedResult, id: string): void {
     if ((this.#draining || this.#queue === undefined) && !this.#sink.open) return;
     if (this.#draining) result.keep();
-    const bytes = frameLength(result.json.length, id.length);
-    this.#trackLarge(bytes);
-    if (this.#queue === undefined) {
-      this.#queue = new PendingFrames(result, id, bytes);
-      this.#services.enlist(this);
-    } else {
-      this.#queue.add(result, id, bytes);
-    }
+    const queue = this.#put(result, id);
     // What the socket itself holds is checked when it is written to: reading it for each message would cost too much.
-    if ((this.#draining || this.#queue.bytes > this.#maxBytes) && this.isTooMuch(0)) this.#overflow();
+    if ((this.#draining || queue.bytes > this.#maxBytes) && this.isTooMuch(0)) this.#overflow();
+  }
+
+  /** Has a result wait for a slow socket, and others of the same subscription left out as far as these take too much. */
+  addLate(receiver: LateReceiver, result: SerializedResult): void {
+    if (!this.#sink.open) return;
+    result.keep();
+    if (!this.#draining && this.#queue === undefined && this.#late === undefined) this.#services.enlist(this);
+    this.#late ??= new LateQueue();
+    this.#trackLarge(frameLength(result.json.length, receiver.id.length));
+    if (this.#late.add(receiver, result)) this.#services.leftOut();
+    if (receiver.onSlow === 'DROP_OLDEST') {
+      while (this.#exceeds(this.#maxBytes / 2) && this.#late.dropOldest(receiver)) this.#services.leftOut();
+    }
+    if (this.isTooMuch(0)) this.#overflow();
+  }
+
+  /** What waits apart for a subscription that ends goes before the message that says so. */
+  release(receiver: LateReceiver): void {
+    for (let next = this.#late?.take(receiver); next !== undefined; next = this.#late?.take(receiver)) {
+      this.#put(next.result, next.id);
+    }
+    if (this.#late?.isEmpty === true) this.#late = undefined;
   }
 
   /** Sends a message of the protocol behind all that has been added. */
@@ -161,8 +187,10 @@ export class SendQueue {
    * @returns bytes written
    */
   flush(): number {
-    const queue = this.#queue;
-    if (queue === undefined || this.#draining) return 0;
+    if (this.#draining) return 0;
+    const queue = this.#queue ?? this.#nextLate();
+    if (queue === undefined) return 0;
+    this.#queue = queue;
     const { bytes } = queue;
     while (this.#sink.open && queue.next < queue.messages.length) {
       if (this.#sink.full) {
@@ -172,6 +200,8 @@ export class SendQueue {
       this.#writeSome(queue);
     }
     this.#queue = undefined;
+    // Some at a time, as results that come meanwhile may supersede them.
+    if (this.#sink.open && this.#late !== undefined) return bytes - queue.bytes + this.flush();
     return bytes - queue.bytes;
   }
 
@@ -179,8 +209,35 @@ export class SendQueue {
   finish(): void {
     const queue = this.#queue;
     this.#queue = undefined;
-    if (queue === undefined) return;
-    while (this.#sink.open && queue.next < queue.messages.length) this.#writeSome(queue);
+    for (let some = queue ?? this.#nextLate(); some !== undefined; some = this.#nextLate()) {
+      while (this.#sink.open && some.next < some.messages.length) this.#writeSome(some);
+    }
+  }
+
+  /** As much of what waits apart as is written together. */
+  #nextLate(): PendingFrames | undefined {
+    let queue: PendingFrames | undefined;
+    while (queue === undefined || queue.bytes < MAX_BATCH_BYTES) {
+      const next = this.#late?.take();
+      if (next === undefined) break;
+      const bytes = frameLength(next.result.json.length, next.id.length);
+      if (queue === undefined) queue = new PendingFrames(next.result, next.id, bytes);
+      else queue.add(next.result, next.id, bytes);
+    }
+    if (this.#late?.isEmpty === true) this.#late = undefined;
+    return queue;
+  }
+
+  #put(result: SerializedResult, id: string): PendingFrames {
+    const bytes = frameLength(result.json.length, id.length);
+    this.#trackLarge(bytes);
+    if (this.#queue === undefined) {
+      this.#queue = new PendingFrames(result, id, bytes);
+      this.#services.enlist(this);
+    } else {
+      this.#queue.add(result, id, bytes);
+    }
+    return this.#queue;
   }
 
   #waitForDrain(queue: PendingFrames): void {
@@ -190,7 +247,7 @@ export class SendQueue {
     this.#sink.onceDrained(() => {
       this.#draining = false;
       // Not at once: many may have drained in this turn.
-      if (this.#queue !== undefined) this.#services.enlist(this);
+      if (this.#queue !== undefined || this.#late !== undefined) this.#services.enlist(this);
     });
     if (this.#exceeds(0)) this.#overflow();
   }
@@ -224,7 +281,7 @@ export class SendQueue {
 
   #overflow(): void {
     if (!this.#sink.open) return;
-    this.#queue = undefined;
+    this.drop();
     this.#owner.overflow();
   }
 }

@@ -1,8 +1,10 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Operation } from '../../executor/operation.ts';
 import { idText } from './frame.ts';
+import type { SlowPolicy } from '../../graph/graph.ts';
 import type { Group } from '../../hub/group.ts';
 import type { Subscriber } from '../../hub/subscriber.ts';
+import type { LateReceiver } from './late-results.ts';
 import type { SendQueue } from './send-queue.ts';
 import type { SerializedResult } from '../../hub/result.ts';
 import type { Json } from '../../lazy/reads.ts';
@@ -37,14 +39,16 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
  * until the subscription ends.
  */
-export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<never, undefined> {
+export class WebSocketSubscription
+  implements Subscriber, LateReceiver, AsyncIterableIterator<never, undefined>
+{
   readonly operation: Operation;
   readonly wantsGaps: boolean;
   /** Whether results are to have cursors. */
   readonly #resumes: boolean;
   readonly #owner: SubscriptionOwner;
   /** As it is written into frames. */
-  readonly #id: string;
+  readonly id: string;
   #group: Group | undefined;
   #settle: Settle | undefined;
   #ended: readonly GraphQLError[] | undefined;
@@ -59,7 +63,7 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
     this.#resumes = resume !== undefined;
     this.wantsGaps = this.#resumes || gaps === true;
     this.#owner = owner;
-    this.#id = idText(id);
+    this.id = idText(id);
   }
 
   /** Called once, right after the hub has added it to the group. */
@@ -83,14 +87,27 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
 
   deliver(result: SerializedResult): void {
     if (this.#ended !== undefined) return;
-    this.#owner.sendQueue.add(
-      this.wantsGaps ? result.telling(result.leftOutFor(this), this.#resumes) : result,
-      this.#id,
-    );
+    const { sendQueue } = this.#owner;
+    if (this.onSlow !== 'DISCONNECT' && sendQueue.isSlow) {
+      sendQueue.addLate(this, result);
+    } else {
+      sendQueue.add(this.told(result, 0), this.id);
+    }
   }
 
+  /** What it has missed is not to be left out, since it comes faster than any socket takes it. */
   get isBehind(): boolean {
-    return this.#owner.sendQueue.isBehind;
+    const { sendQueue } = this.#owner;
+    return this.onSlow === 'DISCONNECT' ? sendQueue.isBehind : sendQueue.isSlow;
+  }
+
+  get onSlow(): SlowPolicy {
+    return this.#group?.plan.delivery?.onSlow ?? 'DISCONNECT';
+  }
+
+  told(result: SerializedResult, leftOut: number): SerializedResult {
+    if (!this.wantsGaps) return result;
+    return result.telling(result.leftOutFor(this) + leftOut, this.#resumes);
   }
 
   reconnect(): void {
@@ -100,6 +117,7 @@ export class WebSocketSubscription implements Subscriber, AsyncIterableIterator<
   end(errors: readonly GraphQLError[]): void {
     if (this.#ended !== undefined) return;
     this.#ended = errors;
+    this.#owner.sendQueue.release(this);
     this.#owner.left(this);
     this.#group = undefined;
     const settle = this.#settle;

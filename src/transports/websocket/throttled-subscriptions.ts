@@ -10,7 +10,7 @@ export class ThrottledSubscriptions {
 
   /** Does nothing for one without a throttle. */
   add(owner: object, subscription: WebSocketSubscription): void {
-    if (subscription.group?.plan.delivery === undefined) return;
+    if ((subscription.group?.plan.delivery?.throttleMs ?? 0) === 0) return;
     const subscriptions = this.#byOwner.get(owner);
     if (subscriptions === undefined) this.#byOwner.set(owner, new Set([subscription]));
     else subscriptions.add(subscription);

@@ -22,10 +22,22 @@ const CASES: readonly Case[] = [
     'a key of nothing that is left out',
     delivery('conflateBy: "seller_id"'),
     [
-      'schema.graphql:3:27 error: conflateBy has no effect: expected throttleMs beside it',
+      'schema.graphql:3:27 error: conflateBy has no effect: expected throttleMs or onSlow: CONFLATE beside it',
       'schema.graphql:3:27 error: conflateBy "seller_id" is no field of Bid',
     ],
     'throttleMs: 250',
+  ],
+  [
+    'to conflate without a key',
+    delivery('onSlow: CONFLATE'),
+    ['schema.graphql:3:23 error: onSlow: CONFLATE without a key: expected conflateBy beside it'],
+    'Name the event field',
+  ],
+  [
+    'a policy that there is not',
+    delivery('onSlow: WAIT'),
+    ['schema.graphql:3:23 error: Argument "onSlow" has invalid value WAIT.'],
+    'onSlow: SlowPolicy',
   ],
   [
     'a key that events do not have',
@@ -68,6 +80,12 @@ const CASES: readonly Case[] = [
 
 describe('sluice check, of @delivery', () => {
   testCases(CASES);
+
+  it('takes each policy for slow sockets', async (t) => {
+    assert.deepEqual((await check(t, delivery('onSlow: DISCONNECT'))).lines, []);
+    assert.deepEqual((await check(t, delivery('onSlow: DROP_OLDEST'))).lines, []);
+    assert.deepEqual((await check(t, delivery('onSlow: CONFLATE, conflateBy: "auction_id"'))).lines, []);
+  });
 
   it('takes an interval with or without a key', async (t) => {
     assert.deepEqual((await check(t, delivery('throttleMs: 250'))).lines, []);

@@ -43,7 +43,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
   const { hub, bus } = setUp({
     maxWaiting: hasBound ? 3 : 1_000,
     binding: {
-      delivery: { keyOf: ({ key }) => key as string, throttleMs: INTERVAL_MS },
+      delivery: { keyOf: ({ key }) => key as string, throttleMs: INTERVAL_MS, onSlow: 'DISCONNECT' },
       ...(isFiltered && { filter: byRole }),
     },
     execute: (event: Published, _, context): ExecutionResult | Promise<ExecutionResult> => {

@@ -16,7 +16,8 @@ const LANES = 3;
 const delivery = {
   keyOf: ({ n }: { readonly n?: unknown }): string => `${Number(n) % LANES}`,
   throttleMs: THROTTLE_MS,
-};
+  onSlow: 'DISCONNECT',
+} as const;
 
 test('one that resumes gets the latest of each key that it has missed, and is told of the others', async () => {
   const bus = busWith(100);

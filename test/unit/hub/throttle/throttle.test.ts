@@ -29,7 +29,7 @@ function start(t: TestContext, options: Parameters<typeof setUp>[0] = {}) {
   const { binding, ...rest } = options;
   const parts = setUp({
     ...rest,
-    binding: { delivery: { keyOf, throttleMs: INTERVAL_MS }, ...binding },
+    binding: { delivery: { keyOf, throttleMs: INTERVAL_MS, onSlow: 'DISCONNECT' }, ...binding },
   });
   let now = 0;
   let n = 0;

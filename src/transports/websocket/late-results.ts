@@ -1,0 +1,140 @@
+import type { SlowPolicy } from '../../graph/graph.ts';
+import type { SerializedResult } from '../../hub/result.ts';
+import { frameLength } from './frame.ts';
+
+/** A subscription of which results may be left out while its socket is slow. */
+export interface LateReceiver {
+  /** As `idText` makes it. */
+  readonly id: string;
+  readonly onSlow: SlowPolicy;
+  /** The result as the client is to be sent it. */
+  told(result: SerializedResult, leftOut: number): SerializedResult;
+}
+
+interface Late {
+  readonly result: SerializedResult;
+  readonly bytes: number;
+  /** Results that were left out for this one. */
+  readonly leftOut: number;
+}
+
+/** Results of one subscription, oldest first. Those of no event have no key, and are never left out. */
+class LateResults {
+  bytes = 0;
+  readonly #receiver: LateReceiver;
+  readonly #waiting = new Map<unknown, Late>();
+  /** Of events. */
+  #events = 0;
+
+  constructor(receiver: LateReceiver) {
+    this.#receiver = receiver;
+  }
+
+  /** @returns whether it supersedes another one */
+  add(result: SerializedResult): boolean {
+    const { id, onSlow } = this.#receiver;
+    const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : result;
+    const superseded = this.#waiting.get(key);
+    if (superseded !== undefined) this.#remove(key, superseded);
+    const bytes = frameLength(result.json.length, id.length);
+    const leftOut = superseded === undefined ? 0 : this.#countOf(superseded);
+    this.#put(key, { result, bytes, leftOut });
+    return superseded !== undefined;
+  }
+
+  /** Leaves out the oldest event, for the next one. @returns false for the only one */
+  dropOldest(): boolean {
+    if (this.#events < 2) return false;
+    let dropped: Late | undefined;
+    for (const [key, late] of this.#waiting) {
+      if (late.result.key === undefined) continue;
+      if (dropped === undefined) {
+        dropped = late;
+        this.#remove(key, late);
+      } else {
+        // Where it stands, it stays.
+        this.#waiting.set(key, { ...late, leftOut: late.leftOut + this.#countOf(dropped) });
+        break;
+      }
+    }
+    return true;
+  }
+
+  /** @returns undefined if there is none */
+  take(): SerializedResult | undefined {
+    for (const [key, late] of this.#waiting) {
+      this.#remove(key, late);
+      return this.#receiver.told(late.result, late.leftOut);
+    }
+    return undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** With all that it stood for. */
+  #countOf({ leftOut, result }: Late): number {
+    return leftOut + 1 + result.leftOutFor(this.#receiver);
+  }
+
+  #put(key: unknown, late: Late): void {
+    this.#waiting.set(key, late);
+    this.bytes += late.bytes;
+    if (late.result.key !== undefined) this.#events += 1;
+  }
+
+  #remove(key: unknown, late: Late): void {
+    this.#waiting.delete(key);
+    this.bytes -= late.bytes;
+    if (late.result.key !== undefined) this.#events -= 1;
+  }
+}
+
+/**
+ * What waits for a slow socket apart from its queue: results of subscriptions of which some may be left out. They go into
+ * the queue when it has been written; the subscriptions take turns.
+ */
+export class LateQueue {
+  #bytes = 0;
+  readonly #byReceiver = new Map<LateReceiver, LateResults>();
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byReceiver.size === 0;
+  }
+
+  /** @returns whether it supersedes another one */
+  add(receiver: LateReceiver, result: SerializedResult): boolean {
+    const results = this.#byReceiver.get(receiver) ?? new LateResults(receiver);
+    this.#byReceiver.set(receiver, results);
+    return this.#counted(results, () => results.add(result));
+  }
+
+  /** @returns false if there is but one */
+  dropOldest(receiver: LateReceiver): boolean {
+    const results = this.#byReceiver.get(receiver);
+    return results !== undefined && this.#counted(results, () => results.dropOldest());
+  }
+
+  /** The oldest result of one subscription: of the one given, or of the next whose turn it is. */
+  take(receiver?: LateReceiver): { readonly result: SerializedResult; readonly id: string } | undefined {
+    const [next] = receiver === undefined ? this.#byReceiver.keys() : [receiver];
+    const results = next && this.#byReceiver.get(next);
+    if (next === undefined || results === undefined) return undefined;
+    const result = this.#counted(results, () => results.take());
+    this.#byReceiver.delete(next);
+    if (!results.isEmpty) this.#byReceiver.set(next, results);
+    return result && { result, id: next.id };
+  }
+
+  #counted<T>(results: LateResults, change: () => T): T {
+    const before = results.bytes;
+    const value = change();
+    this.#bytes += results.bytes - before;
+    return value;
+  }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { SerializedResult } from '../../../../src/hub/result.ts';
+import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
+import type { LateReceiver } from '../../../../src/transports/websocket/late-results.ts';
+import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
+import { Random } from '../../../helpers/random.ts';
+
+type Policy = LateReceiver['onSlow'];
+
+const SEEDS = 200;
+const STEPS = 200;
+
+/** The result of an event of this key; without one, of no event. */
+function saying(data: string, key?: string): SerializedResult {
+  return new SerializedResult({ data } as object, undefined, key);
+}
+
+function receiver(onSlow: Policy, id = '1'): LateReceiver {
+  return { id, onSlow, told: (result, leftOut) => result.telling(leftOut, false) };
+}
+
+function setUp(maxBytes = 100_000) {
+  let leftOut = 0;
+  const flusher = new Flusher(
+    Date.now,
+    () => undefined,
+    () => (leftOut += 1),
+  );
+  const wire = new FakeFrameSink();
+  const sendQueue = new SendQueue(wire, wire, flusher, maxBytes);
+  /** As a subscription delivers. */
+  const deliver = (to: LateReceiver, result: SerializedResult): void => {
+    if (to.onSlow !== 'DISCONNECT' && sendQueue.isSlow) sendQueue.addLate(to, result);
+    else sendQueue.add(to.told(result, 0), to.id);
+  };
+  return { wire, sendQueue, deliver, leftOut: () => leftOut };
+}
+
+interface Said {
+  readonly id: string;
+  readonly data: string;
+  readonly skipped: number;
+}
+
+/** What has been written, results only. */
+function saidBy({ writes }: FakeFrameSink): Said[] {
+  const frames = /\{"payload":(\{.*?\}),"id":"(.*?)","type":"next"\}/gs;
+  return [...writes.join('').matchAll(frames)].map(([, json = '', id = '']) => {
+    const { data, extensions } = JSON.parse(json) as {
+      readonly data: string;
+      readonly extensions?: { readonly skipped: number };
+    };
+    return { id, data, skipped: extensions?.skipped ?? 0 };
+  });
+}
+
+const inShort = (wire: FakeFrameSink): string =>
+  saidBy(wire)
+    .map(({ data, skipped }) => (skipped === 0 ? data : `${data}+${skipped}`))
+    .join(' ');
+
+async function drained(wire: FakeFrameSink): Promise<void> {
+  wire.slowFrom = Infinity;
+  wire.drain();
+  await setImmediate();
+}
+
+test('a slow socket keeps the latest result of each key, in the order in which these came', async () => {
+  const { wire, deliver, leftOut } = setUp();
+  const prices = receiver('CONFLATE');
+  wire.slowFrom = 1;
+  deliver(prices, saying('a1', 'a'));
+  await setImmediate();
+  deliver(prices, saying('a2', 'a'));
+  await setImmediate();
+  for (const data of ['a3', 'b1', 'c1', 'a4', 'b2']) deliver(prices, saying(data, data[0]));
+  assert.equal(inShort(wire), 'a1');
+  await drained(wire);
+  // The first that waits when the socket is found to be full is in the queue already.
+  assert.equal(inShort(wire), 'a1 a2 c1 a4+1 b2+1');
+  assert.equal(leftOut(), 2);
+  deliver(prices, saying('a5', 'a'));
+  deliver(prices, saying('a6', 'a'));
+  await setImmediate();
+  assert.equal(inShort(wire), 'a1 a2 c1 a4+1 b2+1 a5 a6');
+});
+
+test('a slow socket has the oldest results dropped beyond half of its bound, and is not closed', async () => {
+  const { wire, deliver, leftOut } = setUp(1_000);
+  const events = receiver('DROP_OLDEST');
+  wire.full = true;
+  wire.waitingBytes = 100;
+  deliver(events, saying('0', ''));
+  await setImmediate();
+  for (let n = 1; n <= 100; n += 1) deliver(events, saying(`${n}`, ''));
+  assert.equal(wire.overflows, 0);
+  await drained(wire);
+  const [first, next, ...rest] = saidBy(wire);
+  assert.equal(first?.data, '0');
+  assert.equal(next?.skipped, leftOut());
+  assert.equal(Number(next?.data), leftOut() + 1);
+  assert.deepEqual(rest.map(({ data }) => data).at(-1), '100');
+  assert.ok(rest.length > 3 && rest.every(({ skipped }) => skipped === 0));
+});
+
+test('results of no event are neither dropped nor superseded, and stay where they are', async () => {
+  for (const policy of ['DROP_OLDEST', 'CONFLATE'] as const) {
+    const { wire, deliver } = setUp(1_000);
+    const events = receiver(policy);
+    wire.full = true;
+    wire.waitingBytes = 450;
+    deliver(events, saying('first', 'a'));
+    await setImmediate();
+    for (const data of ['a1', 'gap', 'a2', 'a3', 'gap', 'a4']) {
+      deliver(events, saying(data, data === 'gap' ? undefined : 'a'));
+    }
+    await drained(wire);
+    assert.equal(inShort(wire), 'first gap gap a4+3');
+  }
+});
+
+test('keys without end close the socket, as results that may not be left out do', async () => {
+  const { wire, deliver } = setUp(1_000);
+  const prices = receiver('CONFLATE');
+  wire.full = true;
+  deliver(prices, saying('0', '0'));
+  await setImmediate();
+  for (let n = 1; n < 100 && wire.overflows === 0; n += 1) deliver(prices, saying(`${n}`, `${n}`));
+  assert.equal(wire.overflows, 1);
+});
+
+test('a burst within one turn, larger than the bound, leaves out what the socket does not take', async () => {
+  const { wire, deliver } = setUp(1_000);
+  const events = receiver('DROP_OLDEST');
+  wire.slowFrom = 300;
+  for (let n = 1; n <= 100; n += 1) deliver(events, saying(`${n}`, ''));
+  await setImmediate();
+  assert.equal(wire.overflows, 0);
+  await drained(wire);
+  assert.equal(saidBy(wire).at(-1)?.data, '100');
+});
+
+test('a subscription that ends has what waits sent before the message that says so', async () => {
+  const { wire, sendQueue, deliver } = setUp();
+  const [one, other] = [receiver('CONFLATE', '1'), receiver('CONFLATE', '2')];
+  wire.full = true;
+  deliver(one, saying('first', 'a'));
+  await setImmediate();
+  for (const to of [one, other]) for (const data of ['a1', 'a2']) deliver(to, saying(data, 'a'));
+  sendQueue.release(one);
+  sendQueue.flush();
+  sendQueue.send('complete');
+  await drained(wire);
+  const text = wire.writes.join('');
+  assert.ok(text.indexOf('"a2","extensions":{"skipped":1}},"id":"1"') < text.indexOf('<complete>'));
+  assert.ok(text.indexOf('<complete>') < text.indexOf('"id":"2"'));
+  assert.equal(inShort(wire), 'first a2+1 a2+1');
+});
+
+test('a socket that is closed in order gets what waits; one that is dropped gets nothing', async () => {
+  for (const [end, expected] of [
+    ['finish', 'first a2+1'],
+    ['drop', ''],
+  ] as const) {
+    const { wire, sendQueue, deliver } = setUp();
+    wire.full = true;
+    deliver(receiver('CONFLATE'), saying('first', 'a'));
+    await setImmediate();
+    const events = receiver('CONFLATE');
+    for (const data of ['a1', 'a2']) deliver(events, saying(data, 'a'));
+    sendQueue[end]();
+    assert.equal(sendQueue.waitingBytes, 0);
+    await drained(wire);
+    assert.equal(inShort(wire), expected);
+  }
+});
+
+test(`in the random courses of ${SEEDS} seeds, each key's latest comes, in order, and what is left out is told`, async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = Random.of(seed, 'late results');
+    const { wire, deliver, leftOut } = setUp(random.pick([2_000, 6_000]));
+    const receivers = (['DROP_OLDEST', 'CONFLATE'] as const).map((policy) => receiver(policy, policy));
+    const keys = ['a', 'b', 'c'];
+    const sent = new Map<string, { readonly data: string; readonly key: string }[]>();
+    for (let step = 0; step < STEPS; step += 1) {
+      const to = random.pick(receivers);
+      const key = random.pick(keys);
+      const mine = sent.get(to.id) ?? [];
+      sent.set(to.id, mine);
+      const action = random.between(1, 10);
+      if (action <= 7) {
+        mine.push({ data: `${step}`, key });
+        deliver(to, saying(`${step}`, key));
+      } else if (action === 8) await setImmediate();
+      else if (action === 9) wire.slowFrom = random.pick([1, 100, Infinity]);
+      else wire.drain();
+    }
+    await drained(wire);
+    await setImmediate();
+    assert.equal(wire.overflows, 0, `seed ${seed}`);
+    let told = 0;
+    for (const to of receivers) {
+      const said = saidBy(wire).filter(({ id }) => id === to.id);
+      const mine = sent.get(to.id) ?? [];
+      const numbers = said.map(({ data }) => Number(data));
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((one, other) => one - other),
+        `seed ${seed}: in order`,
+      );
+      const skipped = said.reduce((sum, one) => sum + one.skipped, 0);
+      assert.equal(said.length + skipped, mine.length, `seed ${seed}, ${to.id}: all are accounted for`);
+      told += skipped;
+      assert.equal(said.at(-1)?.data, mine.at(-1)?.data, `seed ${seed}, ${to.id}: the latest`);
+      if (to.onSlow !== 'CONFLATE') continue;
+      for (const key of keys) {
+        const last = mine.findLast((one) => one.key === key)?.data;
+        assert.ok(last === undefined || said.some(({ data }) => data === last), `seed ${seed}: ${key}`);
+      }
+    }
+    assert.equal(leftOut(), told, `seed ${seed}`);
+  }
+});
