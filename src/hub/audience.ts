@@ -2,6 +2,7 @@ import type { Event } from '../events/event.ts';
 import type { EventFilter } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { ViewerPartitions } from './viewer-partition.ts';
@@ -13,24 +14,29 @@ export interface Bucket {
   readonly subscribers: ReadonlySet<Subscriber>;
 }
 
+interface AudienceServices {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
 /** The subscribers of a group, and the filter that says which events are for whom. */
 export class Audience {
   readonly #plan: Pick<SubscriptionPlan, 'filter' | 'field'>;
   readonly #subscribers: ReadonlySet<Subscriber>;
   readonly #partitions: ViewerPartitions;
-  readonly #log: Log;
+  readonly #services: AudienceServices;
 
   /** @param subscribers all of the group, now and later */
   constructor(
     plan: Pick<SubscriptionPlan, 'filter' | 'field'>,
     subscribers: ReadonlySet<Subscriber>,
     partitions: ViewerPartitions,
-    log: Log,
+    services: AudienceServices,
   ) {
     this.#plan = plan;
     this.#subscribers = subscribers;
     this.#partitions = partitions;
-    this.#log = log;
+    this.#services = services;
   }
 
   get subscribers(): ReadonlySet<Subscriber> {
@@ -72,6 +78,7 @@ export class Audience {
         exclude(bucket);
       }
     }
+    if (passing.length === 0) this.#services.metrics.filtered.inc();
     return rejected ? new Set(passing.flatMap((bucket) => [...bucket])) : this.#subscribers;
   }
 
@@ -80,7 +87,7 @@ export class Audience {
     try {
       return filter.passes(event, viewer);
     } catch (error) {
-      this.#log.error({ err: error, field: this.#plan.field }, 'a filter failed');
+      this.#services.log.error({ err: error, field: this.#plan.field }, 'a filter failed');
       return false;
     }
   }

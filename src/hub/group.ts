@@ -47,13 +47,13 @@ export class Group {
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
     this.plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, late, replayed, maxWaiting, log } = services;
+    const { metrics, paths, limiter, late, replayed, maxWaiting } = services;
     // A replay waits itself: what a subscriber has missed must not be skipped.
     const most = isReplay ? Infinity : maxWaiting;
     const skipped = new SkippedEvents(this.#subscribers, most, metrics);
     const order = new DeliveryOrder(this.#subscribers, skipped, services);
     const partitions = new ViewerPartitions(this.#subscribers);
-    this.#audience = new Audience(plan, this.#subscribers, partitions, log);
+    this.#audience = new Audience(plan, this.#subscribers, partitions, services);
     this.#parts = {
       plan,
       runner: new ExecutionRunner(plan, services),

@@ -52,7 +52,7 @@ export class Throttle {
       if (first !== undefined && audience.passes(event, first.viewer)) values.push(some);
     }
     if (values.length === 0) {
-      metrics.filtered.inc();
+      if (audience.subscribers.size > 0) metrics.filtered.inc();
       return true;
     }
     if (this.#timer === undefined && !isReplay) {

@@ -241,8 +241,8 @@ test('past the bound a group skips events and counts them, and its subscribers g
   assert.equal(await value('groupOverflows'), 2);
 });
 
-test('a group neither executes nor delivers events that its filter rejects', async () => {
-  const { bus, join, value } = setUp({
+test('a group neither executes nor delivers events that its filter rejects, and counts them', async () => {
+  const { bus, join, value, metrics } = setUp({
     binding: { filter: () => ({ reads: new ReadSet(), passes: (event) => Number(event['amount']) >= 10 }) },
   });
   const { subscriber } = join(operation());
@@ -250,6 +250,7 @@ test('a group neither executes nor delivers events that its filter rejects', asy
   bus.carry('bids', 2, { amount: 10 });
   assert.deepEqual(subscriber.results, [{ data: { amount: 10 } }]);
   assert.equal(await value('executions'), 1);
+  assert.equal((await metrics.filtered.get()).values[0]?.value, 1);
 });
 
 test('events are deeply frozen for graphs whose resolvers could change them', () => {

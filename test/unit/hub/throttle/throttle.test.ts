@@ -151,12 +151,13 @@ test('with a filter by viewer, each viewer gets the latest of the events that it
   assert.equal(await value('executions'), 3);
 });
 
-test('an event that passes for no subscriber begins no interval', (t) => {
-  const { listener, publish } = start(t, { binding: { filter: byRole } });
+test('an event that passes for no subscriber begins no interval, and is counted', async (t) => {
+  const { listener, publish, metrics } = start(t, { binding: { filter: byRole } });
   const ann = listener({ role: 'buyer' });
   publish('a', { roles: ['guest'] });
   publish('a');
   assert.equal(ann.said, '2');
+  assert.equal((await metrics.filtered.get()).values[0]?.value, 1);
 });
 
 test('a subscriber whose viewer changes still gets what is held for it, as far as it may see it', (t) => {
