@@ -57,7 +57,8 @@ export class Throttle {
     }
     if (this.#timer === undefined && !isReplay) {
       this.#startInterval();
-      return false;
+      // What is still due comes first.
+      if (this.#due === undefined) return false;
     }
     this.#held ??= new HeldEvents();
     if (this.#held.add({ message, scope, isRecorded }, keyOf(event), values)) metrics.throttledEvents.inc();

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Event } from '../../../../src/events/event.ts';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
-import type { Json } from '../../../../src/lazy/reads.ts';
-import { ReadSet } from '../../../../src/lazy/reads.ts';
-import { operation, setUp } from '../parts.ts';
+import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
+import { operation, settled, setUp } from '../parts.ts';
 import { Listener } from './listener.ts';
 
 const INTERVAL_MS = 100;
@@ -73,6 +72,24 @@ test('the first event after a quiet interval is delivered at once', (t) => {
   assert.equal(ann.said, '1 2');
   pass(INTERVAL_MS);
   assert.equal(ann.said, '1 2 3');
+});
+
+test('an event that comes while those of the last interval take several turns comes behind them', async (t) => {
+  const { bus, listener, pass } = start(t, { maxWaiting: 10_000 });
+  const ann = listener();
+  const numbers = Array.from({ length: 2_000 }, (_, n) => n);
+  for (const n of numbers) bus.carry('bids:id=a', n, { n, key: `${n}` });
+  pass(INTERVAL_MS);
+  assert.ok(ann.heard.length < numbers.length, 'they take more than one turn');
+  pass(INTERVAL_MS);
+  bus.carry('bids:id=a', 2_000, { n: 2_000, key: '2000' });
+  for (let turn = 0; turn < 1_000 && ann.heard.length < numbers.length; turn += 1) await settled();
+  pass(INTERVAL_MS);
+  for (let turn = 0; turn < 10; turn += 1) await settled();
+  assert.deepEqual(
+    ann.heard.map(({ n }) => n),
+    [...numbers, 2_000],
+  );
 });
 
 test('what is left out is not executed, and what is not is executed once for all', async (t) => {
