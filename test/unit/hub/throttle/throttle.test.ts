@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test';
 import type { Event } from '../../../../src/events/event.ts';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
 import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
+import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
 import { operation, settled, setUp } from '../parts.ts';
 import { Listener } from './listener.ts';
 
@@ -26,6 +27,8 @@ function byRole(): EventFilter {
 function start(t: TestContext, options: Parameters<typeof setUp>[0] = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { binding, ...rest } = options;
+  const timed: number[] = [];
+  t.mock.method(Flusher.prototype, 'timed', ({ ts }: { readonly ts: number }) => timed.push(ts));
   const parts = setUp({
     ...rest,
     binding: { delivery: { keyOf, throttleMs: INTERVAL_MS, onSlow: 'DISCONNECT' }, ...binding },
@@ -36,6 +39,8 @@ function start(t: TestContext, options: Parameters<typeof setUp>[0] = {}) {
   return {
     ...parts,
     listener,
+    /** Offsets of the events of which the delay is measured. */
+    timed,
     /** Has events with these keys arrive, numbered from 1 on. */
     publish(keys: string, more: object = {}): void {
       for (const key of keys) parts.bus.carry('bids:id=a', n, { n: (n += 1), key, ...more });
@@ -90,6 +95,18 @@ test('an event that comes while those of the last interval take several turns co
     ann.heard.map(({ n }) => n),
     [...numbers, 2_000],
   );
+});
+
+test('how long a throttle holds an event is not counted as delay', (t) => {
+  const { listener, publish, pass, timed } = start(t);
+  listener();
+  publish('aaa');
+  assert.deepEqual(timed, [0]);
+  pass(INTERVAL_MS);
+  assert.deepEqual(timed, [0]);
+  pass(INTERVAL_MS);
+  publish('a');
+  assert.deepEqual(timed, [0, 3]);
 });
 
 test('what is left out is not executed, and what is not is executed once for all', async (t) => {
