@@ -231,14 +231,16 @@ export class Group {
    * Takes one event, in the order in which the channels carry them.
    *
    * @param isRecorded whether subscribers that resume later may need its results
+   * @param bytes of the message
    */
-  dispatch(message: Message, scope: EventScope, isRecorded = false): void {
+  dispatch(message: Message, scope: EventScope, isRecorded = false, bytes = 0): void {
     if (this.#recent?.add(message) === false) {
       this.#services.metrics.duplicates.inc();
       return;
     }
     this.#events += 1;
-    if (this.#throttle?.takes(message, scope, isRecorded) !== true) this.#begin(message, scope, isRecorded);
+    const isTaken = this.#throttle?.takes({ message, scope, isRecorded, bytes });
+    if (isTaken !== true) this.#begin(message, scope, isRecorded);
   }
 
   /** Has all executed that a throttle holds. */

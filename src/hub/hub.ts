@@ -22,9 +22,10 @@ import { ReplayedResults } from './resume/replayed-results.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
+import { HeldBytes } from './throttle/held-bytes.ts';
 import { UNITS } from './work-budget.ts';
 
-interface HubOptions extends Omit<GroupServices, 'late' | 'replayed'>, PlanServices {
+interface HubOptions extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   /** Without `room` it has no end, without the last two no topic has history. */
@@ -73,7 +74,7 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     const late = new FairLimiter(Infinity, options.now);
-    this.#services = { ...options, late, replayed: new ReplayedResults() };
+    this.#services = { ...options, late, replayed: new ReplayedResults(), heldBytes: new HeldBytes() };
     this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(
@@ -270,7 +271,7 @@ export class Hub {
     const scope = this.#scopes.of(message);
     for (const group of groups) {
       try {
-        group.dispatch(message, scope, isRecorded);
+        group.dispatch(message, scope, isRecorded, payload.length);
       } catch (error) {
         log.error({ err: error, channel: name }, 'a group failed on an event');
       }

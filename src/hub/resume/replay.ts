@@ -139,7 +139,7 @@ export class Replay {
       this.#joined.add(next);
     }
     this.#sequence = sequence;
-    this.#replaying.dispatch(message, scopeOf(message), true);
+    this.#replaying.dispatch(message, scopeOf(message), true, bytes);
   }
 
   #handOver(): void {

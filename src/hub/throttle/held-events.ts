@@ -2,14 +2,23 @@ import type { EventScope } from '../../context/event-scope.ts';
 import type { Message } from '../../events/message.ts';
 import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
+import { Arrivals } from './arrivals.ts';
 import { LeftOutCounts } from './left-out.ts';
 
-/** An event that has come before its interval is over. */
-export interface HeldEvent {
+/** An event, as it comes to a throttle. */
+export interface ThrottledEvent {
   readonly message: Message;
   readonly scope: EventScope;
+  /** Of the message, as it came. */
+  readonly bytes: number;
   /** See `Group.dispatch`. */
   isRecorded: boolean;
+}
+
+/** One that has come before its interval is over. */
+export interface HeldEvent extends ThrottledEvent {
+  /** Its place among those of the interval. */
+  readonly sequence: number;
   /** Of which it is the latest, by the values of the viewers: see `Bucket`. */
   readonly latest: Map<string, Slot>;
 }
@@ -17,8 +26,7 @@ export interface HeldEvent {
 /** The latest event of one key, for viewers with the same values. */
 interface Slot {
   held: HeldEvent;
-  /** How many events have come, by the phase in which they came. */
-  readonly arrivals: { readonly phase: number; count: number }[];
+  readonly arrivals: Arrivals;
 }
 
 /** Those that one held event is for, and what it stands for. */
@@ -29,8 +37,15 @@ export interface Recipients {
   readonly leftOut: LeftOutCounts;
 }
 
-/** Beyond it no more are held. A filter by viewer has one for each key and each of the values that it reads. */
-const MAX_SLOTS = 65_536;
+/**
+ * Beyond it no more are held: slots, of which a filter by viewer has one for each key and each of the values that it reads,
+ * and the phases of each of them.
+ */
+const MAX_ENTRIES = 65_536;
+
+/** What an entry and an event take of the heap beside the message, about. */
+const ENTRY_BYTES = 128;
+const EVENT_BYTES = 256;
 
 /**
  * What one interval of a throttle has had: the latest event of each key. With a filter by viewer the latest one differs
@@ -52,7 +67,16 @@ export class HeldEvents {
   #joined: Map<Subscriber, number> | undefined;
   #phase = 0;
   #hasNew = false;
-  #size = 0;
+  /** Slots, and the phases of each. */
+  #entries = 0;
+  #sequence = 0;
+  #bytes = 0;
+  readonly #grown: (bytes: number) => void;
+
+  /** @param grown called with the bytes that are held from now on, negative for those that are not held any more */
+  constructor(grown: (bytes: number) => void) {
+    this.#grown = grown;
+  }
 
   /** In the order in which they came. */
   get events(): readonly HeldEvent[] {
@@ -67,34 +91,39 @@ export class HeldEvents {
 
   /** @param maxEvents that may be held */
   isFull(maxEvents: number): boolean {
-    return this.#events.size >= maxEvents || this.#size >= MAX_SLOTS;
+    return this.#events.size >= maxEvents || this.#entries >= MAX_ENTRIES;
   }
 
   /**
    * @param values for which the event passes
    * @returns whether it supersedes another one
    */
-  add(event: Omit<HeldEvent, 'latest'>, key: string, values: readonly string[]): boolean {
+  add(event: ThrottledEvent, key: string, values: readonly string[]): boolean {
     if (this.#hasNew) this.#phase += 1;
     this.#hasNew = false;
-    const held: HeldEvent = { ...event, latest: new Map() };
+    const held: HeldEvent = { ...event, sequence: this.#sequence, latest: new Map() };
+    this.#sequence += 1;
     this.#events.add(held);
+    this.#grow(held.bytes + EVENT_BYTES);
     let hasSuperseded = false;
     for (const one of values) {
       const slots = this.#slotsOf(one);
-      const slot = slots.get(key) ?? { held, arrivals: [] };
+      const slot = slots.get(key) ?? { held, arrivals: new Arrivals() };
       if (slot.held !== held) hasSuperseded = true;
       this.#put(slots, key, slot, held, one);
-      const last = slot.arrivals.at(-1);
-      if (last?.phase === this.#phase) last.count += 1;
-      else slot.arrivals.push({ phase: this.#phase, count: 1 });
+      if (slot.arrivals.add(this.#phase)) this.#addEntries(1);
     }
     return hasSuperseded;
   }
 
   /** Takes an event from those that are held. */
   remove(held: HeldEvent): void {
-    this.#events.delete(held);
+    if (this.#events.delete(held)) this.#grow(-held.bytes - EVENT_BYTES);
+  }
+
+  /** Nothing of it is held any more. */
+  release(): void {
+    this.#grow(-this.#bytes);
   }
 
   joined(subscriber: Subscriber): void {
@@ -109,14 +138,14 @@ export class HeldEvents {
 
   /** A subscriber's viewer has other values from now on: what was held for it is held for these too, if they pass. */
   moved(from: string, to: string, passes: (held: HeldEvent) => boolean): void {
-    const order = this.events;
     for (const [key, { held, arrivals }] of this.#slots.get(from) ?? []) {
       if (!passes(held)) continue;
       const slots = this.#slotsOf(to);
       const known = slots.get(key);
       if (known === undefined) {
-        this.#put(slots, key, { held, arrivals: arrivals.map((one) => ({ ...one })) }, held, to);
-      } else if (order.indexOf(known.held) < order.indexOf(held)) {
+        this.#put(slots, key, { held, arrivals: arrivals.copy() }, held, to);
+        this.#addEntries(arrivals.size);
+      } else if (known.held.sequence < held.sequence) {
         this.#put(slots, key, known, held, to);
       }
     }
@@ -132,7 +161,7 @@ export class HeldEvents {
         excluded.push(subscribers);
         continue;
       }
-      const all = arrivedIn(slot, 0);
+      const all = slot.arrivals.since(0);
       leftOut.setAll(all - 1);
       if (this.#joined === undefined && held.latest.size === 1) {
         passing.push(subscribers);
@@ -142,7 +171,7 @@ export class HeldEvents {
       const late: Subscriber[] = [];
       for (const subscriber of subscribers) {
         const phase = this.#joined?.get(subscriber);
-        const count = phase === undefined ? all : arrivedIn(slot, phase);
+        const count = phase === undefined ? all : slot.arrivals.since(phase);
         if (count === 0) {
           late.push(subscriber);
           continue;
@@ -169,17 +198,20 @@ export class HeldEvents {
   }
 
   #put(slots: Map<string, Slot>, key: string, slot: Slot, held: HeldEvent, values: string): void {
-    if (!slots.has(key)) {
-      slots.set(key, slot);
-      this.#size += 1;
-    }
+    if (!slots.has(key)) slots.set(key, slot);
     slot.held.latest.delete(values);
-    if (slot.held !== held && slot.held.latest.size === 0) this.#events.delete(slot.held);
+    if (slot.held !== held && slot.held.latest.size === 0) this.remove(slot.held);
     slot.held = held;
     held.latest.set(values, slot);
   }
-}
 
-function arrivedIn({ arrivals }: Slot, phase: number): number {
-  return arrivals.reduce((sum, one) => (one.phase >= phase ? sum + one.count : sum), 0);
+  #addEntries(count: number): void {
+    this.#entries += count;
+    this.#grow(count * ENTRY_BYTES);
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes;
+    this.#grown(bytes);
+  }
 }

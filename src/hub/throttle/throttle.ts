@@ -1,12 +1,11 @@
-import type { EventScope } from '../../context/event-scope.ts';
-import type { Message } from '../../events/message.ts';
 import type { Delivery } from '../../graph/graph.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
-import { HeldEvents, type HeldEvent, type Recipients } from './held-events.ts';
+import type { HeldBytes } from './held-bytes.ts';
+import { HeldEvents, type HeldEvent, type Recipients, type ThrottledEvent } from './held-events.ts';
 
 interface ThrottleOptions extends Delivery {
   readonly audience: Audience;
@@ -14,6 +13,8 @@ interface ThrottleOptions extends Delivery {
   readonly isReplay: boolean;
   /** Most events that are held. */
   readonly maxHeld: number;
+  /** Bounds what all throttles hold. */
+  readonly heldBytes: HeldBytes;
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
@@ -43,13 +44,13 @@ export class Throttle {
   }
 
   /** @returns false if the event is to be executed now */
-  takes(message: Message, scope: EventScope, isRecorded: boolean): boolean {
-    const { audience, isReplay, keyOf, maxHeld, metrics } = this.#options;
-    const { event } = message;
+  takes(event: ThrottledEvent): boolean {
+    const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics } = this.#options;
+    const { message } = event;
     const values: string[] = [];
     for (const { values: some, subscribers } of audience.buckets) {
       const [first] = subscribers;
-      if (first !== undefined && audience.passes(event, first.viewer)) values.push(some);
+      if (first !== undefined && audience.passes(message.event, first.viewer)) values.push(some);
     }
     if (values.length === 0) {
       if (audience.subscribers.size > 0) metrics.filtered.inc();
@@ -60,9 +61,10 @@ export class Throttle {
       // What is still due comes first.
       if (this.#due === undefined) return false;
     }
-    this.#held ??= new HeldEvents();
-    if (this.#held.add({ message, scope, isRecorded }, keyOf(event), values)) metrics.throttledEvents.inc();
+    this.#held ??= new HeldEvents((bytes) => heldBytes.grow(this, bytes));
+    if (this.#held.add(event, keyOf(message.event), values)) metrics.throttledEvents.inc();
     if (this.#held.isFull(maxHeld)) this.flush();
+    heldBytes.limit();
     return true;
   }
 
@@ -139,7 +141,7 @@ export class Throttle {
     const end = budget.spent + UNITS.turn;
     while (this.#due !== undefined && !budget.writing && budget.spent < end) {
       const held = this.#due.first;
-      if (held === undefined) this.#due = undefined;
+      if (held === undefined) this.#dropDue();
       else this.#begin(held, this.#due);
     }
     if (this.#due !== undefined) setImmediate(() => this.#beginDue());
@@ -150,8 +152,7 @@ export class Throttle {
       const held = of?.first;
       if (of !== undefined && held !== undefined) return { held, of };
     }
-    this.#due = undefined;
-    this.#held = undefined;
+    this.#drop();
     return undefined;
   }
 
@@ -163,7 +164,17 @@ export class Throttle {
   #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#dropDue();
+    this.#held?.release();
     this.#held = undefined;
+  }
+
+  #dropDue(): void {
+    this.#due?.release();
     this.#due = undefined;
   }
 }

@@ -13,6 +13,7 @@ import { Group } from '../../../src/hub/group.ts';
 import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { planSubscription } from '../../../src/hub/subscription-plan.ts';
 import { createLog } from '../../../src/log.ts';
+import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { deepFreeze } from '../../../src/support/deep-freeze.ts';
@@ -86,6 +87,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     metrics,
     log,
     maxWaiting: 1_000,
+    heldBytes: new HeldBytes(),
     timeoutMs: 60_000,
   });
   const subscribers = viewers.map((id) => new FakeSubscriber({ id, role: id === 'ann' ? 'admin' : 'guest' }));

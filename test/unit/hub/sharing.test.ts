@@ -16,6 +16,7 @@ import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
+import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
 const log = createLog('silent');
@@ -99,6 +100,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       metrics,
       log,
       maxWaiting: 100,
+      heldBytes: new HeldBytes(),
       timeoutMs: options.timeoutMs ?? 60_000,
     },
   );

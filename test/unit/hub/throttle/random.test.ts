@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
+import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { Random } from '../../../helpers/random.ts';
 import { operation, settled, setUp } from '../parts.ts';
@@ -96,6 +97,8 @@ async function run(t: TestContext, seed: number): Promise<void> {
     for (let turn = 0; turn < 20; turn += 1) await settled();
   }
 
+  for (const { listener } of present()) listener.leave();
+
   for (const [index, { listener, due, isOver }] of memberships.entries()) {
     const told = `seed ${seed}, member ${index}: ${listener.said}`;
     const numbers = listener.heard.map((one) => one.n);
@@ -126,5 +129,11 @@ async function run(t: TestContext, seed: number): Promise<void> {
 
 test(`in the random courses of ${SEEDS} seeds, each key's latest comes, one in an interval, and tells what it stands for`, async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  for (let seed = 1; seed <= SEEDS; seed += 1) await run(t, seed);
+  const grow = t.mock.method(HeldBytes.prototype, 'grow');
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    await run(t, seed);
+    const held = grow.mock.calls.reduce((sum, call) => sum + call.arguments[1], 0);
+    assert.equal(held, 0, `seed ${seed}: nothing is held any more`);
+    grow.mock.resetCalls();
+  }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Event } from '../../../../src/events/event.ts';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
+import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
 import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
 import { operation, settled, setUp } from '../parts.ts';
@@ -225,6 +226,42 @@ test('no more is held than may wait: then the interval ends early', (t) => {
   assert.equal(ann.said, '1 2 3 4');
   pass(1);
   assert.equal(ann.said, '1 2 3 4 5');
+});
+
+test('beyond the bytes that a pod may hold, the interval that has held for longest ends early', async (t) => {
+  const { hub, bus, pass } = start(t, { maxWaiting: 10_000 });
+  const text = 'x'.repeat(1024 * 1024);
+  const [ann, bob] = ['a', 'b'].map((id) => new Listener(hub, () => 0).join(asked, id));
+  const say = (id: string, n: number): void => bus.carry(`bids:id=${id}`, n, { n, key: `${n}`, text });
+  for (let n = 0; n <= 10; n += 1) say('a', n);
+  for (let n = 0; n <= 53; n += 1) say('b', n);
+  assert.deepEqual([ann?.heard.length, bob?.heard.length], [1, 1]);
+  say('b', 54);
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  assert.deepEqual([ann?.heard.length, bob?.heard.length], [11, 1]);
+  pass(INTERVAL_MS);
+  for (let turn = 0; turn < 100; turn += 1) await settled();
+  assert.deepEqual([ann?.heard.length, bob?.heard.length], [11, 55]);
+});
+
+test('what is superseded, delivered or left by its subscribers is held no more', (t) => {
+  const grow = t.mock.method(HeldBytes.prototype, 'grow');
+  const bytes = (): number => grow.mock.calls.reduce((sum, call) => sum + call.arguments[1], 0);
+  const { listener, publish, pass } = start(t, { binding: { filter: byRole } });
+  const [ann, bob] = [listener({ role: 'buyer' }), listener({ role: 'seller' })];
+  publish('aab');
+  const held = bytes();
+  publish('ab');
+  assert.equal(bytes(), held);
+  ann.become({ role: 'seller' });
+  pass(INTERVAL_MS);
+  assert.equal(bytes(), 0);
+  publish('ab');
+  assert.ok(bytes() > 0);
+  bob.leave();
+  assert.ok(bytes() > 0);
+  ann.leave();
+  assert.equal(bytes(), 0);
 });
 
 test('a subscriber whose connection is to be closed gets what is held for it alone, executed once for all', async (t) => {
