@@ -35,9 +35,15 @@ export class SerializedResult {
     return this.#withCursor;
   }
 
-  /** The same result for all subscribers for which `skipped` events were left out before it. */
-  telling(skipped: number, withCursor: boolean): SerializedResult {
+  /**
+   * The same result for all subscribers for which `skipped` events were left out before it.
+   *
+   * @param isShared whether it is kept for the next: not if each has a number of its own, which would have a result that
+   *   waits for one socket keep what all others were sent
+   */
+  telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
     if (skipped === 0) return withCursor ? this.withCursor : this;
+    if (!isShared) return this.#extended({ ...(withCursor && this.#cursor), skipped });
     const key = withCursor ? -skipped : skipped;
     this.#telling ??= new Map();
     const known = this.#telling.get(key);

@@ -107,7 +107,7 @@ export class WebSocketSubscription
 
   told(result: SerializedResult, leftOut: number): SerializedResult {
     if (!this.wantsGaps) return result;
-    return result.telling(result.leftOutFor(this) + leftOut, this.#resumes);
+    return result.telling(result.leftOutFor(this) + leftOut, this.#resumes, leftOut === 0);
   }
 
   reconnect(): void {

@@ -160,6 +160,12 @@ test('a subscription that ends has what waits sent before the message that says 
   assert.equal(inShort(wire), 'first a2+1 a2+1');
 });
 
+test('what one slow socket is told is not kept for others', () => {
+  const result = saying('a1', 'a');
+  assert.notEqual(result.telling(3, true, false), result.telling(3, true, false));
+  assert.equal(result.telling(3, true), result.telling(3, true));
+});
+
 test('a socket that is closed in order gets what waits; one that is dropped gets nothing', async () => {
   for (const [end, expected] of [
     ['finish', 'first a2+1'],
