@@ -188,21 +188,23 @@ export class SendQueue {
    */
   flush(): number {
     if (this.#draining) return 0;
-    const queue = this.#queue ?? this.#nextLate();
-    if (queue === undefined) return 0;
-    this.#queue = queue;
-    const { bytes } = queue;
-    while (this.#sink.open && queue.next < queue.messages.length) {
-      if (this.#sink.full) {
-        this.#waitForDrain(queue);
-        return bytes - queue.bytes;
+    let written = 0;
+    // Of what waits apart some at a time, as results that come meanwhile may supersede the rest.
+    for (let queue = this.#queue ?? this.#nextLate(); queue !== undefined; queue = this.#nextLate()) {
+      this.#queue = queue;
+      const { bytes } = queue;
+      while (this.#sink.open && queue.next < queue.messages.length) {
+        if (this.#sink.full) {
+          this.#waitForDrain(queue);
+          return written + bytes - queue.bytes;
+        }
+        this.#writeSome(queue);
       }
-      this.#writeSome(queue);
+      this.#queue = undefined;
+      written += bytes - queue.bytes;
+      if (!this.#sink.open) break;
     }
-    this.#queue = undefined;
-    // Some at a time, as results that come meanwhile may supersede them.
-    if (this.#sink.open && this.#late !== undefined) return bytes - queue.bytes + this.flush();
-    return bytes - queue.bytes;
+    return written;
   }
 
   /** Writes all that is queued before an orderly close, however slow the socket is. */

@@ -160,6 +160,64 @@ test('a subscription that ends has what waits sent before the message that says 
   assert.equal(inShort(wire), 'first a2+1 a2+1');
 });
 
+test('of a slow socket with subscriptions of each policy, the results that may not be left out decide', async () => {
+  const [one, other] = [receiver('DISCONNECT', 'all'), receiver('CONFLATE', 'latest')];
+  const { wire, deliver, leftOut } = setUp(2_000);
+  wire.full = true;
+  deliver(one, saying('first'));
+  await setImmediate();
+  for (let n = 1; n <= 1_000; n += 1) deliver(other, saying(`${n}`, 'a'));
+  for (let n = 1; n <= 10; n += 1) deliver(one, saying(`${n}`, 'a'));
+  assert.equal(wire.overflows, 0);
+  assert.equal(leftOut(), 999);
+  await drained(wire);
+  const said = saidBy(wire).filter(({ id }) => id === 'all');
+  assert.deepEqual(
+    said.map(({ data }) => data),
+    ['first', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10'],
+  );
+  assert.equal(inShort(wire).split(' ').at(-1), '1000+999');
+
+  wire.full = true;
+  for (let n = 1; n <= 100 && wire.overflows === 0; n += 1) {
+    deliver(one, saying(`${n}`, 'a'));
+    await setImmediate();
+  }
+  assert.equal(wire.overflows, 1);
+});
+
+test('a client that never reads holds no more than the bound, whatever waits, and no message of the protocol is lost', async () => {
+  for (const policy of ['DROP_OLDEST', 'CONFLATE'] as const) {
+    const { wire, sendQueue, deliver } = setUp(10_000);
+    const all = Array.from({ length: 5 }, (_, id) => receiver(policy, `${id}`));
+    wire.slowFrom = 1;
+    for (let n = 0; n < 2_000; n += 1) {
+      for (const to of all) deliver(to, saying(`${n}`, `${n % 3}`));
+      if (n % 100 === 0) sendQueue.send(`pong ${n}`);
+      if (n % 10 === 0) await setImmediate();
+      assert.ok(sendQueue.waitingBytes <= 10_000, `${sendQueue.waitingBytes} bytes wait`);
+    }
+    assert.equal(wire.overflows, 0);
+    await drained(wire);
+    const pongs = wire.writes.join('').match(/<pong \d+>/g);
+    assert.deepEqual(
+      pongs,
+      Array.from({ length: 20 }, (_, n) => `<pong ${n * 100}>`),
+    );
+  }
+});
+
+test('however much waits apart is written', async () => {
+  const { wire, sendQueue } = setUp(Infinity);
+  const large = saying('x'.repeat(70_000));
+  let written = 0;
+  wire.writePieces = () => void (written += 1);
+  const events: LateReceiver = { id: '1', onSlow: 'DROP_OLDEST', told: () => large };
+  for (let n = 0; n < 20_000; n += 1) sendQueue.addLate(events, saying(`${n}`, ''));
+  await setImmediate();
+  assert.equal(written, 20_000);
+});
+
 test('what one slow socket is told is not kept for others', () => {
   const result = saying('a1', 'a');
   assert.notEqual(result.telling(3, true, false), result.telling(3, true, false));
