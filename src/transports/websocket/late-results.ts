@@ -131,6 +131,11 @@ export class LateQueue {
     return result && { result, id: next.id };
   }
 
+  drop(receiver: LateReceiver): void {
+    this.#bytes -= this.#byReceiver.get(receiver)?.bytes ?? 0;
+    this.#byReceiver.delete(receiver);
+  }
+
   #counted<T>(results: LateResults, change: () => T): T {
     const before = results.bytes;
     const value = change();

@@ -167,6 +167,12 @@ export class SendQueue {
     if (this.#late?.isEmpty === true) this.#late = undefined;
   }
 
+  /** The client wants no more of a subscription: what waits apart for it is not sent. */
+  discard(receiver: LateReceiver): void {
+    this.#late?.drop(receiver);
+    if (this.#late?.isEmpty === true) this.#late = undefined;
+  }
+
   /** Sends a message of the protocol behind all that has been added. */
   send(text: string): void {
     this.flush();

@@ -133,6 +133,7 @@ export class WebSocketSubscription
   }
 
   return(): Promise<IteratorResult<never, undefined>> {
+    this.#owner.sendQueue.discard(this);
     this.end([]);
     return Promise.resolve(DONE);
   }

@@ -207,6 +207,25 @@ test('a client that never reads holds no more than the bound, whatever waits, an
   }
 });
 
+test('a subscription that its client has ended is sent nothing more of what waits apart', async () => {
+  const { wire, sendQueue, deliver } = setUp();
+  const [one, other] = [receiver('CONFLATE', '1'), receiver('CONFLATE', '2')];
+  wire.full = true;
+  deliver(one, saying('first', 'a'));
+  await setImmediate();
+  for (const to of [one, other]) deliver(to, saying('a1', 'a'));
+  const { waitingBytes } = sendQueue;
+  sendQueue.discard(one);
+  assert.ok(sendQueue.waitingBytes < waitingBytes);
+  await drained(wire);
+  assert.deepEqual(
+    saidBy(wire).map(({ id, data }) => id + data),
+    ['1first', '2a1'],
+  );
+  sendQueue.discard(one);
+  assert.equal(sendQueue.waitingBytes, 0);
+});
+
 test('however much waits apart is written', async () => {
   const { wire, sendQueue } = setUp(Infinity);
   const large = saying('x'.repeat(70_000));
