@@ -3,8 +3,10 @@ import type { Gap } from './gap.ts';
 import type { Payload, Sink, SocketClient } from './graphql-ws.ts';
 import { iterate } from './iterate.ts';
 import { startPosition } from './position.ts';
+import type { Skipped } from './skipped.ts';
 
 export type { Gap } from './gap.ts';
+export type { Skipped } from './skipped.ts';
 
 export interface ResumableOptions<P = unknown> {
   /**
@@ -12,6 +14,11 @@ export interface ResumableOptions<P = unknown> {
    * fetch again what the page shows.
    */
   readonly onGap: (gap: Gap<P>) => void;
+  /**
+   * Called before an event that stands for others, which were left out as `@delivery` says: it came faster than the page
+   * is to get it, or than its socket took it. What the page shows need not be fetched again.
+   */
+  readonly onSkipped?: (skipped: Skipped<P>) => void;
 }
 
 /**
@@ -24,14 +31,14 @@ export interface ResumableOptions<P = unknown> {
  */
 export function resumable<C extends SocketClient>(
   client: C,
-  { onGap }: ResumableOptions<Parameters<C['subscribe']>[0]>,
+  { onGap, onSkipped }: ResumableOptions<Parameters<C['subscribe']>[0]>,
 ): C {
   if (typeof onGap !== 'function') throw new TypeError(`Expected a function as onGap, got ${typeof onGap}`);
   let sockets = 0;
   client.on('connected', () => sockets++);
 
   function subscribe(payload: Payload, sink: Sink): () => void {
-    const position = startPosition(payload, () => sockets, onGap);
+    const position = startPosition(payload, () => sockets, onGap, onSkipped);
     return client.subscribe(position.payload, {
       next(result) {
         if (position.take(result)) sink.next(result);

@@ -4,7 +4,7 @@ export interface Gap<P = unknown> {
   readonly payload: P;
   /**
    * - `reconnect`: the connection was lost, and not all that happened since could be had from the server.
-   * - `gap`: the connection is there, and the server says that it may have missed or left out events.
+   * - `gap`: the connection is there, and the server says that it may have missed events.
    */
   readonly reason: 'reconnect' | 'gap';
   /** The topic of Kafka; with `gap` only. */

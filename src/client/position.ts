@@ -1,5 +1,6 @@
 import type { Gap } from './gap.ts';
 import type { Payload, Result } from './graphql-ws.ts';
+import type { Skipped } from './skipped.ts';
 
 /** How far one subscription has come, over all sockets that it has had. */
 export interface Position<P> {
@@ -15,18 +16,23 @@ export interface Position<P> {
 interface Notes {
   readonly cursor?: unknown;
   readonly recovered?: unknown;
-  readonly gap?: { readonly topic: string; readonly at: number };
+  /** With `skipped` what was left out by choice, else what may be missing. */
+  readonly gap?:
+    | { readonly skipped: number }
+    | { readonly topic: string; readonly at: number; readonly skipped?: undefined };
 }
 
 /**
  * @param payload with a cursor as its `extensions.resume` the subscription goes on behind that one
  * @param socket tells the sockets of the client apart: a number that is another one after each reconnect
  * @param onGap is called before the first result behind the gap
+ * @param onSkipped is called before a result that stands for others
  */
 export function startPosition<P extends Payload>(
   payload: P,
   socket: () => number,
   onGap: (gap: Gap<P>) => void,
+  onSkipped?: (skipped: Skipped<P>) => void,
 ): Position<P> {
   const given = payload.extensions?.['resume'] ?? null;
   const extensions: { resume: unknown } = { ...payload.extensions, resume: given };
@@ -48,11 +54,13 @@ export function startPosition<P extends Payload>(
       arrive(isGreeting && recovered === true, isGreeting ? cursor : undefined);
     }
     if (!greeted) return true;
-    if (gap) onGap({ payload, reason: 'gap', topic: gap.topic, at: gap.at });
+    if (gap && gap.skipped === undefined) onGap({ payload, reason: 'gap', topic: gap.topic, at: gap.at });
     if (isGreeting || (isNotice && gap)) return false;
-    if (typeof cursor !== 'string') return true;
-    if (cursor === last) return false;
-    extensions.resume = last = cursor;
+    if (typeof cursor === 'string') {
+      if (cursor === last) return false;
+      extensions.resume = last = cursor;
+    }
+    if (gap?.skipped !== undefined) onSkipped?.({ payload, skipped: gap.skipped });
     return true;
   }
 

@@ -7,6 +7,13 @@ export interface LeftOut {
   of(subscriber: object): number;
 }
 
+/** What the gateway adds to `extensions` of an event's result. */
+interface EventExtensions {
+  readonly cursor?: string;
+  /** Events were left out before this one, as `@delivery` says. */
+  readonly gap?: { readonly skipped: number };
+}
+
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
@@ -43,12 +50,13 @@ export class SerializedResult {
    */
   telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
     if (skipped === 0) return withCursor ? this.withCursor : this;
-    if (!isShared) return this.#extended({ ...(withCursor && this.#cursor), skipped });
+    const extensions = { ...(withCursor && this.#cursor), gap: { skipped } };
+    if (!isShared) return this.#extended(extensions);
     const key = withCursor ? -skipped : skipped;
     this.#telling ??= new Map();
     const known = this.#telling.get(key);
     if (known !== undefined) return known;
-    const told = this.#extended({ ...(withCursor && this.#cursor), skipped });
+    const told = this.#extended(extensions);
     this.#telling.set(key, told);
     return told;
   }
@@ -91,7 +99,7 @@ export class SerializedResult {
     return { cursor: cursorOf({ epoch, sequence }) };
   }
 
-  #extended(extensions: { readonly cursor?: string; readonly skipped?: number }): SerializedResult {
+  #extended(extensions: EventExtensions): SerializedResult {
     const copy = new SerializedResult({});
     if (this.#hasExtensions) {
       const result = JSON.parse(this.#json.toString()) as ExecutionResult;

@@ -28,10 +28,10 @@ function saidTo({ messages }: RawSocket): Said[] {
     .map(({ payload }) => {
       const { data, extensions } = payload as {
         readonly data: Readonly<Record<string, Omit<Said, 'skipped'>>>;
-        readonly extensions?: { readonly skipped?: number };
+        readonly extensions?: { readonly gap?: { readonly skipped: number } };
       };
       const [said] = Object.values(data);
-      return { n: said?.n ?? -1, key: said?.key ?? '', skipped: extensions?.skipped ?? 0 };
+      return { n: said?.n ?? -1, key: said?.key ?? '', skipped: extensions?.gap?.skipped ?? 0 };
     });
 }
 

@@ -26,6 +26,6 @@ test('a pod that is drained delivers what it holds, with the number of what it h
   assert.deepEqual(payloads, [
     { data: { said: { n: 0 } } },
     { data: { said: { n: 1 } } },
-    { data: { said: { n: 3 } }, extensions: { skipped: 1 } },
+    { data: { said: { n: 3 } }, extensions: { gap: { skipped: 1 } } },
   ]);
 });

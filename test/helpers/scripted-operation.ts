@@ -12,6 +12,11 @@ export abstract class ScriptedOperation {
     this.next({ data: { n }, ...(cursor !== undefined && { extensions: { cursor } }) });
   }
 
+  /** An event that stands for others. */
+  skip(skipped: number, n: number, cursor?: string): void {
+    this.next({ data: { n }, extensions: { gap: { skipped }, ...(cursor !== undefined && { cursor }) } });
+  }
+
   gap(topic: string, at: number): void {
     this.next({ data: null, extensions: { gap: { topic, at } } });
   }

@@ -1,13 +1,17 @@
-import { resumable, type Gap } from '../../../src/client/client.ts';
+import { resumable, type Gap, type Skipped } from '../../../src/client/client.ts';
 import type { Payload, Result, Sink } from '../../../src/client/graphql-ws.ts';
 import { FakeClient } from './fake-client.ts';
 
-/** A resumable client of a page, and all gaps that it was told of. */
+/** A resumable client of a page, and all that it was told of gaps and of what was left out. */
 export function wrapped() {
   const server = new FakeClient();
   const gaps: Gap<Payload>[] = [];
-  const client = resumable(server, { onGap: (gap) => gaps.push(gap) });
-  return { server, client, gaps };
+  const skips: Skipped<Payload>[] = [];
+  const client = resumable(server, {
+    onGap: (gap) => gaps.push(gap),
+    onSkipped: (skipped) => skips.push(skipped),
+  });
+  return { server, client, gaps, skips };
 }
 
 /** Keeps what has reached a subscriber. Its methods are on the prototype, as those of an RxJS Subscriber. */
@@ -34,10 +38,10 @@ export class Subscriber implements Sink {
 
 /** One subscription on a first socket. */
 export function subscribed(payload: Payload = { extensions: {} }) {
-  const { server, client, gaps } = wrapped();
+  const { server, client, gaps, skips } = wrapped();
   const subscriber = new Subscriber();
   const stop = client.subscribe(payload, subscriber);
   const { operation } = server;
   server.connect();
-  return { server, client, gaps, subscriber, operation, stop };
+  return { server, client, gaps, skips, subscriber, operation, stop };
 }

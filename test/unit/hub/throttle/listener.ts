@@ -70,10 +70,10 @@ export class Listener implements Subscriber {
     const told = result.telling(result.leftOutFor(this), true);
     const { data, extensions } = JSON.parse(told.json.toString()) as {
       readonly data: { readonly n: number } | null;
-      readonly extensions?: { readonly skipped?: number };
+      readonly extensions?: { readonly gap?: { readonly skipped?: number } };
     };
     if (data === null) this.gaps.push(this.heard.length);
-    else this.heard.push({ n: data.n, skipped: extensions?.skipped ?? 0, at: this.#now() });
+    else this.heard.push({ n: data.n, skipped: extensions?.gap?.skipped ?? 0, at: this.#now() });
   }
 
   reconnect(): void {

@@ -51,9 +51,9 @@ function saidBy({ writes }: FakeFrameSink): Said[] {
   return [...writes.join('').matchAll(frames)].map(([, json = '', id = '']) => {
     const { data, extensions } = JSON.parse(json) as {
       readonly data: string;
-      readonly extensions?: { readonly skipped: number };
+      readonly extensions?: { readonly gap: { readonly skipped: number } };
     };
-    return { id, data, skipped: extensions?.skipped ?? 0 };
+    return { id, data, skipped: extensions?.gap.skipped ?? 0 };
   });
 }
 
@@ -155,7 +155,7 @@ test('a subscription that ends has what waits sent before the message that says 
   sendQueue.send('complete');
   await drained(wire);
   const text = wire.writes.join('');
-  assert.ok(text.indexOf('"a2","extensions":{"skipped":1}},"id":"1"') < text.indexOf('<complete>'));
+  assert.ok(text.indexOf('"a2","extensions":{"gap":{"skipped":1}}},"id":"1"') < text.indexOf('<complete>'));
   assert.ok(text.indexOf('<complete>') < text.indexOf('"id":"2"'));
   assert.equal(inShort(wire), 'first a2+1 a2+1');
 });
