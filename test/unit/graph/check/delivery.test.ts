@@ -55,6 +55,12 @@ const CASES: readonly Case[] = [
     'Write auction_id, or @event(keys: KEEP)',
   ],
   [
+    'a key further inside of events',
+    delivery('throttleMs: 5, conflateBy: "seller.id"'),
+    ['schema.graphql:3:42 error: conflateBy "seller.id" is no field of Bid'],
+    'Fields of Bid: auction_id, amount, note',
+  ],
+  [
     'a key that is an object',
     delivery('throttleMs: 5, conflateBy: "seller"'),
     [

@@ -108,6 +108,11 @@ export class Client {
     if (this.#connected !== undefined) this.#connected.group.viewerChanged(this.#connected.as, previous);
   }
 
+  /** Its connection is about to be closed, as by a pod that drains. */
+  flush(): void {
+    if (this.#connected !== undefined) this.#connected.group.flushFor(this.#connected.as);
+  }
+
   disconnect(): void {
     if (this.#connected !== undefined) this.#hub.leave(this.#connected.group, this.#connected.as);
     this.#connected = undefined;

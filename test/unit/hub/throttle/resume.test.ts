@@ -53,6 +53,45 @@ test('what was left out does not come again to one that resumes, and what was he
   assert.deepEqual(other.heard, [1]);
 });
 
+for (const [executed, heard] of [
+  ['at once', [1, 5, 6, 7]],
+  ['later', [1]],
+] as const) {
+  test(`what is executed ${executed} and held when a pod drains comes once, in all`, async () => {
+    const bus = busWith(100);
+    const { hub } = setUpOn(bus, {
+      binding: { delivery: { ...delivery, throttleMs: 600_000 } },
+      execute: (event: { n: number }) =>
+        executed === 'later' ? settled().then(() => ({ data: event })) : { data: event },
+    });
+    const asked = operation();
+    const client = new Client(hub);
+    client.connect('a', asked);
+    await settled();
+    for (let n = 1; n <= 7; n += 1) await publish(bus, n, 'a');
+    await eventually(() => assert.deepEqual(client.heard, [1]));
+    client.flush();
+    assert.deepEqual(client.heard, heard);
+    client.disconnect();
+    client.connect('a', asked);
+    await eventually(() => assert.deepEqual(client.heard, [1, 5, 6, 7]));
+    await eventually(() => assert.equal(client.greetings.length, 2));
+    assert.equal(client.skipped, 3);
+  });
+}
+
+test('a replay of the last events has the latest of each key, and goes on with what comes', async () => {
+  const bus = busWith(100, true);
+  const { hub } = setUpOn(bus, { binding: { delivery, replay: 5 } });
+  for (let n = 1; n <= 9; n += 1) await publish(bus, n, 'a');
+  const client = new Client(hub);
+  client.connect('a');
+  await eventually(() => assert.deepEqual(client.heard, [7, 8, 9]));
+  assert.equal(client.skipped, 2);
+  await publish(bus, 10, 'a');
+  await eventually(() => assert.deepEqual(client.heard, [7, 8, 9, 10]));
+});
+
 async function run(seed: number): Promise<void> {
   const random = Random.of(seed, 'throttled resume');
   const isAsynchronous = random.chance(0.5);

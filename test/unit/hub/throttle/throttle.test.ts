@@ -152,6 +152,40 @@ test('a subscriber that joins in the course of an interval gets and is told of w
   assert.equal(eve.said, '9');
 });
 
+test('thousands of subscribers that join at any time share intervals and executions', async (t) => {
+  const { hub, publish, pass, value } = start(t, { maxWaiting: 10_000 });
+  let now = 0;
+  const all: Listener[] = [];
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  for (let interval = 0; interval < 3; interval += 1) {
+    for (let count = 0; count < 1_000; count += 1) {
+      all.push(new Listener(hub, () => now).join(asked));
+      if (count % 100 === 0) publish('ab');
+    }
+    now += INTERVAL_MS;
+    pass(INTERVAL_MS);
+    for (let turn = 0; turn < 10; turn += 1) await settled();
+  }
+  // The very first event comes at once; in each interval then the latest of both keys.
+  assert.equal(await value('executions'), 1 + 3 * 2);
+  assert.equal(timers.mock.callCount(), 4);
+  // The last hundred have joined when the last events had come, but for one.
+  for (const listener of all.slice(0, -99)) assert.equal(listener.heard.at(-1)?.n, 60);
+  for (const listener of all.slice(-99)) assert.equal(listener.said, '');
+  assert.equal(all[0]?.said, '1 19+8 20+9 39+9 40+9 59+9 60+9');
+});
+
+test('a viewer that loses the right to a subscription gets nothing of what is held for it', (t) => {
+  const { listener, publish, pass } = start(t, { binding: { filter: byRole } });
+  const [ann, bob] = [listener({ role: 'buyer' }), listener({ role: 'buyer' })];
+  publish('a');
+  publish('bc', { roles: ['buyer'] });
+  ann.become({ role: 'none' });
+  pass(INTERVAL_MS);
+  assert.equal(ann.said, '1');
+  assert.equal(bob.said, '1 2 3');
+});
+
 test('when the last subscriber leaves, no timer is left', (t) => {
   const { listener, publish } = start(t);
   let running = 0;
