@@ -198,8 +198,9 @@ export class Group {
     };
   }
 
-  /** Removes and ends all subscribers. */
+  /** Removes and ends all subscribers, once they have got what a throttle holds. */
   end(errors: readonly GraphQLError[]): void {
+    this.flush();
     for (const subscriber of [...this.#subscribers, ...(this.#resuming ?? [])]) {
       this.remove(subscriber);
       subscriber.end(errors);

@@ -250,6 +250,15 @@ test('what is held is delivered before a gap is told', (t) => {
   assert.deepEqual(ann.gaps, [2]);
 });
 
+test('what is held is delivered before all subscribers are ended with an error', async (t) => {
+  const { bus, listener, publish } = start(t);
+  const ann = listener();
+  publish('aaa');
+  await bus.refuse('bids:id=a');
+  assert.equal(ann.said, '1 3+1');
+  assert.equal(ann.isJoined, false);
+});
+
 test('no more is held than may wait: then the interval ends early', (t) => {
   const { listener, publish, pass } = start(t, { maxWaiting: 3 });
   const ann = listener();
