@@ -3,6 +3,7 @@ import type { BoundedLabels } from '../support/bounded-labels.ts';
 import type { FairLimiter } from '../support/fair-limiter.ts';
 import type { ExecutionServices } from './execution-runner.ts';
 import type { ReplayedResults } from './resume/replayed-results.ts';
+import type { DueThrottles } from './throttle/due-throttles.ts';
 import type { HeldBytes } from './throttle/held-bytes.ts';
 
 /** What all groups of a hub have in common. */
@@ -17,4 +18,5 @@ export interface GroupServices extends ExecutionServices {
   /** Most events of one subscriber that wait to be delivered to it. */
   readonly maxWaiting: number;
   readonly heldBytes: HeldBytes;
+  readonly dueThrottles: DueThrottles;
 }

@@ -22,10 +22,11 @@ import { ReplayedResults } from './resume/replayed-results.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
+import { DueThrottles } from './throttle/due-throttles.ts';
 import { HeldBytes } from './throttle/held-bytes.ts';
 import { UNITS } from './work-budget.ts';
 
-interface HubOptions extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes'>, PlanServices {
+interface HubOptions extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes' | 'dueThrottles'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   /** Without `room` it has no end, without the last two no topic has history. */
@@ -74,7 +75,8 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     const late = new FairLimiter(Infinity, options.now);
-    this.#services = { ...options, late, replayed: new ReplayedResults(), heldBytes: new HeldBytes() };
+    const dueThrottles = new DueThrottles(options.budget, options.log);
+    this.#services = { ...options, late, replayed: new ReplayedResults(), heldBytes: new HeldBytes(), dueThrottles };
     this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(

@@ -4,6 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
+import type { DueThrottles } from './due-throttles.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { HeldEvents, type HeldEvent, type Recipients, type ThrottledEvent } from './held-events.ts';
 
@@ -15,6 +16,7 @@ interface ThrottleOptions extends Delivery {
   readonly maxHeld: number;
   /** Bounds what all throttles hold. */
   readonly heldBytes: HeldBytes;
+  readonly dueThrottles: DueThrottles;
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
@@ -66,6 +68,17 @@ export class Throttle {
     if (this.#held.isFull(maxHeld)) this.flush();
     heldBytes.limit();
     return true;
+  }
+
+  /** Begins the next event that is due. @returns false if there is none */
+  beginNext(): boolean {
+    const held = this.#due?.first;
+    if (this.#due !== undefined && held !== undefined) {
+      this.#begin(held, this.#due);
+      return true;
+    }
+    this.#dropDue();
+    return false;
   }
 
   joined(subscriber: Subscriber): void {
@@ -132,19 +145,7 @@ export class Throttle {
     if (this.#due !== undefined) return;
     this.#due = this.#held;
     this.#held = undefined;
-    this.#beginDue();
-  }
-
-  /** Begins what a turn has time for; the rest follows in the next. */
-  #beginDue(): void {
-    const { budget } = this.#options;
-    const end = budget.spent + UNITS.turn;
-    while (this.#due !== undefined && !budget.writing && budget.spent < end) {
-      const held = this.#due.first;
-      if (held === undefined) this.#dropDue();
-      else this.#begin(held, this.#due);
-    }
-    if (this.#due !== undefined) setImmediate(() => this.#beginDue());
+    this.#options.dueThrottles.add(this);
   }
 
   #next(): { readonly held: HeldEvent; readonly of: HeldEvents } | undefined {
@@ -158,6 +159,7 @@ export class Throttle {
 
   #begin(held: HeldEvent, of: HeldEvents): void {
     of.remove(held);
+    this.#options.budget.spend(UNITS.message);
     this.#options.begin(held, of.recipientsOf(held, this.#options.audience));
   }
 

@@ -13,6 +13,7 @@ import { Group } from '../../../src/hub/group.ts';
 import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { planSubscription } from '../../../src/hub/subscription-plan.ts';
 import { createLog } from '../../../src/log.ts';
+import { DueThrottles } from '../../../src/hub/throttle/due-throttles.ts';
 import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
@@ -76,9 +77,10 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     },
   );
   assert.ok('operation' in plan);
+  const budget = new Flusher(Date.now, () => undefined);
   const group = new Group(plan, {
     executor,
-    budget: new Flusher(Date.now, () => undefined),
+    budget,
     now: () => 0,
     limiter: new FairLimiter(10_000),
     late: new FairLimiter(Infinity),
@@ -88,6 +90,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     log,
     maxWaiting: 1_000,
     heldBytes: new HeldBytes(),
+    dueThrottles: new DueThrottles(budget, log),
     timeoutMs: 60_000,
   });
   const subscribers = viewers.map((id) => new FakeSubscriber({ id, role: id === 'ann' ? 'admin' : 'guest' }));

@@ -16,6 +16,7 @@ import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
+import { DueThrottles } from '../../../src/hub/throttle/due-throttles.ts';
 import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
@@ -101,6 +102,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       log,
       maxWaiting: 100,
       heldBytes: new HeldBytes(),
+      dueThrottles: new DueThrottles(budget, log),
       timeoutMs: options.timeoutMs ?? 60_000,
     },
   );

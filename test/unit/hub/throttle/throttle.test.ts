@@ -175,6 +175,20 @@ test('thousands of subscribers that join at any time share intervals and executi
   assert.equal(all[0]?.said, '1 19+8 20+9 39+9 40+9 59+9 60+9');
 });
 
+test('intervals of thousands of groups that end together take several turns', async (t) => {
+  const { hub, publish, pass } = start(t);
+  const all = Array.from({ length: 3_000 }, () => new Listener(hub, () => 0).join(operation()));
+  publish('a');
+  for (let turn = 0; turn < 200; turn += 1) await settled();
+  publish('a');
+  const heard = (): number => all.filter(({ said }) => said === '1 2').length;
+  assert.equal(heard(), 0);
+  pass(INTERVAL_MS);
+  assert.ok(heard() > 0 && heard() < 1_000, `${heard()} in the turn in which they end`);
+  for (let turn = 0; turn < 200; turn += 1) await settled();
+  assert.equal(heard(), 3_000);
+});
+
 test('a viewer that loses the right to a subscription gets nothing of what is held for it', (t) => {
   const { listener, publish, pass } = start(t, { binding: { filter: byRole } });
   const [ann, bob] = [listener({ role: 'buyer' }), listener({ role: 'buyer' })];
