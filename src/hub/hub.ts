@@ -26,7 +26,8 @@ import { DueThrottles } from './throttle/due-throttles.ts';
 import { HeldBytes } from './throttle/held-bytes.ts';
 import { UNITS } from './work-budget.ts';
 
-interface HubOptions extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes' | 'dueThrottles'>, PlanServices {
+interface HubOptions
+  extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes' | 'dueThrottles'>, PlanServices {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
   /** Without `room` it has no end, without the last two no topic has history. */
@@ -76,7 +77,13 @@ export class Hub {
     this.#options = options;
     const late = new FairLimiter(Infinity, options.now);
     const dueThrottles = new DueThrottles(options.budget, options.log);
-    this.#services = { ...options, late, replayed: new ReplayedResults(), heldBytes: new HeldBytes(), dueThrottles };
+    this.#services = {
+      ...options,
+      late,
+      replayed: new ReplayedResults(),
+      heldBytes: new HeldBytes(),
+      dueThrottles,
+    };
     this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
     this.#backlog = new Backlog(
