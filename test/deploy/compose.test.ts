@@ -65,7 +65,10 @@ describe('compose.yaml', () => {
   it('puts nginx in front of both gateways, on port 8080 of this machine', () => {
     const { environment = {}, ports, volumes = [] } = get('nginx');
     const { PORT } = loadConfig({});
-    assert.equal(environment['SERVERS'], `server sluice-1:${PORT} max_fails=0; server sluice-2:${PORT} max_fails=0;`);
+    assert.equal(
+      environment['SERVERS'],
+      `server sluice-1:${PORT} max_fails=0; server sluice-2:${PORT} max_fails=0;`,
+    );
     assert.deepEqual(ports, [`127.0.0.1:8080:${environment['LISTEN']}`]);
     for (const volume of volumes) assert.ok(existsSync(path.join(ROOT, volume.split(':')[0] ?? '')), volume);
   });
