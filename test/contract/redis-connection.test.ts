@@ -2,13 +2,17 @@ import { IoredisCommands, IoredisListening } from '../../src/bus/redis/ioredis.t
 import { createLog } from '../../src/log.ts';
 import { startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
-import { testRedisConnections } from './redis-connection.ts';
+import { testRedisConnections, type MakeRedis } from './redis-connection.ts';
+import { testRedisScripts } from './redis-scripts.ts';
 
-testRedisConnections('ioredis', needs('redis-server'), async (t) => {
+const make: MakeRedis = async (t) => {
   const { url } = await startRedis(t);
   const options = { url, ca: undefined, log: createLog('silent') };
   return {
     commands: () => new IoredisCommands(options),
     listening: () => new IoredisListening(options),
   };
-});
+};
+
+testRedisConnections('ioredis', needs('redis-server'), make);
+testRedisScripts('ioredis', needs('redis-server'), make);

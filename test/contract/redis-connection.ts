@@ -16,7 +16,7 @@ export interface RedisUnderTest {
   listening(): ListeningConnection;
 }
 
-type MakeRedis = (t: TestContext) => Promise<RedisUnderTest>;
+export type MakeRedis = (t: TestContext) => Promise<RedisUnderTest>;
 
 interface Connected {
   readonly commands: CommandConnection;

@@ -1,49 +1,21 @@
 import type { Reply } from '../../../src/bus/redis/connection.ts';
-
-/** What commands are run on: a server. */
-export interface CommandTarget {
-  readonly replicationId: string;
-  role: 'master' | 'replica';
-  readonly channels: ReadonlyMap<string, ReadonlySet<unknown>>;
-  /** Bytes; 0: no limit. A simulated server with a limit has always reached it. */
-  maxMemory: number;
-  /** The command that the access list refuses. */
-  denied: string | undefined;
-  /** How often each command was refused. */
-  readonly refusals: ReadonlyMap<string, number>;
-  get(key: string): string | null;
-  set(key: string, text: string, ttlMs?: number): void;
-  delete(key: string): boolean;
-  publish(channel: string, payload: string): number;
-  promote(): void;
-  /** Closes all connections of a kind but the one that asks for it. */
-  killOthers(kind: 'normal' | 'pubsub'): void;
-}
-
-export interface CommandSpec {
-  /** As COMMAND INFO has it: the number of words, negative for at least so many. */
-  readonly arity: number;
-  /** Refused by replicas, and replicated. */
-  readonly writes?: boolean;
-  /** Replicated, though replicas accept it from clients. */
-  readonly replicates?: boolean;
-  /** Refused while there is no memory. */
-  readonly grows?: boolean;
-  readonly run?: (redis: CommandTarget, args: readonly string[]) => Reply;
-}
+import type { CommandSpec, CommandTarget } from './command-spec.ts';
+import { KEPT_COMMANDS } from './kept-commands.ts';
 
 const OK: Reply = { value: 'OK' };
 
 /** The commands that a simulated Redis knows. */
 export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
+  ...KEPT_COMMANDS,
+  eval: { arity: -3, run: (redis, words) => redis.evaluate(words) },
   ping: { arity: -1, run: () => ({ value: 'PONG' }) },
-  get: { arity: 2, run: (redis, [key = '']) => ({ value: redis.get(key) }) },
-  mget: { arity: -2, run: (redis, keys) => ({ value: keys.map((key) => redis.get(key)) }) },
+  get: { arity: 2, run: ({ data }, [key = '']) => ({ value: data.text(key) ?? null }) },
+  mget: { arity: -2, run: ({ data }, keys) => ({ value: keys.map((key) => data.text(key) ?? null) }) },
   set: { arity: -3, writes: true, grows: true, run: (redis, args) => set(redis, args) },
   del: {
     arity: -2,
     writes: true,
-    run: (redis, keys) => ({ value: keys.filter((key) => redis.delete(key)).length }),
+    run: ({ data }, keys) => ({ value: keys.filter((key) => data.delete(key)).length }),
   },
   incr: { arity: 2, writes: true, grows: true, run: (redis, [key = '']) => increment(redis, key, 1) },
   incrby: {
@@ -73,21 +45,21 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
 /** SET key value [NX | XX] [EX seconds | PX ms] [GET] */
 function set(redis: CommandTarget, [key = '', value = '', ...options]: readonly string[]): Reply {
   const words = options.map((word) => word.toUpperCase());
-  const before = redis.get(key);
+  const before = redis.data.text(key) ?? null;
   const expiry = (word: string, unitMs: number): number | undefined => {
     const at = words.indexOf(word);
     return at < 0 ? undefined : Number(options[at + 1]) * unitMs;
   };
   const blocked = (words.includes('NX') && before !== null) || (words.includes('XX') && before === null);
-  if (!blocked) redis.set(key, value, expiry('EX', 1_000) ?? expiry('PX', 1));
+  if (!blocked) redis.data.set(key, value, expiry('EX', 1_000) ?? expiry('PX', 1));
   if (words.includes('GET')) return { value: before };
   return blocked ? { value: null } : OK;
 }
 
 function increment(redis: CommandTarget, key: string, by: number): Reply {
-  const next = Number(redis.get(key) ?? '0') + by;
+  const next = Number(redis.data.text(key) ?? '0') + by;
   if (!Number.isInteger(next)) return { error: new Error('ERR value is not an integer or out of range') };
-  redis.set(key, String(next));
+  redis.data.set(key, String(next));
   return { value: next };
 }
 

@@ -1,4 +1,5 @@
-import { testRedisConnections } from '../../contract/redis-connection.ts';
+import { testRedisConnections, type MakeRedis } from '../../contract/redis-connection.ts';
+import { testRedisScripts } from '../../contract/redis-scripts.ts';
 import { Random } from '../../helpers/random.ts';
 import { VirtualTime, type Owner } from '../time/virtual-time.ts';
 import { SimulatedCommandConnection } from './command-connection.ts';
@@ -6,7 +7,7 @@ import { SimulatedListeningConnection } from './listening-connection.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis } from './server.ts';
 
-testRedisConnections('simulated redis', { timeout: 60_000 }, async (t) => {
+const make: MakeRedis = async (t) => {
   const time = new VirtualTime();
   const redis = new SimulatedRedis('redis', time);
   const network = new Network({ time, random: Random.of(1, 'network'), target: () => redis });
@@ -21,4 +22,7 @@ testRedisConnections('simulated redis', { timeout: 60_000 }, async (t) => {
     commands: () => new SimulatedCommandConnection(network, pod),
     listening: () => new SimulatedListeningConnection(network, pod),
   };
-});
+};
+
+testRedisConnections('simulated redis', { timeout: 60_000 }, make);
+testRedisScripts('simulated redis', { timeout: 60_000 }, make);

@@ -1,6 +1,10 @@
 import type { Command, Reply } from '../../../src/bus/redis/connection.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
-import { COMMANDS, type CommandSpec, type CommandTarget } from './commands.ts';
+import type { CommandSpec, CommandTarget } from './command-spec.ts';
+import { COMMANDS } from './commands.ts';
+import { Keyspace, WrongType } from './keyspace.ts';
+import { LuaError } from './lua/values.ts';
+import { evaluate, refusalInScript } from './script.ts';
 
 /** A client's connection, as the server sees it. */
 export interface Session {
@@ -8,11 +12,6 @@ export interface Session {
   deliver(channel: string, payload: string): void;
   /** The server closes the connection. */
   close(): void;
-}
-
-interface Value {
-  readonly text: string;
-  readonly expiresAt: number;
 }
 
 /** The link by which a replica gets what its master runs. */
@@ -52,7 +51,7 @@ export class SimulatedRedis implements CommandTarget {
   starts = 1;
   #replicationId: string;
   #replicationIds = 0;
-  #data = new Map<string, Value>();
+  #data: Keyspace;
   #replication: Replication | undefined;
   /** Where the server gets its data from, as a replica. */
   #source: Replication | undefined;
@@ -60,6 +59,7 @@ export class SimulatedRedis implements CommandTarget {
   constructor(name: string, time: VirtualTime) {
     this.name = name;
     this.time = time;
+    this.#data = new Keyspace(time);
     this.#replicationId = this.#newReplicationId();
   }
 
@@ -68,9 +68,12 @@ export class SimulatedRedis implements CommandTarget {
     return this.#replicationId;
   }
 
-  /** Keys and values of the data set, for a test to look at. */
-  get data(): ReadonlyMap<string, Value> {
+  get data(): Keyspace {
     return this.#data;
+  }
+
+  get now(): number {
+    return this.time.now;
   }
 
   /** The process ends; all connections with it. */
@@ -99,7 +102,7 @@ export class SimulatedRedis implements CommandTarget {
     replica.role = 'replica';
     replica.#cutReplication();
     replica.#replicationId = this.#replicationId;
-    replica.#data = new Map(this.#data);
+    replica.#data = this.#data.copy();
     this.#replication = { replica, lagMs, arrivesAt: 0, open: true };
     replica.#source = this.#replication;
   }
@@ -177,20 +180,24 @@ export class SimulatedRedis implements CommandTarget {
     return commands.map(([name, ...args]) => this.#run(name.toLowerCase(), args));
   }
 
-  get(key: string): string | null {
-    const value = this.#data.get(key);
-    if (value === undefined || value.expiresAt <= this.time.now) return null;
-    return value.text;
+  evaluate(words: readonly string[]): Reply {
+    let isDirty = false;
+    return evaluate(words, (called, args) => {
+      const name = called.toLowerCase();
+      const spec = COMMANDS[name];
+      if (spec === undefined) throw new LuaError('ERR Unknown Redis command called from script');
+      const refused = refusalInScript(this.#reasonAgainst(name, spec), isDirty);
+      if (refused !== undefined) throw new LuaError(refused);
+      const reply = this.#run(name, args);
+      if ('error' in reply) throw new LuaError(reply.error.message);
+      isDirty ||= spec.writes === true;
+      return reply.value;
+    });
   }
 
-  set(key: string, text: string, ttlMs = Infinity): void {
-    this.#data.set(key, { text, expiresAt: this.time.now + ttlMs });
-  }
-
-  delete(key: string): boolean {
-    const existed = this.get(key) !== null;
-    this.#data.delete(key);
-    return existed;
+  /** A key is taken to have memory for others. */
+  evict(key: string): void {
+    this.#run('del', [key]);
   }
 
   /** @returns how many sessions of this server get it */
@@ -235,9 +242,15 @@ export class SimulatedRedis implements CommandTarget {
 
   #run(name: string, args: readonly string[]): Reply {
     const spec = COMMANDS[name];
-    const reply: Reply = spec?.run?.(this, args) ?? { value: null };
-    if (spec?.replicates === true || spec?.writes === true) this.#replicate(name, args);
-    return reply;
+    const [replicated, ...words] = spec?.replicatedAs?.(this, args) ?? [name, ...args];
+    try {
+      const reply: Reply = spec?.run?.(this, args) ?? { value: null };
+      if (spec?.replicates === true || spec?.writes === true) this.#replicate(replicated, words);
+      return reply;
+    } catch (thrown) {
+      if (thrown instanceof WrongType) return { error: thrown };
+      throw thrown;
+    }
   }
 
   #replicate(name: string, args: readonly string[]): void {

@@ -48,10 +48,12 @@ export class VirtualTime {
   #sequence = 0;
   #owner: Owner | undefined;
   #running = false;
+  /** See `accompany`. */
+  #latest: (() => number) | undefined;
 
   /** ms since 1970 */
   get now(): number {
-    return this.#now;
+    return this.#latest === undefined ? this.#now : Math.max(this.#now, this.#latest());
   }
 
   /** ms since the run began */
@@ -70,7 +72,7 @@ export class VirtualTime {
    * @param owner whose code it runs; undefined: no pod's, such as what a simulated server does
    */
   after(ms: number, owner: Owner | undefined, run: () => void): Timer {
-    return this.at(this.#now + (ms > 0 ? ms : 0), owner, run);
+    return this.at(this.now + (ms > 0 ? ms : 0), owner, run);
   }
 
   at(at: number, owner: Owner | undefined, run: () => void): Timer {
@@ -108,8 +110,8 @@ export class VirtualTime {
   /** Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. */
   accompany(until: () => boolean, speed: number): Promise<void> {
     const [begin, realBegin] = [this.#now, realNow()];
-
-    return this.#start(until, rethrow, () => begin + (realNow() - realBegin) * speed);
+    this.#latest = () => begin + (realNow() - realBegin) * speed;
+    return this.#start(until, rethrow, this.#latest);
   }
 
   #start(until: Run['until'], onError: Run['onError'], latest: Run['latest']): Promise<void> {
