@@ -110,9 +110,11 @@ export class MemoryBus implements Bus {
 
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     const history = this.#histories.get(topic);
-    return new Set(
-      channels.filter((channel) => this.#listeners.has(channel) || history?.keeps(channel) === true),
+    const wanted = channels.filter(
+      (channel) => this.#listeners.has(channel) || history?.keeps(channel) === true,
     );
+    if (wanted.length < channels.length) history?.passOver();
+    return new Set(wanted);
   }
 
   /**

@@ -47,6 +47,12 @@ export class MemoryHistory {
     return this.#settings.keepsAll || this.#kept(channel) !== undefined;
   }
 
+  /** Something comes for a channel that is not kept: one that is kept later is complete from behind this only. */
+  passOver(): void {
+    this.#sequence += 1;
+    this.#lastPayload = undefined;
+  }
+
   joined(channel: string): void {
     if (this.#heard.has(channel)) return;
     this.#heard.set(channel, this.#kept(channel) ?? { from: this.#sequence, messages: [] });

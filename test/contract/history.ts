@@ -134,6 +134,19 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus): 
     await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set()));
   });
 
+  check('what was passed over while a channel was not kept is behind no position of before', async (bus) => {
+    const subscription = bus.subscribe(TOPIC, a, () => undefined);
+    await subscription.ready;
+    await bus.publish(TOPIC, event(1, a));
+    const before = (await bus.readHistory(TOPIC, [a], 0)).position;
+    subscription.leave();
+    await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a]), new Set()));
+    await bus.subscribe(TOPIC, a, () => undefined).ready;
+    const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
+    assert.equal(position.epoch, before.epoch);
+    assert.ok((channels[0]?.from ?? 0) > before.sequence, `${channels[0]?.from} behind ${before.sequence}`);
+  });
+
   check('a channel is kept for as long as it has a listener', async (bus) => {
     await bus.subscribe(TOPIC, a, () => undefined).ready;
     await bus.publish(TOPIC, event(1, a));

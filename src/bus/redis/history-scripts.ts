@@ -31,16 +31,21 @@ if not epoch or state[3] ~= version then begin() end
 /**
  * Which channels have a list, or a subscriber. ARGV: 3 the new version, 4… channels.
  *
+ * What comes for the others is passed over. That takes a sequence: a list that is made later must not count as complete
+ * from a position on that was given before.
+ *
  * @returns 1 or 0 for each channel
  */
 export const INTEREST = `${BEGINNING}
 publishes(ARGV[3])
-local reply = {}
+local reply, isPassedOver = {}, false
 for index = 4, #ARGV do
   local isKept = redis.call('EXISTS', prefix .. ARGV[index]) == 1
   local isHeard = isKept or tonumber(redis.call('PUBSUB', 'NUMSUB', ARGV[index])[2]) > 0
   reply[#reply + 1] = isHeard and 1 or 0
+  isPassedOver = isPassedOver or not isHeard
 end
+if isPassedOver then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + 1)) end
 return reply
 `;
 
