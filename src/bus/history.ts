@@ -28,9 +28,12 @@ export interface HistoryRead {
 
 /** Why nothing can be read: the topic has no history, or the bus has none of it at present. */
 export class NoHistory extends Error {
+  readonly reason: string;
+
   constructor(topic: string, reason: string) {
     super(`the history of ${topic} can not be read: ${reason}`);
     this.name = 'NoHistory';
+    this.reason = reason;
   }
 }
 

@@ -15,6 +15,7 @@ import { AcknowledgedOffsets } from './acknowledged-offsets.ts';
 import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
 import type { BusNames } from './names.ts';
+import { isNotPermitted } from './refusals.ts';
 
 export interface TopicHistoryOptions {
   readonly topic: string;
@@ -39,6 +40,9 @@ const NOTHING = -1;
 /** What a pod asks Redis for. */
 type Work = 'ask' | 'publish' | 'keep';
 
+/** What could not be kept, since Redis was away or busy, is tried again so often: its channels lack what comes meanwhile. */
+const KEEP_AGAIN_MS = 500;
+
 /** Pods renew what they listen to so often within the time that it is kept. */
 const RENEWALS_PER_TTL = 3;
 
@@ -50,6 +54,8 @@ export class TopicHistory {
   readonly #acknowledged = new AcknowledgedOffsets();
   /** What Redis does not do for this topic at present. */
   readonly #refused = new Set<Work>();
+  #isKeepingAgain = false;
+  #stopping = new AbortController().signal;
 
   constructor(options: TopicHistoryOptions) {
     this.#options = options;
@@ -136,6 +142,7 @@ export class TopicHistory {
   /** Renews all channels again and again, until the signal aborts. */
   async keepRenewing(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#options;
+    this.#stopping = signal;
     while (!signal.aborted) {
       await clock.sleep(settings.ttlMs / RENEWALS_PER_TTL, signal);
       if (!signal.aborted) await this.renew();
@@ -175,7 +182,16 @@ export class TopicHistory {
       this.told('keep', undefined);
     } catch (thrown) {
       this.told('keep', messageOf(thrown));
+      if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) void this.#keepAgain();
     }
+  }
+
+  async #keepAgain(): Promise<void> {
+    if (this.#isKeepingAgain) return;
+    this.#isKeepingAgain = true;
+    await this.#options.clock.sleep(KEEP_AGAIN_MS, this.#stopping);
+    this.#isKeepingAgain = false;
+    if (!this.#stopping.aborted) await this.renew();
   }
 
   /** @throws NoHistory, or another error if the connection is lost */

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Command, Reply } from '../../../../src/bus/redis/connection.ts';
+import { BusNames } from '../../../../src/bus/redis/names.ts';
+import { TopicHistory } from '../../../../src/bus/redis/topic-history.ts';
+import { createLog } from '../../../../src/log.ts';
+import { eventually } from '../../../helpers/eventually.ts';
+
+/** A history of one channel, whose time is over only when the test says so. @param answers to each script */
+function keepChannel(...answers: (() => Reply)[]) {
+  const sent: Command[] = [];
+  const sleeps: { ms: number; end: () => void }[] = [];
+  const history = new TopicHistory({
+    topic: 'kept',
+    settings: { size: 10, ttlMs: 120_000, keepsAll: false },
+    connection: {
+      send: async (commands) => {
+        sent.push(...commands);
+        return commands.map(() => answers.shift()?.() ?? { value: ['e', 0] });
+      },
+    },
+    names: new BusNames(''),
+    stands: async () => undefined,
+    clock: {
+      now: () => 0,
+      random: () => 0,
+      sleep: (ms) => new Promise((end) => sleeps.push({ ms, end })),
+    },
+    log: createLog('silent'),
+  });
+  return { joined: history.joined('a'), sent, sleeps };
+}
+
+test('a channel that could not be kept while Redis was away is kept soon after', async () => {
+  const lost = (): Reply => {
+    throw new Error('the connection to Redis is lost');
+  };
+  const busy: Reply = { error: new Error('BUSY Redis is busy running a script.') };
+  const { joined, sent, sleeps } = keepChannel(lost, () => busy);
+  await joined;
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    assert.equal(sent.length, attempt);
+    await eventually(() => assert.equal(sleeps.length, 1));
+    assert.ok((sleeps[0]?.ms ?? Infinity) <= 1_000, `${sleeps[0]?.ms} ms`);
+    sleeps.shift()?.end();
+    await eventually(() => assert.equal(sent.length, attempt + 1));
+  }
+  assert.equal(sent[2]?.at(-1), 'a');
+  assert.equal(sleeps.length, 0);
+});
+
+test('a channel that Redis does not permit to keep is not tried again at once', async () => {
+  const { joined, sleeps } = keepChannel(() => ({ error: new Error('NOPERM no permission to run eval') }));
+  await joined;
+  assert.deepEqual(sleeps, []);
+});
