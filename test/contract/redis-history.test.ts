@@ -170,7 +170,29 @@ test(
     await inbox.until(3);
     // As a replica has it that lacks the last writes.
     await client.hset(`${PREFIX}@history:{${TOPIC}}`, 'seq', 2);
+    const before = await client.hget(`${PREFIX}@history:{${TOPIC}}`, 'epoch');
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(() => assert.deepEqual(gaps, [TOPIC]));
+    assert.notEqual(await epochOf(bus), before);
+  },
+);
+
+test(
+  'redis: nothing is read while Redis has no memory, since what is published then is not kept',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const { bus, inbox, gaps } = await listen(t, server);
+    const other = await startBus(t, server.port);
+    const client = await redisAdmin(t, server);
+    await other.publish(TOPIC, event(1, CHANNEL));
+    await client.call('CONFIG', 'SET', 'maxmemory', '1');
+    await assert.rejects(bus.readHistory(TOPIC, [CHANNEL], 0), { name: 'NoHistory' });
+    await other.publish(TOPIC, event(2, CHANNEL));
+    await client.call('CONFIG', 'SET', 'maxmemory', '0');
+    await bus.readHistory(TOPIC, [CHANNEL], 0);
+    assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
+    // The pod that has published it notices that Redis takes writes again.
     await eventually(() => assert.deepEqual(gaps, [TOPIC]));
   },
 );

@@ -22,7 +22,7 @@ export class GapDetector {
   readonly #heard = new Map<string, string>();
   /** Topics that may have a gap, until their versions are compared. */
   readonly #suspects = new Set<string>();
-  /** When versions were compared after the last lost connection, by topic: ms. */
+  /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
   readonly #now: () => number;
   #listener: GapListener = () => undefined;
@@ -66,6 +66,11 @@ export class GapDetector {
   /** What this pod may have missed of the topic is read from its history: versions are not needed for it. */
   trust(topic: string): void {
     this.#suspects.delete(topic);
+  }
+
+  /** What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes. */
+  wasRead(topic: string): void {
+    if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
   }
 
   /** These versions were read after the channels had been joined again. */

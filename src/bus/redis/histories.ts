@@ -25,6 +25,8 @@ interface HistoriesOptions {
   readonly lost: (topic: string) => void;
   /** Messages of the topic may be missing. */
   readonly missed: (topic: string) => void;
+  /** What was missed of the topic has been read. */
+  readonly wasRead: (topic: string) => void;
 }
 
 interface Kept {
@@ -62,7 +64,9 @@ export class Histories {
 
   /** Resolves once the channel, which has been subscribed to, is kept, or can't be. */
   async joined(topic: string, channel: string): Promise<void> {
-    await this.#topics.get(topic)?.history.joined(channel);
+    const kept = this.#topics.get(topic);
+    await kept?.history.joined(channel);
+    kept?.listener.joined(channel);
   }
 
   left(topic: string, channel: string): void {
@@ -121,21 +125,23 @@ export class Histories {
 }
 
 function keep(topic: string, settings: HistorySettings, options: HistoriesOptions): Kept {
-  const { commands, listening, names, clock, log, missed } = options;
+  const { commands, listening, names, clock, log, missed, wasRead } = options;
   const fence = (): Promise<void> => listening.fence();
-  const history = new TopicHistory({
+  const history: TopicHistory = new TopicHistory({
     topic,
     settings,
     connection: commands,
     names,
     clock,
     log,
+    heard: () => listener.heard,
+    wasRead: () => wasRead(topic),
     stands: async (position) => {
       await fence();
       listener.advance(position);
     },
   });
-  const listener = new TopicListener({
+  const listener: TopicListener = new TopicListener({
     topic,
     read: (since, channels) => history.read(since, channels),
     fence,

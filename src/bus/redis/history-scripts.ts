@@ -107,14 +107,21 @@ return { dropped, epoch }
 
 /**
  * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 the sequence behind which they are to be read, or
- * -1 if they are not, 5… channels. Redis does nothing else meanwhile, so once it has read two thousand elements, the other
- * channels are neither read nor kept.
+ * -1 if they are not, 5 and 6 epoch and sequence of the last message that this pod has heard, 7… channels. Redis does
+ * nothing else meanwhile, so once it has read two thousand elements, the other channels are neither read nor kept.
+ *
+ * A server that ends before what was heard has lost messages: it would give their sequences again, so the epoch ends.
+ *
+ * While Redis has no memory to spare, pods publish without it taking note: nothing is read then, so a write that takes
+ * memory comes first.
  *
  * @returns epoch, sequence, and for each channel that is read the first element of its list, then those behind the
  *   sequence in order, among which the first may be once more
  */
 export const JOIN = `${BEGINNING}
+if ARGV[5] == epoch and tonumber(ARGV[6]) > seq then begin() end
 local since = tonumber(ARGV[4])
+if since >= 0 then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq)) end
 local function behind(list)
   local last, newest = -1, {}
   repeat
@@ -131,7 +138,7 @@ local function behind(list)
   return elements
 end
 local reply, count = { epoch, seq }, 0
-for index = 5, #ARGV do
+for index = 7, #ARGV do
   if count >= 2000 then break end
   local list = prefix .. ARGV[index]
   if redis.call('PEXPIRE', list, ARGV[3]) == 0 then

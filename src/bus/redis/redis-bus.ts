@@ -88,6 +88,7 @@ export class RedisBus implements Bus {
       log,
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.report(topic),
+      wasRead: (topic) => this.#gaps.wasRead(topic),
     });
     this.#publishing = new Publishing({
       connection: commands,

@@ -22,6 +22,10 @@ export interface TopicHistoryOptions {
   readonly settings: HistorySettings;
   readonly connection: Pick<CommandConnection, 'send'>;
   readonly names: BusNames;
+  /** The last message that this pod has heard. */
+  readonly heard: () => HistoryPosition | undefined;
+  /** Told whenever messages have been read. */
+  readonly wasRead: () => void;
   /** Told where the topic stands whenever channels have been renewed. */
   readonly stands: (position: HistoryPosition) => Promise<void>;
   readonly clock: Clock;
@@ -172,6 +176,7 @@ export class TopicHistory {
     }
     // Without a channel there is nothing to be missed.
     position ??= (await this.#join([], since)).position;
+    this.#options.wasRead();
     return { position, size: this.#options.settings.size, channels: kept };
   }
 
@@ -196,8 +201,10 @@ export class TopicHistory {
 
   /** @throws NoHistory, or another error if the connection is lost */
   async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
-    const { topic, settings, connection } = this.#options;
-    const command = this.#script(JOIN, String(settings.ttlMs), String(since), ...channels);
+    const { topic, settings, connection, heard } = this.#options;
+    const { epoch: lastEpoch = '', sequence: last = 0 } = heard() ?? {};
+    const args = [String(settings.ttlMs), String(since), lastEpoch, String(last)];
+    const command = this.#script(JOIN, ...args, ...channels);
     const [reply] = await connection.send([command]);
     try {
       const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];

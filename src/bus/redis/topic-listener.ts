@@ -52,6 +52,8 @@ const NEVER = new AbortController().signal;
 export class TopicListener {
   readonly #options: TopicListenerOptions;
   readonly #listeners = new Map<string, Listener>();
+  /** Channels of which all messages are wanted. */
+  readonly #joined = new Set<string>();
   /** All messages up to it have been passed on. */
   #position: HistoryPosition | undefined;
   /** Of the last message: the same event may be on its way on other channels. */
@@ -71,6 +73,12 @@ export class TopicListener {
     return this.#position;
   }
 
+  /** The furthest that has been heard; messages before it may be missing. */
+  get heard(): HistoryPosition | undefined {
+    const last = this.#position;
+    return last && { epoch: last.epoch, sequence: Math.max(last.sequence, this.#lastSequence) };
+  }
+
   /** All messages up to this position have been heard, unless the connection was lost meanwhile. */
   advance(position: HistoryPosition): void {
     if (this.#held !== undefined) return;
@@ -88,8 +96,14 @@ export class TopicListener {
     return (payload) => this.#hear(channel, payload);
   }
 
+  /** The channel is subscribed to, and kept: from now on nothing of it may be missed. */
+  joined(channel: string): void {
+    this.#joined.add(channel);
+  }
+
   leave(channel: string): void {
     this.#listeners.delete(channel);
+    this.#joined.delete(channel);
   }
 
   /** The connection is lost: the next messages to be heard may be others than the next that were published. */
@@ -142,11 +156,8 @@ export class TopicListener {
     const last = this.#position;
     if (last === undefined) throw new Error('no message with a position has been heard before');
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
-    if (position.sequence < Math.max(last.sequence, this.#lastSequence)) {
-      throw new Error('Redis has lost the last messages');
-    }
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
-      if (from > last.sequence) {
+      if (from > last.sequence && this.#joined.has(channel)) {
         throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);
       }
       return kept.map((payload) => heardOn(channel, payload, 0));

@@ -21,6 +21,8 @@ function keepChannel(...answers: (() => Reply)[]) {
     },
     names: new BusNames(''),
     stands: async () => undefined,
+    heard: () => undefined,
+    wasRead: () => undefined,
     clock: {
       now: () => 0,
       random: () => 0,
@@ -31,10 +33,11 @@ function keepChannel(...answers: (() => Reply)[]) {
   return { joined: history.joined('a'), sent, sleeps };
 }
 
+const lost = (): Reply => {
+  throw new Error('the connection to Redis is lost');
+};
+
 test('a channel that could not be kept while Redis was away is kept soon after', async () => {
-  const lost = (): Reply => {
-    throw new Error('the connection to Redis is lost');
-  };
   const busy: Reply = { error: new Error('BUSY Redis is busy running a script.') };
   const { joined, sent, sleeps } = keepChannel(lost, () => busy);
   await joined;

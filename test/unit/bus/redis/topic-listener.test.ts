@@ -28,6 +28,7 @@ function listen() {
       listener.listen(channel, (payload) => heard.push(`${channel} ${payload}`)),
     ]),
   ) as Record<'a' | 'b', (payload: string) => void>;
+  for (const channel of Object.keys(hear)) listener.joined(channel);
   listener.advance({ epoch: EPOCH, sequence: 4 });
   return { listener, hear, heard, reads };
 }
@@ -71,4 +72,18 @@ test('it is healed once what was held has been passed on, after however many los
   reads[1]?.answer(read(9, [8], [9]));
   await Promise.all([healing, healed]);
   assert.deepEqual(heard, [`a ${message(8)}`, `b ${message(9)}`]);
+});
+
+test('a channel that is being joined when the connection is lost makes no gap of what others have', async () => {
+  const { listener, heard, reads } = listen();
+  listener.listen('c', (payload) => heard.push(`c ${payload}`));
+  listener.hold();
+  const healed = listener.heal();
+  const { channels, ...rest } = read(6, [5], []);
+  reads[0]?.answer({
+    ...rest,
+    channels: [...channels, { channel: 'c', from: 5, messages: [message(6)] }],
+  });
+  await healed;
+  assert.deepEqual(heard, [`a ${message(5)}`, `c ${message(6)}`]);
 });
