@@ -197,6 +197,23 @@ test(
   },
 );
 
+test(
+  'redis: what was published while Redis had no memory ends the epoch, though the next event comes at once',
+  needs('redis-server'),
+  async (t) => {
+    const server = await startRedis(t);
+    const { bus } = await listen(t, server);
+    const client = await redisAdmin(t, server);
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    const before = await epochOf(bus);
+    await client.call('CONFIG', 'SET', 'maxmemory', '1');
+    await bus.publish(TOPIC, event(2, CHANNEL));
+    await client.call('CONFIG', 'SET', 'maxmemory', '0');
+    await bus.publish(TOPIC, event(3, CHANNEL));
+    assert.notEqual(await epochOf(bus), before);
+  },
+);
+
 test('redis: a list that Redis has evicted is told to be incomplete', needs('redis-server'), async (t) => {
   const server = await startRedis(t);
   const { bus } = await listen(t, server);

@@ -138,7 +138,7 @@ export class TopicVersions {
     script: (version: string) => Command,
     told: (refusal: string | undefined) => void,
   ): Promise<unknown> {
-    if (!this.#arePermitted) return undefined;
+    if (!this.#arePermitted || !(await this.#renewBeforeScript(topic))) return undefined;
     const version = this.#next();
     const [reply] = await this.#options.connection.send([script(version)]);
     if (reply !== undefined && 'error' in reply) {
@@ -153,6 +153,25 @@ export class TopicVersions {
     this.#note(topic, version);
     this.#outdated.delete(topic);
     return valueOf(reply);
+  }
+
+  /**
+   * A script that finds the version it gave last takes the history for complete: what was published while Redis took no
+   * writes has to show before.
+   *
+   * @returns false if Redis takes no writes
+   */
+  async #renewBeforeScript(topic: string): Promise<boolean> {
+    if (!this.#outdated.has(topic)) return true;
+    try {
+      await this.#options.connection.transact([...this.#renewing([topic]), this.#announcingRenewal([topic])]);
+      this.#outdated.delete(topic);
+      return true;
+    } catch (thrown) {
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      if (isNotWritable(thrown.reason) || isNotPermitted(thrown.reason)) return false;
+      throw thrown;
+    }
   }
 
   /**
@@ -181,8 +200,7 @@ export class TopicVersions {
     const outdated = [...this.#outdated];
     // Something is written each time, if only to see that Redis takes writes.
     const writing = outdated.length > 0 ? this.#renewing(outdated) : [this.#writingNothing()];
-    // A pod that has compared versions a moment before has to know that these told nothing.
-    const renewal: Command = ['PUBLISH', this.#options.names.renewalsChannel, JSON.stringify(outdated)];
+    const renewal = this.#announcingRenewal(outdated);
     const before = [...commands, ...writing, ...(outdated.length > 0 ? [renewal] : [])];
     try {
       const replies = await this.#options.connection.transact([...before, ...this.#reading(topics)]);
@@ -241,6 +259,11 @@ export class TopicVersions {
 
   #renewing(topics: readonly string[]): readonly Command[] {
     return topics.map((topic) => ['SET', this.#options.names.versionKey(topic), this.#next()]);
+  }
+
+  /** A pod that has compared versions a moment before has to know that these told nothing. */
+  #announcingRenewal(topics: readonly string[]): Command {
+    return ['PUBLISH', this.#options.names.renewalsChannel, JSON.stringify(topics)];
   }
 
   #writingNothing(): Command {
