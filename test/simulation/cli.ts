@@ -13,6 +13,7 @@ const OPTIONS = {
   faults: { type: 'string' },
   events: { type: 'string' },
   subscriptions: { type: 'string' },
+  clients: { type: 'string' },
   pods: { type: 'string' },
   seeds: { type: 'string', default: '1000' },
   from: { type: 'string', default: '1' },
@@ -42,6 +43,7 @@ async function replay(seed: number): Promise<boolean> {
     faults: numbers(values.faults),
     events: numbers(values.events),
     subscriptions: numbers(values.subscriptions),
+    clients: numbers(values.clients),
     pods: values.pods === undefined ? undefined : numberOf('pods', values.pods),
   });
   const { violations, trace } = await run({ plan, shared: await loadSimulatedGraph(), isTraced: true });
@@ -71,11 +73,12 @@ async function runMany(): Promise<boolean> {
 async function runSeeds(from: number, count: number): Promise<boolean> {
   const shared = await loadSimulatedGraph();
   const begin = performance.now();
-  let [bad, deliveries, told] = [0, 0, 0];
+  let [bad, deliveries, told, resumed] = [0, 0, 0, 0];
   for (let seed = from; seed < from + count; seed += 1) {
     const { violations, summary } = await run({ plan: planOf(seed), shared });
     deliveries += summary.deliveries;
     told += summary.told;
+    resumed += summary.resumed;
     if (violations.length > 0) {
       bad += 1;
       await report(seed, violations, shared);
@@ -84,7 +87,8 @@ async function runSeeds(from: number, count: number): Promise<boolean> {
     if (done % PROGRESS !== 0 && done !== count && bad < MOST_BAD) continue;
     const perSeed = ((performance.now() - begin) / done).toFixed(1);
     console.log(
-      `seeds ${from}–${seed}: ${bad} with violations, ${deliveries} deliveries, told ${told} times, ${perSeed} ms a seed`,
+      `seeds ${from}–${seed}: ${bad} with violations, ${deliveries} deliveries, told ${told} times, ` +
+        `resumed ${resumed} times, ${perSeed} ms a seed`,
     );
     if (bad === MOST_BAD) return true;
   }
@@ -101,8 +105,8 @@ async function report(seed: number, violations: readonly string[], shared: Simul
   for (const fault of restrict(plan, kept).faults) console.log(`    ${JSON.stringify(fault)}`);
 }
 
-function flagsOf({ faults, events, subscriptions, pods }: Selection): string {
-  const lists = Object.entries({ faults, subscriptions, events })
+function flagsOf({ faults, events, subscriptions, clients, pods }: Selection): string {
+  const lists = Object.entries({ faults, subscriptions, clients, events })
     .filter(([, numbers]) => numbers !== undefined)
     .map(([name, numbers]) => ` --${name} ${formatNumbers(numbers ?? [])}`);
   return `${lists.join('')}${pods === undefined ? '' : ` --pods ${pods}`}`;

@@ -5,17 +5,19 @@ export interface Selection {
   readonly faults?: readonly number[] | undefined;
   readonly events?: readonly number[] | undefined;
   readonly subscriptions?: readonly number[] | undefined;
+  readonly clients?: readonly number[] | undefined;
   readonly pods?: number | undefined;
 }
 
 /** A plan without some of its parts: the others stay as they are. */
-export function restrict(plan: Plan, { faults, events, subscriptions, pods }: Selection): Plan {
+export function restrict(plan: Plan, { faults, events, subscriptions, clients, pods }: Selection): Plan {
   return {
     ...plan,
     pods: pods ?? plan.pods,
     faults: kept(plan.faults, faults),
     events: kept(plan.events, events),
     subscriptions: kept(plan.subscriptions, subscriptions),
+    clients: kept(plan.clients, clients),
   };
 }
 

@@ -7,6 +7,7 @@ import { Random } from '../helpers/random.ts';
 import { replaceGlobals } from './time/globals.ts';
 import { VirtualTime } from './time/virtual-time.ts';
 import type { SimulatedGraph, TopicName } from './world/graph.ts';
+import type { SimulatedClient } from './world/client.ts';
 import type { SimulatedPod } from './world/pod.ts';
 import { GROUP, World } from './world/world.ts';
 
@@ -95,6 +96,7 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   const { kafka, network, repairs, trace } = world;
   for (let count = 0; count < plan.pods; count += 1) world.startPod();
   for (const subscription of plan.subscriptions) if (subscription.atMs < 0) subscribe(world, subscription);
+  for (const client of plan.clients) if (client.atMs < 0) world.connect(client);
   if (!(await go(() => isSettled(world), START_MS))) return [`not ready: ${unready(world)}`];
   await go(never, CALM_MS);
   schedule(world, plan);
@@ -145,10 +147,12 @@ function schedule(world: World, plan: Plan): void {
     const { atMs } = subscription;
     if (atMs >= 0) at(atMs, () => subscribe(world, subscription));
   }
+  for (const client of plan.clients) if (client.atMs >= 0) at(client.atMs, () => world.connect(client));
 }
 
-function subscribe(world: World, { pod, topic, channels, staysMs }: PlannedSubscription): void {
-  const subscriber = world.subscribe(pod, topic, channels);
+function subscribe(world: World, subscription: PlannedSubscription): void {
+  const subscriber = world.subscribe(subscription);
+  const { staysMs } = subscription;
   if (subscriber === undefined || staysMs === undefined) return;
   world.time.after(staysMs, undefined, () => world.unsubscribe(subscriber));
 }
@@ -157,6 +161,7 @@ function isSettled(world: World): boolean {
   return (
     world.kafka.group(GROUP).isStable &&
     world.livePods.every(({ isReady }) => isReady) &&
+    world.clients.every((client) => client.isSettled) &&
     world.subscribers.every(
       ({ pod, joinedAt, endedAt }) =>
         joinedAt !== undefined || endedAt !== undefined || !world.livePods.some(({ name }) => name === pod),
@@ -164,19 +169,19 @@ function isSettled(world: World): boolean {
   );
 }
 
-function unready({ livePods }: World): string {
-  return livePods
-    .filter(({ isReady }) => !isReady)
-    .map((pod: SimulatedPod) => pod.name)
-    .join(', ');
+function unready({ livePods, clients }: World): string {
+  const pods: readonly (SimulatedPod | SimulatedClient)[] = livePods.filter(({ isReady }) => !isReady);
+  return [...pods, ...clients.filter((client) => !client.isSettled)].map(({ name }) => name).join(', ');
 }
 
-function summaryOf({ ledger, subscribers, pods }: World): Summary {
+function summaryOf({ ledger, subscribers, clients, pods }: World): Summary {
+  const all = [...subscribers, ...clients];
   return {
     events: ledger.events.length,
     pods: pods.length,
-    deliveries: subscribers.reduce((sum, { deliveries }) => sum + deliveries.length, 0),
-    told: subscribers.reduce((sum, { told }) => sum + told.length, 0),
+    deliveries: all.reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    told: all.reduce((sum, { told }) => sum + told.length, 0),
+    resumed: clients.reduce((sum, { resumed }) => sum + resumed, 0),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Plan } from './faults/plan.ts';
 import { restrict, type Selection } from './restrict.ts';
 
 /** The parts of a plan that are lists, in the order in which they are made smaller. */
-const LISTS = ['faults', 'subscriptions', 'events'] as const;
+const LISTS = ['faults', 'subscriptions', 'clients', 'events'] as const;
 
 /** Enough for a plan of usual size; a shrink that is not complete is still one. */
 const MOST_RUNS = 150;

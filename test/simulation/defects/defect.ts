@@ -1,3 +1,4 @@
+import type { HistoryPosition, HistoryRead } from '../../../src/bus/history.ts';
 import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
 import type { Starts } from '../kafka/member.ts';
@@ -9,5 +10,9 @@ export interface Defect {
   readonly publisher?: (real: Publisher, commands: CommandConnection) => Publisher;
   /** Changes each message before the hub gets it. */
   readonly read?: (payload: Buffer | string) => string;
+  /** Changes what the hub reads of a history. */
+  readonly history?: (read: HistoryRead) => HistoryRead;
+  /** Changes where the hub finds that a topic stands. */
+  readonly position?: (position: HistoryPosition) => HistoryPosition;
   readonly starts?: () => Starts;
 }

@@ -2,13 +2,15 @@ import {
   TransactionRefused,
   type Command,
   type CommandConnection,
-  type Reply,
 } from '../../../src/bus/redis/connection.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
+import { changed } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
+import { HISTORY_DEFECTS } from './history-defects.ts';
 
 /** Defects that the gateway had, or might have. The simulation has to find each of them. */
 export const DEFECTS: Readonly<Record<string, Defect>> = {
+  ...HISTORY_DEFECTS,
   'publications are acknowledged up to the first failure, though Redis ran later ones': {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },
@@ -68,37 +70,6 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     read: unlikeAllOthers(),
   },
 };
-
-interface Changes {
-  readonly isSent?: (command: Command) => boolean;
-  readonly reply?: (command: Command, reply: Reply) => Reply;
-}
-
-/** A connection that leaves out some commands, as if they had been run, and changes some replies. */
-function changed(
-  real: CommandConnection,
-  { isSent = () => true, reply = (_command, own) => own }: Changes,
-): CommandConnection {
-  const through =
-    (run: (commands: readonly Command[]) => Promise<readonly Reply[]>) =>
-    async (commands: readonly Command[]): Promise<readonly Reply[]> => {
-      const sent = await run(commands.filter(isSent));
-      let next = 0;
-      return commands.map((command): Reply => {
-        if (!isSent(command)) return { value: 0 };
-        const own = sent[next] ?? { value: null };
-        next += 1;
-        return reply(command, own);
-      });
-    };
-  return {
-    start: (listener) => real.start(listener),
-    stop: () => real.stop(),
-    reconnect: () => real.reconnect(),
-    send: through((commands) => real.send(commands)),
-    transact: through((commands) => real.transact(commands)),
-  };
-}
 
 function isAnnouncement([name, channel]: Command): boolean {
   return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;

@@ -20,6 +20,11 @@ const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   'frozen-pod': 3,
   'killed-pod': 3,
   'rolled-pod': 2,
+  'older-pod': 1,
+  'redis-frozen': 2,
+  evicted: 2,
+  'cut-client': 1,
+  storm: 1,
   'brokers-away': 1,
   'cut-off-from-kafka': 2,
   'more-partitions': 2,
@@ -30,13 +35,40 @@ const KINDS = (Object.keys(WEIGHTS) as FaultKind[]).flatMap((kind) =>
   Array.from({ length: WEIGHTS[kind] }, () => kind),
 );
 
+/** Commands of transactions, and of scripts at their beginning, in their middle and at their end. */
+const REFUSED = [
+  'publish',
+  'set',
+  'get',
+  'pubsub',
+  'role',
+  'eval',
+  'hmget',
+  'exists',
+  'rpushx',
+  'rpush',
+  'ltrim',
+  'pexpire',
+  'lrange',
+  'hset',
+];
+
 const TOPICS: readonly TopicName[] = ['news', 'bids'];
 
 /** Short ones fall between two beats of the gateway, long ones outlast its timeouts. */
 const DURATIONS = [20, 200, 1_000, 3_000, 8_000, 15_000];
 
+const drawDuration = (random: Random): number => Math.round(random.pick(DURATIONS) * (0.5 + random.next()));
+
+export function drawCut(random: Random, atMs: number): Fault {
+  const forMs = drawDuration(random);
+  return random.chance(0.2)
+    ? { kind: 'storm', atMs, forMs }
+    : { kind: 'cut-client', atMs, forMs, client: random.between(0, 3) };
+}
+
 export function drawFault(random: Random, atMs: number): Fault {
-  const forMs = Math.round(random.pick(DURATIONS) * (0.5 + random.next()));
+  const forMs = drawDuration(random);
   const pod = random.between(0, 2);
   const kind = random.pick(KINDS);
   switch (kind) {
@@ -57,6 +89,8 @@ export function drawFault(random: Random, atMs: number): Fault {
     case 'busy':
       return { kind, atMs, forMs, probability: random.pick([0.1, 0.5, 1]) };
     case 'no-memory':
+    case 'older-pod':
+    case 'redis-frozen':
     case 'brokers-away':
       return { kind, atMs, forMs };
     case 'not-permitted':
@@ -64,7 +98,7 @@ export function drawFault(random: Random, atMs: number): Fault {
         kind,
         atMs,
         forMs,
-        command: random.pick(['publish', 'set', 'get', 'pubsub', 'role']),
+        command: random.pick(REFUSED),
       };
     case 'slow-link':
       return { kind, atMs, forMs, pod, latencyMs: random.pick([20, 200, 2_000]) };
@@ -81,6 +115,17 @@ export function drawFault(random: Random, atMs: number): Fault {
       return { kind, atMs, pod, direction: random.pick(['to', 'from', 'both']) };
     case 'killed-pod':
       return { kind, atMs, forMs, pod, silently: random.chance(0.3) };
+    case 'evicted':
+      return {
+        kind,
+        atMs,
+        topic: random.pick(TOPICS),
+        what: random.pick(['list', 'list', 'state', 'version']),
+        list: random.between(0, 3),
+      };
+    case 'cut-client':
+    case 'storm':
+      return drawCut(random, atMs);
     case 'more-partitions':
       return { kind, atMs, topic: random.pick(TOPICS), count: random.between(1, 3) };
     case 'topic-made-anew':

@@ -1,3 +1,5 @@
+import type { TopicName } from '../world/graph.ts';
+
 /** One thing that goes wrong, as it is drawn from the seed. It rights itself after its time. */
 export type Fault = FaultOf & {
   /** ms after the first event */
@@ -38,9 +40,24 @@ type FaultOf =
   | ({ readonly kind: 'frozen-pod' } & Lasting & OfPod)
   | ({ readonly kind: 'killed-pod'; readonly silently: boolean } & Lasting & OfPod)
   | ({ readonly kind: 'rolled-pod' } & OfPod)
+  /** A pod of a version that knows no history takes part for a while. */
+  | ({ readonly kind: 'older-pod' } & Lasting)
+  /** The process stands still, and goes on after that with what it was sent. */
+  | ({ readonly kind: 'redis-frozen' } & Lasting)
+  | {
+      readonly kind: 'evicted';
+      readonly topic: TopicName;
+      readonly what: 'list' | 'state' | 'version';
+      /** Which of its lists. */
+      readonly list: number;
+    }
+  /** The client that has this number connects again after a while. */
+  | ({ readonly kind: 'cut-client'; readonly client: number } & Lasting)
+  /** All clients are cut at once, and connect again at once. */
+  | ({ readonly kind: 'storm' } & Lasting)
   | ({ readonly kind: 'brokers-away' } & Lasting)
   | ({ readonly kind: 'cut-off-from-kafka' } & Lasting & OfPod)
-  | { readonly kind: 'more-partitions'; readonly topic: 'news' | 'bids'; readonly count: number }
-  | { readonly kind: 'topic-made-anew'; readonly topic: 'news' | 'bids'; readonly partitions: number };
+  | { readonly kind: 'more-partitions'; readonly topic: TopicName; readonly count: number }
+  | { readonly kind: 'topic-made-anew'; readonly topic: TopicName; readonly partitions: number };
 
 export type FaultKind = Fault['kind'];

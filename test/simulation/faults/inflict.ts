@@ -1,4 +1,5 @@
 import { LATENCY_MS } from '../redis/network.ts';
+import { PREFIX } from '../world/pod-settings.ts';
 import type { SimulatedPod } from '../world/pod.ts';
 import { GROUP, type World } from '../world/world.ts';
 import type { Fault } from './fault.ts';
@@ -26,9 +27,11 @@ function inflictOnAll(world: World, fault: Fault): void {
       redis.lagMs = fault.lagMs;
       // What is written from now on is under way while the failover comes.
       repairs.after(fault.lagMs, () => {
+        const formerMaster = redis.master.name;
         const done = redis.failOver(fault);
         // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
-        ledger.losses.push({ at: done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now });
+        const at = done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now;
+        ledger.losses.push({ at, ...(done && { failover: { formerMaster, at: time.now } }) });
         world.trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
       });
       return;
@@ -57,6 +60,31 @@ function inflictOnAll(world: World, fault: Fault): void {
           : undefined,
       );
       return;
+    case 'redis-frozen':
+      redis.freeze(fault.forMs);
+      return;
+    case 'evicted': {
+      const key = evictedBy(fault, redis.master.data.keys);
+      world.trace.add('fault', () => `${key ?? 'nothing'} is evicted`);
+      if (key !== undefined && redis.master.alive) redis.master.evict(key);
+      return;
+    }
+    case 'older-pod': {
+      const pod = world.startPod({ isOlder: true });
+      repairs.after(fault.forMs, () => {
+        if (pod.isLive) time.after(0, pod.owner, () => void pod.stop());
+      });
+      return;
+    }
+    case 'cut-client':
+    case 'storm': {
+      const cut =
+        fault.kind === 'storm' ? world.clients : world.clients.slice(fault.client, fault.client + 1);
+      for (const client of cut) {
+        if (client.cut()) repairs.after(fault.forMs, () => client.connect());
+      }
+      return;
+    }
     case 'brokers-away':
       kafka.isAvailable = false;
       repairs.after(fault.forMs, () => (kafka.isAvailable = true));
@@ -131,6 +159,18 @@ function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
     default:
       throw new Error(`expected a fault of one pod, got ${fault.kind}`);
   }
+}
+
+/** Names as those of src/bus/redis/names.ts. */
+function evictedBy(
+  { topic, what, list }: Extract<Fault, { kind: 'evicted' }>,
+  keys: readonly string[],
+): string | undefined {
+  if (what === 'version') return keys.find((key) => key === `${PREFIX}@version:${topic}`);
+  const state = `${PREFIX}@history:{${topic}}`;
+  if (what === 'state') return keys.find((key) => key === state);
+  const lists = keys.filter((key) => key.startsWith(`${state}:`));
+  return lists[list % lists.length];
 }
 
 function refuse(

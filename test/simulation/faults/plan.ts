@@ -1,6 +1,7 @@
+import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
-import type { TopicName } from '../world/graph.ts';
-import { drawFault } from './draw.ts';
+import type { FieldName, TopicName } from '../world/graph.ts';
+import { drawCut, drawFault } from './draw.ts';
 import type { Fault } from './fault.ts';
 
 interface PlannedEvent {
@@ -14,10 +15,21 @@ export interface PlannedSubscription {
   /** Below 0: before the first event. */
   readonly atMs: number;
   readonly pod: number;
+  readonly field: FieldName;
   readonly topic: TopicName;
   readonly channels: readonly string[] | undefined;
   /** How long until it leaves; undefined: to the end. */
   readonly staysMs: number | undefined;
+}
+
+/** A client that resumes. */
+export interface PlannedClient {
+  readonly atMs: number;
+  readonly field: FieldName;
+  readonly topic: TopicName;
+  readonly channels: readonly string[] | undefined;
+  /** How long it takes for a message. */
+  readonly takesMs: number;
 }
 
 /** All that a run does, drawn from its seed before it begins: so parts of it can be left out. */
@@ -28,11 +40,17 @@ export interface Plan {
   readonly sessionSeconds: number;
   readonly events: readonly PlannedEvent[];
   readonly subscriptions: readonly PlannedSubscription[];
+  readonly clients: readonly PlannedClient[];
+  /** Of the topics that have one. */
+  readonly histories: Readonly<Partial<Record<TopicName, HistorySettings>>>;
   readonly faults: readonly Fault[];
 }
 
 /** Events and faults come within this time: ms. */
 export const BUSY_MS = 15_000;
+
+/** A history that keeps all of a run. */
+export const AMPLE = { size: 500, ttlMs: 600_000 } as const;
 
 const CHANNELS = ['a', 'b', 'c'];
 const MOST_FAULTS = 4;
@@ -42,16 +60,31 @@ export function planOf(seed: number): Plan {
   const pods = random.between(2, 3);
   const faults = Array.from({ length: random.between(1, MOST_FAULTS) }, () =>
     drawFault(random, random.between(0, BUSY_MS)),
-  ).toSorted((one, other) => one.atMs - other.atMs);
+  );
+  faults.push(...drawCuts(random, faults));
+  faults.sort((one, other) => one.atMs - other.atMs);
+  const histories = drawHistories(random);
   return {
     seed,
     pods,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
     events: drawEvents(random, faults),
-    subscriptions: Array.from({ length: random.between(3, 7) }, () => drawSubscription(random, pods)),
+    subscriptions: Array.from({ length: random.between(2, 5) }, () =>
+      drawSubscription(random, pods, histories),
+    ),
+    clients: Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+    histories,
     faults,
   };
+}
+
+/** Clients are cut more often than anything else, half of the time close to another fault. */
+function drawCuts(random: Random, faults: readonly Fault[]): Fault[] {
+  return Array.from({ length: random.between(0, 3) }, () => {
+    const near = random.chance(0.5) ? random.pick(faults).atMs : random.next() * BUSY_MS;
+    return drawCut(random, Math.round(Math.max(0, near + (random.next() - 0.5) * 1_000)));
+  });
 }
 
 /** Some at any time, and some close to a fault, which is where they are lost. */
@@ -74,16 +107,45 @@ function drawEvents(random: Random, faults: readonly Fault[]): PlannedEvent[] {
     }));
 }
 
-function drawSubscription(random: Random, pods: number): PlannedSubscription {
+function drawSubscription(random: Random, pods: number, histories: Plan['histories']): PlannedSubscription {
+  return {
+    ...drawAsked(random, histories),
+    atMs: drawBegin(random),
+    pod: random.between(0, pods - 1),
+    staysMs: random.chance(0.2) ? random.next() * BUSY_MS : undefined,
+  };
+}
+
+function drawClient(random: Random, histories: Plan['histories']): PlannedClient {
+  return {
+    ...drawAsked(random, histories),
+    atMs: drawBegin(random),
+    takesMs: random.chance(0.2) ? random.pick([5, 50, 300]) : 0,
+  };
+}
+
+function drawAsked(random: Random, histories: Plan['histories']) {
   const topic = random.pick<TopicName>(['news', 'bids']);
   const some = CHANNELS.filter(() => random.chance(0.5));
   const picked = topic === 'news' ? [random.pick(CHANNELS)] : some;
-  const atMs = random.chance(0.7) ? -1 : random.next() * BUSY_MS;
-  return {
-    atMs,
-    pod: random.between(0, pods - 1),
-    topic,
-    channels: random.chance(0.3) || picked.length === 0 ? undefined : picked,
-    staysMs: random.chance(0.2) ? random.next() * BUSY_MS : undefined,
-  };
+  const channels = random.chance(0.3) || picked.length === 0 ? undefined : picked;
+  const last = topic === 'news' ? 'lastNews' : 'lastBids';
+  const field: FieldName = histories[topic]?.keepsAll === true && random.chance(0.5) ? last : topic;
+  return { topic, field, channels };
+}
+
+const drawBegin = (random: Random): number => (random.chance(0.7) ? -1 : random.next() * BUSY_MS);
+
+/** Most keep enough for all that a run has; of others, clients may be away for longer than is kept. */
+function drawHistories(random: Random): Plan['histories'] {
+  const histories: Partial<Record<TopicName, HistorySettings>> = {};
+  for (const topic of ['news', 'bids'] as const) {
+    if (random.chance(0.25)) continue;
+    histories[topic] = {
+      size: random.pick([1, 3, 10, AMPLE.size, AMPLE.size, AMPLE.size]),
+      ttlMs: random.pick([4_000, 20_000, AMPLE.ttlMs, AMPLE.ttlMs, AMPLE.ttlMs]),
+      keepsAll: random.chance(0.25),
+    };
+  }
+  return histories;
 }

@@ -1,30 +1,44 @@
 import type { LedgerEvent } from '../world/ledger.ts';
-import type { SimulatedSubscriber } from '../world/subscriber.ts';
 import type { World } from '../world/world.ts';
-import { isUncovered } from './uncovered.ts';
+import { outOfPlace } from './cursors.ts';
+import { needless } from './needless.ts';
+import type { Receiver } from './receiver.ts';
+import { isUncovered, mayComeAgain } from './uncovered.ts';
 
 /** @returns what the promises forbid and has happened all the same: nothing lost untold, doubled or out of order */
 export function judge(world: World): string[] {
-  return world.subscribers.flatMap((subscriber) => [
-    ...unexpected(world, subscriber),
-    ...missing(world, subscriber),
-  ]);
+  const receivers: readonly Receiver[] = [...world.subscribers, ...world.clients];
+  return [
+    ...receivers.flatMap((receiver) => [
+      ...unexpected(world, receiver),
+      ...missing(world, receiver),
+      ...needless(world, receiver),
+    ]),
+    ...world.clients.flatMap((client) => outOfPlace(world, client)),
+  ];
 }
 
-function unexpected({ ledger }: World, { name, pod, deliveries, faults }: SimulatedSubscriber): string[] {
+function unexpected(world: World, receiver: Receiver): string[] {
+  const { ledger } = world;
+  const { name, pod, field, topic, deliveries, faults } = receiver;
   const violations = faults.map((fault) => `${name} on ${pod} got ${fault}`);
-  const seen = new Set<number>();
+  const seen = new Set<string>();
   const last = new Map<string, number>();
-  for (const { number } of deliveries) {
+  for (const { number, tellings } of deliveries) {
     const event = ledger.events[number - 1];
     if (event === undefined) {
       violations.push(`${name} on ${pod} got ${number}, which was never produced`);
       continue;
     }
-    if (seen.has(number)) violations.push(`${name} on ${pod} got ${number} twice`);
-    seen.add(number);
-    // Per channel and partition, and a topic that is made anew begins again.
-    const order = `${event.topicId}/${event.partition}/${event.channel}`;
+    // One that begins with the last events gets them again where it has to begin anew, and has been told.
+    const part = field === topic ? '' : String(tellings);
+    const id = `${part} ${number}`;
+    if (seen.has(id)) {
+      if (mayComeAgain(world, receiver, event)) continue;
+      violations.push(`${name} on ${pod} got ${number} twice`);
+    }
+    seen.add(id);
+    const order = `${part} ${orderOf(event)}`;
     const before = last.get(order) ?? -1;
     if (event.offset < before) {
       violations.push(`${name} on ${pod} got ${number} (${order}/${event.offset}) after offset ${before}`);
@@ -34,13 +48,14 @@ function unexpected({ ledger }: World, { name, pod, deliveries, faults }: Simula
   return violations;
 }
 
-function missing(world: World, subscriber: SimulatedSubscriber): string[] {
-  const { name, pod, joinedAt = Infinity, endedAt = Infinity, told } = subscriber;
-  const got = new Set(subscriber.deliveries.map(({ number }) => number));
+function missing(world: World, receiver: Receiver): string[] {
+  const { name, pod, endedAt = Infinity, told } = receiver;
+  const got = new Set(receiver.deliveries.map(({ number }) => number));
+  const isOwed = owedTo(world, receiver);
   return world.ledger.events
-    .filter((event) => isFor(subscriber, event) && event.at > joinedAt && !got.has(event.number))
-    .filter((event) => event.isProbe || !told.some((at) => at >= event.at))
-    .filter((event) => (event.isProbe ? endedAt === Infinity : !isUncovered(world, subscriber, event)))
+    .filter((event) => isFor(receiver, event) && isOwed(event) && !got.has(event.number))
+    .filter((event) => event.isProbe || !told.some(({ at }) => at >= event.at))
+    .filter((event) => (event.isProbe ? endedAt === Infinity : !isUncovered(world, receiver, event)))
     .map(
       ({ number, topicId, partition, offset, at, isProbe }) =>
         `${name} on ${pod} missed ${isProbe ? 'the probe ' : ''}${number} (${topicId}/${partition}/${offset}, ` +
@@ -48,6 +63,23 @@ function missing(world: World, subscriber: SimulatedSubscriber): string[] {
     );
 }
 
-function isFor(subscriber: SimulatedSubscriber, { topic, channel, malformed }: LedgerEvent): boolean {
-  return !malformed && subscriber.wants(topic, channel);
+/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them. */
+function owedTo({ ledger }: World, receiver: Receiver): (event: LedgerEvent) => boolean {
+  const { field, topic, joinedAt = Infinity, deliveries } = receiver;
+  const first = new Map<string, number>();
+  for (const { number } of field === topic ? [] : deliveries) {
+    const event = ledger.events[number - 1];
+    if (event === undefined) continue;
+    first.set(orderOf(event), Math.min(event.offset, first.get(orderOf(event)) ?? Infinity));
+  }
+  return (event) => event.at > joinedAt || event.offset > (first.get(orderOf(event)) ?? Infinity);
+}
+
+/** Per channel and partition, and a topic that is made anew begins again. */
+function orderOf({ topicId, partition, channel }: LedgerEvent): string {
+  return `${topicId}/${partition}/${channel}`;
+}
+
+function isFor(receiver: Receiver, { topic, channel, malformed }: LedgerEvent): boolean {
+  return !malformed && receiver.wants(topic, channel);
 }

@@ -5,4 +5,6 @@ export interface Summary {
   readonly deliveries: number;
   /** How often a subscriber was told that events may be missing. */
   readonly told: number;
+  /** How often a client has connected again and missed nothing. */
+  readonly resumed: number;
 }

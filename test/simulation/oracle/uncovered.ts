@@ -1,22 +1,26 @@
 import type { LedgerEvent } from '../world/ledger.ts';
-import type { SimulatedSubscriber } from '../world/subscriber.ts';
 import type { World } from '../world/world.ts';
+import type { Receiver } from './receiver.ts';
 
 /** A pod tells what Redis has lost within this time: its reply timeout, and the time that others are given. */
 const TELLING_MS = 15_000;
 
+/** A replica may lack what was written so long before it became the master. */
+const LONGEST_LAG_MS = 3_000;
+
 /** Whether the promises do not cover that this subscriber gets this event. Each of them is a limit of the gateway. */
-export function isUncovered(world: World, subscriber: SimulatedSubscriber, event: LedgerEvent): boolean {
+export function isUncovered(world: World, subscriber: Receiver, event: LedgerEvent): boolean {
   return (
     isGone(subscriber) ||
     isDeleted(world, event) ||
     startedAtItsEnd(world, event) ||
-    isLostWithItsPublisher(world, subscriber, event)
+    isLostWithItsPublisher(world, subscriber, event) ||
+    isBehindALostBranch(world, event)
   );
 }
 
 /** The subscriber left, or its pod ended, perhaps before it could be told: its client connects elsewhere, and fetches anew. */
-function isGone({ endedAt }: SimulatedSubscriber): boolean {
+function isGone({ endedAt }: Receiver): boolean {
   return endedAt !== undefined;
 }
 
@@ -48,7 +52,7 @@ function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent)
  */
 function isLostWithItsPublisher(
   { ledger, pods }: World,
-  { group }: SimulatedSubscriber,
+  { group }: Receiver,
   { number, at: producedAt }: LedgerEvent,
 ): boolean {
   const attempts = ledger.attempts.get(number) ?? [];
@@ -61,4 +65,39 @@ function isLostWithItsPublisher(
     const endedAt = publisher?.endedAt ?? Infinity;
     return ledger.losses.some((loss) => loss.at >= at && loss.at > endedAt - TELLING_MS);
   });
+}
+
+/**
+ * Of a topic with history: the former master had given sequences that the new one gave again, to other events. A pod that
+ * had heard the former ones finds that Redis holds as much as it has heard, and a client that its cursor has been reached.
+ */
+function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent): boolean {
+  if (plan.histories[topic] === undefined) return false;
+  const attempts = [...ledger.attempts].flatMap(([number, some]) =>
+    ledger.events[number - 1]?.topic === topic ? some : [],
+  );
+  return ledger.losses.some(({ at: lostAt, failover }) => {
+    if (failover === undefined) return false;
+    const [from, to] = [failover.at - LONGEST_LAG_MS, lostAt + TELLING_MS];
+    const isWithin = (time: number): boolean => time > from && time <= to;
+    return (
+      isWithin(at) &&
+      attempts.some((attempt) => attempt.server === failover.formerMaster && isWithin(attempt.at))
+    );
+  });
+}
+
+/**
+ * Its publisher had not been acknowledged it, and has published it again, where Redis did not know it any more: it has lost
+ * it, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or from what
+ * was kept, gets it again, and has been told that events may be missing.
+ */
+export function mayComeAgain(
+  { ledger, plan }: World,
+  { told }: Receiver,
+  { number, topic, at }: LedgerEvent,
+): boolean {
+  const attempts = ledger.attempts.get(number) ?? [];
+  const isForgotten = plan.histories[topic] === undefined || ledger.losses.some((loss) => loss.at >= at);
+  return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);
 }

@@ -52,6 +52,8 @@ export class SimulatedRedis implements CommandTarget {
   #replicationId: string;
   #replicationIds = 0;
   #data: Keyspace;
+  /** What the process is to do once it is not frozen any more. */
+  #heldBack: (() => void)[] | undefined;
   #replication: Replication | undefined;
   /** Where the server gets its data from, as a replica. */
   #source: Replication | undefined;
@@ -76,9 +78,27 @@ export class SimulatedRedis implements CommandTarget {
     return this.time.now;
   }
 
+  /** The process stands still: what it is sent waits. */
+  freeze(): void {
+    this.#heldBack ??= [];
+  }
+
+  thaw(): void {
+    const waiting = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const run of waiting) run();
+  }
+
+  /** Runs at once, or when the process is not frozen any more. */
+  whenRunning(run: () => void): void {
+    if (this.#heldBack === undefined) run();
+    else this.#heldBack.push(run);
+  }
+
   /** The process ends; all connections with it. */
   crash({ silent = false } = {}): void {
     this.alive = false;
+    this.#heldBack = undefined;
     this.silent = silent;
     for (const end of this.accepted) end(silent);
     this.accepted.clear();
@@ -258,7 +278,8 @@ export class SimulatedRedis implements CommandTarget {
     if (link === undefined || !link.open) return;
     link.arrivesAt = Math.max(link.arrivesAt, this.time.now + link.lagMs);
     this.time.at(link.arrivesAt, undefined, () => {
-      if (link.open && link.replica.alive) link.replica.#run(name, args);
+      if (!link.open || !link.replica.alive) return;
+      link.replica.whenRunning(() => link.replica.#run(name, args));
     });
   }
 

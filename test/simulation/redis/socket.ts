@@ -150,7 +150,7 @@ export class Socket {
 
   #atServer(run: () => void): void {
     this.#toServerAt = Math.max(this.#toServerAt, this.#network.arrival(this.#route));
-    this.#network.time.at(this.#toServerAt, undefined, run);
+    this.#network.time.at(this.#toServerAt, undefined, () => this.server.whenRunning(run));
   }
 
   #atPod(run: () => void): void {

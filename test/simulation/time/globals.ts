@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
 const real = {
@@ -11,6 +13,9 @@ const real = {
 const realNow = Date.now;
 const realRandom = Math.random;
 const realPerformanceNow = performance.now;
+const realTimers = { setTimeout: timers.setTimeout, setImmediate: timers.setImmediate };
+const { crypto } = globalThis;
+const realRandomValues = crypto.getRandomValues.bind(crypto);
 
 /** What setTimeout returns, as far as it is used. */
 class Handle {
@@ -54,8 +59,8 @@ const clear = (handle: Handle | undefined): void => handle?.cancel?.();
 type Callback = (...args: unknown[]) => void;
 
 /**
- * Makes the global timers, clocks and Math.random those of the simulation. Timers of `node:timers/promises` stay real:
- * code that waits by them can't be simulated.
+ * Makes timers, clocks and randomness those of the simulation: the global ones, and setTimeout and setImmediate of
+ * `node:timers/promises`, which must not be given signals.
  *
  * @returns gives the real ones back
  */
@@ -81,9 +86,22 @@ export function replaceGlobals(time: VirtualTime, random: () => number): () => v
   });
   Date.now = () => Math.floor(time.now);
   Math.random = random;
+  Object.assign(timers, {
+    setTimeout: (ms: number) => new Promise((resolve) => later(resolve, ms)),
+    setImmediate: () => new Promise((resolve) => soon(resolve)),
+  });
+  syncBuiltinESMExports();
+  crypto.getRandomValues = (values) => {
+    if (values instanceof Uint32Array) values.forEach((_, at) => (values[at] = random() * 2 ** 32));
+    else throw new Error('expected a Uint32Array to be filled with random numbers');
+    return values;
+  };
   performance.now = () => time.elapsed;
   return () => {
     Object.assign(globalThis, real);
+    Object.assign(timers, realTimers);
+    syncBuiltinESMExports();
+    crypto.getRandomValues = realRandomValues;
     Date.now = realNow;
     Math.random = realRandom;
     performance.now = realPerformanceNow;

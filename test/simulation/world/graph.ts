@@ -10,25 +10,31 @@ export interface SimulatedGraph {
   readonly graph: LoadedGraph;
   readonly executor: Executor;
   readonly contexts: Contexts;
-  /** The subscription to each topic. */
-  readonly operations: ReadonlyMap<TopicName, Operation>;
+  /** The subscription to each field. */
+  readonly operations: ReadonlyMap<FieldName, Operation>;
 }
 
 export type TopicName = 'news' | 'bids';
 
-const QUERIES: Readonly<Record<TopicName, string>> = {
+/** The others begin with the last events of their topic. */
+export type FieldName = TopicName | 'lastNews' | 'lastBids';
+
+/** In each the event is called as its topic. */
+const QUERIES: Readonly<Record<FieldName, string>> = {
   news: 'subscription ($channel: ID) { news(channel: $channel) { number } }',
   bids: 'subscription ($channel: [ID!]) { bids(channel: $channel) { number } }',
+  lastNews: 'subscription ($channel: ID) { news: lastNews(channel: $channel) { number } }',
+  lastBids: 'subscription ($channel: [ID!]) { bids: lastBids(channel: $channel) { number } }',
 };
 
 export async function loadSimulatedGraph(): Promise<SimulatedGraph> {
   const graph = await loadGraph(path.join(import.meta.dirname, 'graph'));
   const executor = new Executor({ schema: graph.schema, cacheSize: 10, log: createLog('silent') });
-  const operations = new Map<TopicName, Operation>();
-  for (const topic of ['news', 'bids'] as const) {
-    const operation = executor.prepare(QUERIES[topic]);
+  const operations = new Map<FieldName, Operation>();
+  for (const field of Object.keys(QUERIES) as FieldName[]) {
+    const operation = executor.prepare(QUERIES[field]);
     if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
-    operations.set(topic, operation);
+    operations.set(field, operation);
   }
   return { graph, executor, contexts: new Contexts({}, { bind: () => ({}) }, Date.now), operations };
 }

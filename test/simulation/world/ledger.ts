@@ -21,6 +21,8 @@ export interface LedgerEvent {
 export interface Attempt {
   readonly pod: string;
   readonly at: number;
+  /** The Redis that it was sent to. */
+  readonly server: string | undefined;
   acknowledged: boolean;
 }
 
@@ -35,6 +37,11 @@ interface PassedOver {
 /** When Redis lost what it had acknowledged, or may have. */
 export interface Loss {
   readonly at: number;
+  /** Another server has become the master. */
+  readonly failover?: {
+    readonly formerMaster: string;
+    readonly at: number;
+  };
 }
 
 /** A pod has looked where the partitions of a topic start: at each join of its group. */

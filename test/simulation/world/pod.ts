@@ -1,4 +1,5 @@
 import type { Listener, Subscription } from '../../../src/bus/bus.ts';
+import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
 import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
@@ -15,8 +16,11 @@ import type { Defect } from '../defects/defect.ts';
 import type { SimulatedConnection } from '../redis/connection.ts';
 import { simulatedClock } from '../time/simulated-clock.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
-import type { SimulatedGraph } from './graph.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { ClientPod, SimulatedClient } from './client.ts';
+import type { FieldName, SimulatedGraph, TopicName } from './graph.ts';
 import type { Ledger } from './ledger.ts';
+import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, PREFIX, TIMING } from './pod-settings.ts';
 import type { SimulatedSubscriber } from './subscriber.ts';
 import type { Trace } from './trace.ts';
 
@@ -29,39 +33,28 @@ interface PodOptions {
   readonly listening: ListeningConnection & SimulatedConnection;
   readonly driver: KafkaDriver;
   readonly sessionSeconds: number;
+  /** By topic; none for a pod of a version that does not know them. */
+  readonly histories: ReadonlyMap<string, HistorySettings>;
   /** What is wrong with this pod on purpose. */
   readonly defect: Defect;
   readonly ledger: Ledger;
   readonly trace: Trace;
 }
 
-const PREFIX = 'sim:';
-
-/** Few enough that a run does not last long. */
-const LINGER_MS = 2_000;
-
-/** As the source's own, but for fewer fetches that bring nothing, and new partitions that are found sooner. */
-const TIMING = {
-  heartbeatMs: 1_500,
-  rebalanceTimeoutMs: 30_000,
-  fetchWaitMs: 3_000,
-  metadataMaxAgeMs: 5_000,
-};
-
-const NO_BUDGET = {
-  spent: 0,
-  writing: false,
-  spend: () => undefined,
-  renew: () => undefined,
-  timed: () => undefined,
-};
+/** What a subscription asks for. */
+interface Asking {
+  readonly field: FieldName;
+  readonly topic: TopicName;
+  readonly channels: readonly string[] | undefined;
+}
 
 /** One pod: the gateway's own ingest, bus and hub, over simulated connections. */
-export class SimulatedPod {
+export class SimulatedPod implements ClientPod {
   readonly owner: Owner;
   readonly commands: PodOptions['commands'];
   readonly listening: PodOptions['listening'];
   readonly subscribers: SimulatedSubscriber[] = [];
+  readonly connections = new Set<ClientConnection>();
   /** When it was killed, or began to stop. */
   endedAt: number | undefined;
   isStopped = false;
@@ -87,6 +80,7 @@ export class SimulatedPod {
       prefix: PREFIX,
       lingerMs: LINGER_MS,
       countsSubscribers: true,
+      histories: options.histories,
       metrics,
       log,
       clock,
@@ -120,6 +114,14 @@ export class SimulatedPod {
           }),
         pause: () => this.#bus.pause(),
         resume: () => this.#bus.resume(),
+        position: (topic) => {
+          const position = this.#bus.position(topic);
+          return position && (defect.position?.(position) ?? position);
+        },
+        readHistory: async (...asked) => {
+          const read = await this.#bus.readHistory(...asked);
+          return defect.history?.(read) ?? read;
+        },
       },
       budget: NO_BUDGET,
       limiter: new FairLimiter(100, () => time.now),
@@ -156,25 +158,40 @@ export class SimulatedPod {
     this.isStopped = true;
     this.endedAt = this.#options.time.now;
     for (const subscriber of this.subscribers) this.leave(subscriber);
+    for (const connection of this.connections) connection.reconnect();
     await this.#source.stop();
     await this.#bus.stop();
   }
 
   join(subscriber: SimulatedSubscriber): void {
-    const { operations } = this.#options.shared;
-    const operation = operations.get(subscriber.topic);
-    if (operation === undefined) throw new Error(`expected a query for ${subscriber.topic}`);
-    const { channels } = subscriber;
-    const channel = subscriber.topic === 'bids' ? channels : channels?.[0];
-    const group = this.#hub.join(operation, channel === undefined ? {} : { channel }, subscriber);
+    const { operation, variables } = this.#asked(subscriber);
+    const group = this.#hub.join(operation, variables, subscriber);
     if (!(group instanceof Group)) throw new AggregateError(group, 'a subscriber could not join');
     subscriber.group = group;
     this.subscribers.push(subscriber);
     const joins = group.plan.channels.map((name) => this.#joins.get(name));
     void Promise.all(joins).then(
-      () => (subscriber.joinedAt = this.#options.time.now),
+      () => this.#noteJoined(subscriber, group),
       () => undefined, // The hub ends it.
     );
+  }
+
+  admit(connection: ClientConnection, client: SimulatedClient, cursor: unknown): void {
+    if (!this.connections.has(connection)) return;
+    if (this.isStopped) {
+      connection.reconnect();
+      return;
+    }
+    const { operation, variables } = this.#asked(client);
+    const group = this.#hub.join(operation, variables, connection, { cursor });
+    if (!(group instanceof Group)) throw new AggregateError(group, 'a client could not join');
+    connection.group = group;
+    client.group = group;
+  }
+
+  dismiss(connection: ClientConnection): void {
+    this.connections.delete(connection);
+    if (connection.group !== undefined) this.#hub.leave(connection.group, connection);
   }
 
   leave(subscriber: SimulatedSubscriber): void {
@@ -193,9 +210,24 @@ export class SimulatedPod {
     this.endedAt = time.now;
     this.owner.state = 'dead';
     for (const subscriber of this.subscribers) subscriber.endedAt ??= time.now;
+    for (const connection of this.connections) connection.lose(silently ? KEEPALIVE_MS : 0);
     if (silently) return;
     this.commands.present?.close();
     this.listening.present?.close();
+  }
+
+  /** One that begins with the last events gets them first. */
+  #noteJoined(subscriber: SimulatedSubscriber, group: Group): void {
+    const { time } = this.#options;
+    if (!group.isResuming(subscriber)) subscriber.joinedAt = time.now;
+    else time.after(LOOK_AGAIN_MS, this.owner, () => this.#noteJoined(subscriber, group));
+  }
+
+  #asked({ field, topic, channels }: Asking) {
+    const operation = this.#options.shared.operations.get(field);
+    if (operation === undefined) throw new Error(`expected a query for ${field}`);
+    const channel = topic === 'bids' ? channels : channels?.[0];
+    return { operation, variables: channel === undefined ? {} : { channel } };
   }
 
   #subscribe(topic: string, channel: string, listener: Listener): Subscription {
@@ -219,7 +251,8 @@ export class SimulatedPod {
       },
       publish: async (topic, batch) => {
         const attempts = batch.map((publication) => {
-          const attempt = { pod: this.name, at: time.now, acknowledged: false };
+          const server = this.commands.present?.server.name;
+          const attempt = { pod: this.name, at: time.now, server, acknowledged: false };
           const number = numberOf(publication);
           ledger.attempted(number, attempt);
           return { publication, number, attempt };

@@ -34,6 +34,14 @@ export class RedisPair {
     });
   }
 
+  /** The master stands still. */
+  freeze(forMs: number): void {
+    const { master } = this;
+    if (!master.alive) return;
+    master.freeze();
+    this.#repairs.after(forMs, () => master.thaw());
+  }
+
   /**
    * The replica becomes the master, without what was still on its way to it.
    *

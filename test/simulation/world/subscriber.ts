@@ -1,18 +1,15 @@
 import type { Group } from '../../../src/hub/group.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
-import type { TopicName } from './graph.ts';
-
-interface Delivery {
-  readonly number: number;
-  readonly at: number;
-}
+import type { Delivery, Telling } from '../oracle/receiver.ts';
+import type { FieldName, TopicName } from './graph.ts';
 
 interface Options {
   readonly name: string;
   /** Whether it is told by a result; if not, by being sent away. */
   readonly wantsGaps: boolean;
   readonly pod: string;
+  readonly field: FieldName;
   readonly topic: TopicName;
   /** Undefined: all channels. */
   readonly channels: readonly string[] | undefined;
@@ -28,13 +25,14 @@ export class SimulatedSubscriber implements Subscriber {
   readonly isBehind = false;
   readonly name: string;
   readonly pod: string;
+  readonly field: FieldName;
   readonly topic: TopicName;
   readonly channels: readonly string[] | undefined;
   readonly deliveries: Delivery[] = [];
   /** Results that are no events. */
   readonly faults: string[] = [];
   /** When it was told that events may be missing. */
-  readonly told: number[] = [];
+  readonly told: Telling[] = [];
   group: Group | undefined;
   /** When Redis had acknowledged its channels. */
   joinedAt: number | undefined;
@@ -46,6 +44,7 @@ export class SimulatedSubscriber implements Subscriber {
     this.wantsGaps = options.wantsGaps;
     this.name = options.name;
     this.pod = options.pod;
+    this.field = options.field;
     this.topic = options.topic;
     this.channels = options.channels;
   }
@@ -56,7 +55,7 @@ export class SimulatedSubscriber implements Subscriber {
       readonly extensions?: { readonly gap?: { readonly topic: string } };
     };
     if (result.extensions?.gap?.topic === this.topic) {
-      this.told.push(this.#options.now());
+      this.#tell();
       return;
     }
     const number = result.data?.[this.topic]?.number;
@@ -64,14 +63,19 @@ export class SimulatedSubscriber implements Subscriber {
       this.faults.push(json.toString());
       return;
     }
-    const delivery = { number, at: this.#options.now() };
+    const delivery = { number, tellings: this.told.length };
     this.deliveries.push(delivery);
     this.#options.onDelivery(delivery);
   }
 
   /** A real client would; this one stays, to see what else it gets. */
   reconnect(): void {
-    this.told.push(this.#options.now());
+    this.#tell();
+  }
+
+  #tell(): void {
+    const at = this.#options.now();
+    this.told.push({ at, afterMs: at - (this.joinedAt ?? at) });
   }
 
   end(): void {

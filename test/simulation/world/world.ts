@@ -1,5 +1,5 @@
 import type { Defect } from '../defects/defect.ts';
-import type { Plan } from '../faults/plan.ts';
+import type { Plan, PlannedClient, PlannedSubscription } from '../faults/plan.ts';
 import { SimulatedKafka } from '../kafka/cluster.ts';
 import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
@@ -9,8 +9,9 @@ import { SimulatedCommandConnection } from '../redis/command-connection.ts';
 import { SimulatedListeningConnection } from '../redis/listening-connection.ts';
 import { Network } from '../redis/network.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
-import type { SimulatedGraph, TopicName } from './graph.ts';
-import { Ledger } from './ledger.ts';
+import { SimulatedClient } from './client.ts';
+import type { SimulatedGraph } from './graph.ts';
+import { Ledger, type LedgerEvent } from './ledger.ts';
 import { SimulatedPod } from './pod.ts';
 import { RedisPair } from './redis-pair.ts';
 import { Repairs } from './repairs.ts';
@@ -38,11 +39,14 @@ export class World {
   readonly trace: Trace;
   readonly pods: SimulatedPod[] = [];
   readonly subscribers: SimulatedSubscriber[] = [];
+  readonly clients: SimulatedClient[] = [];
+  readonly plan: Plan;
   readonly #options: WorldOptions;
 
   constructor(options: WorldOptions) {
     const { plan, time, isTraced } = options;
     this.#options = options;
+    this.plan = plan;
     this.time = time;
     this.repairs = new Repairs(time);
     this.trace = new Trace(time, isTraced);
@@ -60,7 +64,8 @@ export class World {
     return this.pods.filter(({ isLive }) => isLive);
   }
 
-  startPod(): SimulatedPod {
+  /** @param isOlder whether it knows no history */
+  startPod({ isOlder = false } = {}): SimulatedPod {
     const { plan, shared, defect } = this.#options;
     const owner: Owner = { name: `pod${this.pods.length + 1}`, state: 'running' };
     const random = (use: string): Random => Random.of(plan.seed, `${owner.name} ${use}`);
@@ -78,6 +83,7 @@ export class World {
         this.#watched(owner, defect.starts?.()),
       ),
       sessionSeconds: plan.sessionSeconds,
+      histories: new Map(isOlder ? [] : Object.entries(plan.histories)),
       defect,
       ledger: this.ledger,
       trace: this.trace,
@@ -98,12 +104,25 @@ export class World {
     };
   }
 
-  /** @param pod by number, of those that live */
-  subscribe(
-    pod: number,
-    topic: TopicName,
-    channels: readonly string[] | undefined,
-  ): SimulatedSubscriber | undefined {
+  /** A client connects, and goes on to do so. */
+  connect({ field, topic, channels, takesMs }: PlannedClient): void {
+    const name = `resumer${this.clients.length + 1}`;
+    const client = new SimulatedClient({
+      name,
+      field,
+      topic,
+      channels,
+      takesMs,
+      time: this.time,
+      random: Random.of(this.#options.plan.seed, name),
+      pods: () => this.livePods,
+      trace: (text) => this.trace.add(name, text),
+    });
+    this.clients.push(client);
+    client.connect();
+  }
+
+  subscribe({ pod, field, topic, channels }: PlannedSubscription): SimulatedSubscriber | undefined {
     const { livePods } = this;
     const host = livePods[pod % livePods.length];
     if (host === undefined) return undefined;
@@ -112,6 +131,7 @@ export class World {
       name,
       wantsGaps: this.subscribers.length % 2 === 0,
       pod: host.name,
+      field,
       topic,
       channels,
       now: () => this.time.now,
@@ -130,7 +150,7 @@ export class World {
   }
 
   produce(
-    topic: TopicName,
+    topic: LedgerEvent['topic'],
     channel: string,
     { malformed = false, isProbe = false, partition = this.partitionOf(topic, channel) } = {},
   ): void {
@@ -149,7 +169,7 @@ export class World {
     );
   }
 
-  partitionOf(topic: TopicName, channel: string): number {
+  partitionOf(topic: LedgerEvent['topic'], channel: string): number {
     return channel.charCodeAt(0) % this.kafka.topic(topic).partitions.length;
   }
 

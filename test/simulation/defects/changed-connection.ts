@@ -1,0 +1,34 @@
+import type { Command, CommandConnection, Reply } from '../../../src/bus/redis/connection.ts';
+
+interface Changes {
+  /** What is sent in place of a command. */
+  readonly command?: (command: Command) => Command;
+  readonly isSent?: (command: Command) => boolean;
+  readonly reply?: (command: Command, reply: Reply) => Reply;
+}
+
+/** A connection that leaves out some commands, as if they had been run, and changes some replies. */
+export function changed(
+  real: CommandConnection,
+  { isSent = () => true, command: sentFor = (own) => own, reply = (_command, own) => own }: Changes,
+): CommandConnection {
+  const through =
+    (run: (commands: readonly Command[]) => Promise<readonly Reply[]>) =>
+    async (commands: readonly Command[]): Promise<readonly Reply[]> => {
+      const sent = await run(commands.filter(isSent).map(sentFor));
+      let next = 0;
+      return commands.map((command): Reply => {
+        if (!isSent(command)) return { value: 0 };
+        const own = sent[next] ?? { value: null };
+        next += 1;
+        return reply(command, own);
+      });
+    };
+  return {
+    start: (listener) => real.start(listener),
+    stop: () => real.stop(),
+    reconnect: () => real.reconnect(),
+    send: through((commands) => real.send(commands)),
+    transact: through((commands) => real.transact(commands)),
+  };
+}

@@ -1,0 +1,78 @@
+import type { HistoryRead } from '../../../src/bus/history.ts';
+import type { Reply } from '../../../src/bus/redis/connection.ts';
+import { changed } from './changed-connection.ts';
+import type { Defect } from './defect.ts';
+
+/** Defects of histories, and of clients that resume. */
+export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
+  'what was published without history does not end the epoch': scripted(
+    'if not epoch or state[3] ~= version then begin() end',
+    'if not epoch then begin() end',
+  ),
+  'events that are published again are appended again': scripted(
+    'if offset >= 0 and offset <= last then',
+    'if false then',
+  ),
+  'a channel that was not kept for a while counts as complete': scripted(
+    'if isPassedOver then',
+    'if false then',
+  ),
+  'an event is appended, and not published': scripted(
+    "redis.call('PUBLISH', ARGV[at], message)",
+    "if seq % 7 > 0 then redis.call('PUBLISH', ARGV[at], message) end",
+  ),
+  'an event is published, and not appended': scripted(
+    "redis.call(ttl > 0 and 'RPUSH' or 'RPUSHX', prefix .. ARGV[at], message)",
+    "(seq % 7 > 0 and redis.call(ttl > 0 and 'RPUSH' or 'RPUSHX', prefix .. ARGV[at], message) or 0)",
+  ),
+  'a history counts as complete however little of it is kept': {
+    commands: (real) =>
+      changed(real, { reply: ([name], reply) => (name === 'EVAL' ? allKept(reply) : reply) }),
+  },
+  'history is read without waiting for what was published before': {
+    listening: (real) => ({
+      start: (listener) => real.start(listener),
+      stop: () => real.stop(),
+      reconnect: () => real.reconnect(),
+      join: (channel, listener) => real.join(channel, listener),
+      leave: (channel) => real.leave(channel),
+      fence: async () => undefined,
+      pause: () => real.pause(),
+      resume: () => real.resume(),
+      get bytesRead() {
+        return real.bytesRead;
+      },
+    }),
+  },
+  'a replay ends before the last message that is kept': {
+    history: (read) => ({ ...read, channels: read.channels.map(withoutLast) }),
+  },
+  'a greeting’s cursor is ahead of what was heard': {
+    position: ({ epoch, sequence }) => ({ epoch, sequence: sequence + 1 }),
+  },
+};
+
+/** Runs scripts with a part that is another. */
+function scripted(part: string, other: string): Defect {
+  return {
+    commands: (real) =>
+      changed(real, {
+        command: ([name, script = '', ...args]) =>
+          name === 'EVAL' ? [name, script.replace(part, other), ...args] : [name, script, ...args],
+      }),
+  };
+}
+
+/** The reply to a JOIN, as if each list began with the topic. */
+function allKept(reply: Reply): Reply {
+  if (!('value' in reply) || !Array.isArray(reply.value)) return reply;
+  const [epoch, sequence, ...lists] = reply.value as readonly unknown[];
+  const begun = lists.map((list) =>
+    Array.isArray(list) ? [`{"h":["${String(epoch)}",0]}`, ...list.slice(1)] : list,
+  );
+  return { value: [epoch, sequence, ...begun] };
+}
+
+function withoutLast(kept: HistoryRead['channels'][number]): HistoryRead['channels'][number] {
+  return { ...kept, messages: kept.messages.slice(0, -1) };
+}

@@ -1,0 +1,24 @@
+import { parseCursor } from '../../../src/hub/resume/cursor.ts';
+import type { SimulatedClient } from '../world/client.ts';
+import type { World } from '../world/world.ts';
+
+/**
+ * @returns where a client's cursors went back: within an epoch they are in the order of the topic, unless it was told in
+ *   between that events may be missing
+ */
+export function outOfPlace({ ledger }: World, { name, deliveries }: SimulatedClient): string[] {
+  // The new master may give sequences again that its former one had given.
+  if (ledger.losses.some(({ failover }) => failover !== undefined)) return [];
+  const highest = new Map<string, number>();
+  return deliveries.flatMap(({ number, cursor, tellings }) => {
+    const position = parseCursor(cursor);
+    if (position === undefined) return [];
+    const { epoch, sequence } = position;
+    const part = `${epoch} ${tellings}`;
+    const before = highest.get(part) ?? -1;
+    highest.set(part, Math.max(before, sequence));
+    return sequence > before
+      ? []
+      : [`${name} got ${number} at ${sequence} behind ${before} of the same epoch`];
+  });
+}

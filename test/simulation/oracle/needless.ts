@@ -1,0 +1,55 @@
+import type { Fault, FaultKind } from '../faults/fault.ts';
+import { AMPLE, type Plan } from '../faults/plan.ts';
+import type { TopicName } from '../world/graph.ts';
+import type { World } from '../world/world.ts';
+import type { Receiver } from './receiver.ts';
+
+/** Through these a topic with history loses nothing. */
+const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  'kill-listeners',
+  'kill-publishers',
+  'broken-listener',
+  'broken-publisher',
+  'half-open-listener',
+  'frozen-pod',
+  'killed-pod',
+  'rolled-pod',
+  'redis-frozen',
+  'cut-client',
+  'storm',
+  'brokers-away',
+  'cut-off-from-kafka',
+  'more-partitions',
+  'topic-made-anew',
+]);
+
+/** A pod that listens to a topic for so short a time may not know yet where it stands: then it tells. */
+const JUST_JOINED_MS = 5_000;
+
+/** @returns where one was told that events may be missing, and none can have been */
+export function needless({ plan }: World, { name, pod, topic, told }: Receiver): string[] {
+  const unexcused = told.filter(({ afterMs }) => afterMs === undefined || afterMs > JUST_JOINED_MS);
+  if (unexcused.length === 0 || mayLose(plan, topic)) return [];
+  return [
+    `${name} on ${pod} was told ${unexcused.length} times that events may be missing, though all are kept`,
+  ];
+}
+
+/** A pod that can't reach Redis within so long can keep no channel that its clients ask for meanwhile. */
+const LONG_MS = 10_000;
+
+/** One way, so that a connection can't be made in time. */
+const SLOW_MS = 1_000;
+
+function isHarmless(fault: Fault): boolean {
+  if (fault.kind === 'redis-crash') return fault.keepsData;
+  if (fault.kind === 'blocked-link') return fault.forMs < LONG_MS;
+  if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
+  return HARMLESS.has(fault.kind);
+}
+
+function mayLose({ histories, faults }: Plan, topic: TopicName): boolean {
+  const history = histories[topic];
+  if (history === undefined || history.size < AMPLE.size || history.ttlMs < AMPLE.ttlMs) return true;
+  return !faults.every(isHarmless);
+}

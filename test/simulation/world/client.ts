@@ -1,0 +1,165 @@
+import { startPosition } from '../../../src/client/position.ts';
+import type { Group } from '../../../src/hub/group.ts';
+import type { Delivery, Telling } from '../oracle/receiver.ts';
+import type { Random } from '../../helpers/random.ts';
+import type { VirtualTime } from '../time/virtual-time.ts';
+import { ClientConnection, type ClientHost } from './client-connection.ts';
+import type { FieldName, TopicName } from './graph.ts';
+
+/** A pod that a client may connect to. */
+export interface ClientPod extends ClientHost {
+  /** A connection is being made to the pod. */
+  readonly connections: Set<ClientConnection>;
+  admit(connection: ClientConnection, client: SimulatedClient, cursor: unknown): void;
+}
+
+interface DeliveryAt extends Delivery {
+  readonly cursor: unknown;
+}
+
+interface Options {
+  readonly name: string;
+  readonly field: FieldName;
+  readonly topic: TopicName;
+  /** Undefined: all channels. */
+  readonly channels: readonly string[] | undefined;
+  /** How long it takes for a message: ms. */
+  readonly takesMs: number;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  /** Those that take connections. */
+  readonly pods: () => readonly ClientPod[];
+  readonly trace: (text: () => string) => void;
+}
+
+interface Received {
+  readonly data?: Readonly<Record<string, { readonly number?: number } | null>> | null;
+  readonly errors?: unknown;
+  readonly extensions?: { readonly cursor?: string; readonly recovered?: boolean };
+}
+
+/** Between the end of a connection and the next one, and where there is no pod. */
+const AGAIN_MS = { least: 20, most: 1_500 };
+
+/** A client with `sluice/client`, which resumes: on any pod, whenever its connection is lost. */
+export class SimulatedClient {
+  readonly name: string;
+  readonly field: FieldName;
+  readonly topic: TopicName;
+  readonly channels: readonly string[] | undefined;
+  readonly deliveries: DeliveryAt[] = [];
+  /** Results that are no events. */
+  readonly faults: string[] = [];
+  /** When it was told that events may be missing. */
+  readonly told: Telling[] = [];
+  /** How often it has resumed, with nothing missing. */
+  resumed = 0;
+  /** When its first subscription had begun. */
+  joinedAt: number | undefined;
+  /** It never leaves. */
+  readonly endedAt = undefined;
+  /** Of its last subscription. */
+  group: Group | undefined;
+  readonly #options: Options;
+  readonly #position: ReturnType<typeof startPosition>;
+  #connection: ClientConnection | undefined;
+  #sockets = 0;
+  #greetedAt = 0;
+  /** Whether its present subscription has begun. */
+  #isGreeted = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.name = options.name;
+    this.field = options.field;
+    this.topic = options.topic;
+    this.channels = options.channels;
+    this.#position = startPosition(
+      {},
+      () => this.#sockets,
+      ({ reason }) => {
+        const at = options.time.now;
+        this.told.push({ at, afterMs: reason === 'gap' ? at - this.#greetedAt : undefined });
+        options.trace(() => `is told that events may be missing (${reason})`);
+      },
+    );
+  }
+
+  /** The pod that it is connected to. */
+  get pod(): string {
+    return this.#connection?.host.name ?? 'no pod';
+  }
+
+  connect(): void {
+    if (this.#connection !== undefined) return;
+    const { time, random, pods, trace, takesMs } = this.#options;
+    const present = pods();
+    if (present.length === 0) {
+      time.after(AGAIN_MS.most, undefined, () => this.connect());
+      return;
+    }
+    const pod = random.pick(present);
+    const latencyMs = (): number => 0.2 + random.next();
+    const connection: ClientConnection = new ClientConnection({
+      time,
+      host: pod,
+      latencyMs,
+      takesMs,
+      take: (json) => this.#take(json),
+      lost: () => {
+        this.#over();
+        const { least, most } = AGAIN_MS;
+        time.after(least + random.next() * (most - least), undefined, () => this.connect());
+      },
+    });
+    this.#connection = connection;
+    this.#sockets += 1;
+    pod.connections.add(connection);
+    const { resume } = this.#position.payload.extensions ?? {};
+    trace(() => `connects to ${pod.name} with ${String(resume)}`);
+    time.after(latencyMs(), pod.owner, () => pod.admit(connection, this, resume));
+  }
+
+  /** Its connection is cut. @returns false if there was none */
+  cut(): boolean {
+    const connection = this.#connection;
+    this.#over();
+    connection?.cut();
+    return connection !== undefined;
+  }
+
+  /** Its subscription has begun, and it has taken all that was sent. */
+  get isSettled(): boolean {
+    return this.#isGreeted && this.#connection?.isSettled === true;
+  }
+
+  wants(topic: TopicName, channel: string): boolean {
+    return topic === this.topic && (this.channels === undefined || this.channels.includes(channel));
+  }
+
+  #over(): void {
+    this.#connection = undefined;
+    this.#isGreeted = false;
+  }
+
+  #take(json: string): void {
+    const { time, trace } = this.#options;
+    const result = JSON.parse(json) as Received;
+    const { recovered, cursor } = result.extensions ?? {};
+    if (recovered !== undefined) {
+      if (recovered && this.joinedAt !== undefined) this.resumed += 1;
+      this.#greetedAt = time.now;
+      this.joinedAt ??= time.now;
+      this.#isGreeted = true;
+      trace(() => `is greeted: ${json}`);
+    }
+    if (!this.#position.take(result)) return;
+    const number = result.data?.[this.topic]?.number;
+    if (number === undefined) {
+      this.faults.push(json);
+      return;
+    }
+    trace(() => `takes ${number} at ${cursor}`);
+    this.deliveries.push({ number, tellings: this.told.length, cursor });
+  }
+}
