@@ -119,6 +119,7 @@ export class Recording {
   complete({ position, size, from, isAll, messages }: KeptRecord): void {
     if (this.#isBroken) return;
     if (from > this.#from && this.#epoch === position.epoch) {
+      this.#isAll ||= isAll;
       this.advance(position);
       return;
     }

@@ -1,18 +1,17 @@
-import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
+import type { HistoryPosition } from '../../bus/history.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Group } from '../group.ts';
-import { SerializedResult } from '../result.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS } from '../work-budget.ts';
-import { cursorOf, parseCursor } from './cursor.ts';
+import { parseCursor } from './cursor.ts';
+import { GroupRecorder, type GroupRecorderServices } from './group-recorder.ts';
+import { Greetings, type Outcome } from './greetings.ts';
 import { Recordings, type RecordedChannel, type RecordingServices } from './recordings.ts';
 import { Replay, type ReplayServices, type Resumer } from './replay.ts';
-import { isReached, TopicPositions, type TopicPositionServices } from './topic-positions.ts';
 
 export interface ResumeServices
-  extends RecordingServices, TopicPositionServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
-  readonly channelsOf: (group: Group) => readonly RecordedChannel[];
+  extends RecordingServices, GroupRecorderServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
   /** Tells subscribers that events of the topic may be missing. */
   readonly tellGap: (topic: string, subscribers: readonly Subscriber[]) => void;
   readonly metrics: Metrics;
@@ -25,12 +24,17 @@ interface Running {
   readonly channels: readonly RecordedChannel[];
 }
 
+/** A subscriber that has been greeted, and the channels that stay recorded until it has a replay. */
+interface Ready {
+  readonly resumer: Resumer;
+  readonly channels: readonly RecordedChannel[];
+}
+
 /** What replays may spend of a turn: the rest is for messages that come. */
 const UNITS_PER_TURN = UNITS.turn / 2;
 
 /** How long until executions, or clients that are slow, are looked at again: ms. */
-const WAITING_MS = 5;
-const SLOW_MS = 50;
+const [WAITING_MS, SLOW_MS] = [5, 50];
 
 /**
  * Brings subscribers that resume into their groups: each gets what it has missed since its cursor, then what comes. Before
@@ -42,22 +46,21 @@ const SLOW_MS = 50;
 export class Resumes {
   readonly #services: ResumeServices;
   readonly #recordings: Recordings;
-  readonly #positions: TopicPositions;
+  readonly #recorder: GroupRecorder;
   /** Those whose channels are recorded. */
-  readonly #ready = new Map<Group, Resumer[]>();
+  readonly #ready = new Map<Group, Ready[]>();
   readonly #running = new Set<Running>();
   /** Of each group one at a time, so that what one has executed is there for the next. */
   readonly #active = new Map<Group, Running>();
   #slow: { readonly group: Group; readonly resumer: Resumer }[] = [];
   #isScheduled = false;
-  #lastGreeting: { readonly text: string; readonly result: SerializedResult } | undefined;
+  readonly #greetings: Greetings;
 
   constructor(services: ResumeServices) {
     this.#services = services;
-    // At 0 from the start, or Prometheus would see no increase at the first.
-    for (const outcome of ['new', 'recovered', 'lost']) services.metrics.resumes.inc({ outcome }, 0);
+    this.#greetings = new Greetings(services.metrics);
     this.#recordings = new Recordings(services);
-    this.#positions = new TopicPositions(services);
+    this.#recorder = new GroupRecorder(services, this.#recordings);
   }
 
   /**
@@ -80,10 +83,11 @@ export class Resumes {
     try {
       await joined;
       const at = parseCursor(cursor);
-      if ((await this.#isCovered(group, at)) && at !== undefined) {
-        this.#greet(group, subscriber, at, 'recovered', cursor);
-        this.#enqueue(group, { subscriber, ...at });
-      } else if (group.plan.replay > 0) {
+      const resumer = at && { subscriber, ...at };
+      const greet = (position: HistoryPosition): void =>
+        this.#greet(group, subscriber, position, 'recovered', cursor);
+      if (await this.#enqueueIfCovered(group, resumer, greet)) return;
+      if (group.plan.replay > 0) {
         await this.#replayLast(group, subscriber, cursor);
       } else {
         this.#goLive(group, subscriber, cursor);
@@ -100,45 +104,42 @@ export class Resumes {
   async #replayLast(group: Group, subscriber: Subscriber, cursor: unknown): Promise<void> {
     const { topic, replay } = group.plan;
     const epoch = this.#services.position(topic)?.epoch;
-    const heard = await this.#record(group, epoch === undefined ? undefined : { epoch, sequence: 0 });
-    if (heard === undefined) {
+    const recorded = await this.#recorder.record(
+      group,
+      epoch === undefined ? undefined : { epoch, sequence: 0 },
+    );
+    if (recorded === undefined) {
       this.#goLive(group, subscriber, cursor);
       return;
     }
-    const channels = this.#services.channelsOf(group);
+    const { heard, channels } = recorded;
     const sequences = channels.flatMap(({ recording }) => recording?.last(replay) ?? []);
     const last = [...new Set(sequences)].toSorted((one, other) => one - other).slice(-replay);
     const at = { epoch: heard.epoch, sequence: last[0] === undefined ? heard.sequence : last[0] - 1 };
     this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
     this.#enqueue(group, { subscriber, ...at });
-  }
-
-  async #isCovered(group: Group, at: HistoryPosition | undefined): Promise<boolean> {
-    if ((await this.#record(group, at)) === undefined) return false;
-    return at !== undefined && isRecorded(this.#services.channelsOf(group), at);
+    this.#recordings.release(channels);
   }
 
   /**
-   * Has the channels of the group recorded behind a position, or as far back as they are kept.
-   *
-   * @param at undefined: nothing is to be recorded, but where the topic stands is known then
-   * @returns where the topic stood when it began; undefined if nothing is recorded
+   * @param resumer undefined: one whose cursor can't be used
+   * @param greet called before it is enqueued
+   * @returns false if what it lacks is not there
    */
-  async #record(group: Group, at: HistoryPosition | undefined): Promise<HistoryPosition | undefined> {
-    const { topic } = group.plan;
-    try {
-      const heard = await this.#positions.from(topic, at);
-      if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
-      await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
-      const channels = this.#services.channelsOf(group);
-      await this.#recordings.open(topic, channels, at);
-      for (const { recording } of channels) recording?.advance(heard);
-      this.#recordings.release(channels);
-      return heard;
-    } catch (thrown) {
-      if (thrown instanceof NoHistory) return undefined;
-      throw thrown;
+  async #enqueueIfCovered(
+    group: Group,
+    resumer: Resumer | undefined,
+    greet?: (at: HistoryPosition) => void,
+  ): Promise<boolean> {
+    const recorded = await this.#recorder.record(group, resumer);
+    if (recorded === undefined || resumer === undefined) return false;
+    const isCovered = isRecorded(recorded.channels, resumer);
+    if (isCovered) {
+      greet?.(resumer);
+      this.#enqueue(group, resumer);
     }
+    this.#recordings.release(recorded.channels);
+    return isCovered;
   }
 
   /**
@@ -160,24 +161,20 @@ export class Resumes {
     group: Group,
     subscriber: Subscriber,
     position: HistoryPosition | undefined,
-    outcome: 'new' | 'recovered' | 'lost',
+    outcome: Outcome,
     cursor: unknown,
   ): void {
-    if (cursor === undefined || !group.isResuming(subscriber)) return;
-    const known = position && { cursor: cursorOf(position) };
-    const text = `${known?.cursor} ${outcome}`;
-    if (this.#lastGreeting?.text !== text) {
-      const extensions = { ...known, recovered: outcome !== 'lost' };
-      this.#lastGreeting = { text, result: new SerializedResult({ data: null, extensions }) };
+    if (cursor !== undefined && group.isResuming(subscriber)) {
+      this.#greetings.greet(subscriber, position, outcome);
     }
-    subscriber.deliver(this.#lastGreeting.result);
-    this.#services.metrics.resumes.inc({ outcome });
   }
 
   #enqueue(group: Group, resumer: Resumer): void {
+    const channels = this.#services.channelsOf(group);
+    this.#recordings.use(channels);
     const ready = this.#ready.get(group);
-    if (ready === undefined) this.#ready.set(group, [resumer]);
-    else ready.push(resumer);
+    if (ready === undefined) this.#ready.set(group, [{ resumer, channels }]);
+    else ready.push({ resumer, channels });
     this.#schedule(0);
   }
 
@@ -190,10 +187,10 @@ export class Resumes {
 
   #turn(): void {
     this.#isScheduled = false;
-    for (const [group, resumers] of this.#ready) {
+    for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
       this.#ready.delete(group);
-      this.#start(group, resumers);
+      this.#start(group, ready);
     }
     const hasStepped = this.#step();
     if (this.#running.size > 0) this.#schedule(hasStepped ? 0 : WAITING_MS);
@@ -228,14 +225,18 @@ export class Resumes {
     }
   }
 
-  #start(group: Group, resumers: readonly Resumer[]): void {
+  #start(group: Group, ready: readonly Ready[]): void {
     const channels = this.#services.channelsOf(group);
     const recorded: Resumer[] = [];
-    for (const resumer of resumers) {
+    for (const { resumer } of ready) {
       if (isRecorded(channels, resumer)) recorded.push(resumer);
       else void this.#again(group, resumer);
     }
-    if (recorded.length === 0) return;
+    if (recorded.length > 0) this.#replay(group, channels, recorded);
+    for (const { channels: used } of ready) this.#recordings.release(used);
+  }
+
+  #replay(group: Group, channels: readonly RecordedChannel[], recorded: readonly Resumer[]): void {
     this.#recordings.use(channels);
     const recordings = channels.flatMap(({ recording }) => recording ?? []);
     const replay = new Replay(group, recordings, recorded, {
@@ -280,9 +281,8 @@ export class Resumes {
 
   /** The subscriber has been greeted, but what it lacks may not be recorded any more. */
   async #again(group: Group, resumer: Resumer): Promise<void> {
-    const isCovered = await this.#isCovered(group, resumer).catch(() => false);
-    if (isCovered) this.#enqueue(group, resumer);
-    else this.#lose(group, [resumer.subscriber]);
+    const isCovered = await this.#enqueueIfCovered(group, resumer).catch(() => false);
+    if (!isCovered) this.#lose(group, [resumer.subscriber]);
   }
 
   /** They have been greeted, and what they lack can't be replayed. */

@@ -133,6 +133,26 @@ test('a recording holds no more messages than the bus keeps, however long it is 
   assert.deepEqual([1_000, 1_000 - size, 900, 0].map(behind), [true, true, false, false]);
 });
 
+test('a client gets what it has missed, though that alone is more than may be recorded', async () => {
+  const events = 70;
+  const text = 'x'.repeat(1024 * 1024);
+  const bus = busWith(2 * events);
+  const { hub } = setUpOn(bus, { execute: ({ n }: { n: number }) => ({ data: { n } }) });
+  const client = new Client(hub);
+  client.connect('a');
+  await settled();
+  client.disconnect();
+  const rest = { v: 1, t: 'bids', id: 'bids-1', p: 0, in: 0, key: null };
+  for (const n of upTo(events)) {
+    const message = { ...rest, o: n, ts: n, event: { n, text } };
+    await bus.publish('bids', [{ channel: 'bids:id=a', payload: JSON.stringify(message) }]);
+  }
+  client.connect('a');
+  await eventually(() => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
+  assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(events)]);
+  client.disconnect();
+});
+
 test('a client whose replay takes longer than events are kept is told, and others get every event', async () => {
   const size = 10;
   const bus = busWith(size);

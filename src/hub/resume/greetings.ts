@@ -1,0 +1,35 @@
+import type { HistoryPosition } from '../../bus/history.ts';
+import type { Metrics } from '../../metrics.ts';
+import { SerializedResult } from '../result.ts';
+import type { Subscriber } from '../subscriber.ts';
+import { cursorOf } from './cursor.ts';
+
+const OUTCOMES = ['new', 'recovered', 'lost'] as const;
+
+/** What becomes of a client that resumes: it has no cursor, gets all behind its cursor, or may have missed events. */
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What subscribers that resume get first: a result without data, which tells from where on they get events. */
+export class Greetings {
+  readonly #metrics: Metrics;
+  /** Many that come at once get the same. */
+  #last: { readonly text: string; readonly result: SerializedResult } | undefined;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+    // At 0 from the start, or Prometheus would see no increase at the first.
+    for (const outcome of OUTCOMES) metrics.resumes.inc({ outcome }, 0);
+  }
+
+  /** @param position undefined: the topic has no history at present */
+  greet(subscriber: Subscriber, position: HistoryPosition | undefined, outcome: Outcome): void {
+    const known = position && { cursor: cursorOf(position) };
+    const text = `${known?.cursor} ${outcome}`;
+    if (this.#last?.text !== text) {
+      const extensions = { ...known, recovered: outcome !== 'lost' };
+      this.#last = { text, result: new SerializedResult({ data: null, extensions }) };
+    }
+    subscriber.deliver(this.#last.result);
+    this.#metrics.resumes.inc({ outcome });
+  }
+}

@@ -1,0 +1,52 @@
+import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
+import type { Group } from '../group.ts';
+import type { RecordedChannel, Recordings } from './recordings.ts';
+import { isReached, TopicPositions, type TopicPositionServices } from './topic-positions.ts';
+
+export interface GroupRecorderServices extends TopicPositionServices {
+  readonly channelsOf: (group: Group) => readonly RecordedChannel[];
+  /** Calls back once all messages have been taken that the bus has passed on. */
+  readonly afterWaiting: (callback: () => void) => void;
+}
+
+/** Channels of a group that are recorded, and are to be released. */
+interface Recorded {
+  /** Where the topic stood when recording began. */
+  readonly heard: HistoryPosition;
+  readonly channels: readonly RecordedChannel[];
+}
+
+/** Has the channels of groups recorded as far back as subscribers need that resume. */
+export class GroupRecorder {
+  readonly #services: GroupRecorderServices;
+  readonly #recordings: Recordings;
+  readonly #positions: TopicPositions;
+
+  constructor(services: GroupRecorderServices, recordings: Recordings) {
+    this.#services = services;
+    this.#recordings = recordings;
+    this.#positions = new TopicPositions(services);
+  }
+
+  /**
+   * Has the channels of the group recorded behind a position, or as far back as they are kept.
+   *
+   * @param at undefined: nothing is to be recorded, but where the topic stands is known then
+   * @returns undefined if nothing is recorded
+   */
+  async record(group: Group, at: HistoryPosition | undefined): Promise<Recorded | undefined> {
+    const { topic } = group.plan;
+    try {
+      const heard = await this.#positions.from(topic, at);
+      if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
+      await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
+      const channels = this.#services.channelsOf(group);
+      await this.#recordings.open(topic, channels, at);
+      for (const { recording } of channels) recording?.advance(heard);
+      return { heard, channels };
+    } catch (thrown) {
+      if (thrown instanceof NoHistory) return undefined;
+      throw thrown;
+    }
+  }
+}
