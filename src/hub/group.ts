@@ -253,7 +253,7 @@ export class Group {
   flushFor(subscriber: Subscriber): void {
     if (this.#throttle === undefined || !this.#subscribers.has(subscriber)) return;
     // Results under way for it would come behind.
-    if (this.#parts.order.size > 0) return;
+    if (!this.isUpToDate(subscriber)) return;
     const alone = this.beginReplay();
     alone.add(subscriber);
     this.#throttle.handOver(subscriber, (held, recipients) =>

@@ -23,6 +23,8 @@ export class SerializedResult {
   readonly #position: Message['h'];
   #hasExtensions: boolean;
   #leftOut: LeftOut | undefined;
+  /** Of which this one is a copy, with what it supersedes. */
+  #shared: SerializedResult | undefined;
   #withCursor: SerializedResult | undefined;
   /** By what they tell. */
   #telling: Map<number, SerializedResult> | undefined;
@@ -49,7 +51,7 @@ export class SerializedResult {
    *   waits for one socket keep what all others were sent
    */
   telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
-    if (skipped === 0) return withCursor ? this.withCursor : this;
+    if (skipped === 0) return withCursor ? this.shared.withCursor : this.shared;
     const extensions = { ...(withCursor && this.#cursor), gap: { skipped } };
     if (!isShared) return this.#extended(extensions);
     const key = withCursor ? -skipped : skipped;
@@ -61,12 +63,18 @@ export class SerializedResult {
     return told;
   }
 
+  /** The result without what it supersedes, which is noted of many subscribers: this one may wait for a slow socket. */
+  get shared(): SerializedResult {
+    return this.#shared ?? this;
+  }
+
   /** The same result, which supersedes those of other events. */
   standingFor(leftOut: LeftOut): SerializedResult {
     const copy = new SerializedResult({}, this.#position, this.key);
     copy.#json = this.#json;
     copy.#hasExtensions = this.#hasExtensions;
     copy.#leftOut = leftOut;
+    copy.#shared = this;
     return copy;
   }
 

@@ -42,6 +42,7 @@ export class DueThrottles {
 
   #run(): void {
     for (const throttle of this.#waiting) {
+      if (this.#isOver) return;
       while (!this.#isOver && this.#waiting.has(throttle)) {
         if (!this.#beginNext(throttle)) this.#waiting.delete(throttle);
       }

@@ -26,7 +26,7 @@ export interface HeldEvent extends ThrottledEvent {
 /** The latest event of one key, for viewers with the same values. */
 interface Slot {
   held: HeldEvent;
-  readonly arrivals: Arrivals;
+  arrivals: Arrivals;
 }
 
 /** Those that one held event is for, and what it stands for. */
@@ -147,6 +147,9 @@ export class HeldEvents {
         this.#addEntries(arrivals.size);
       } else if (known.held.sequence < held.sequence) {
         this.#put(slots, key, known, held, to);
+        // Those for whom the slot was are gone: the later event would have come for them too.
+        this.#addEntries(arrivals.size - known.arrivals.size);
+        known.arrivals = arrivals.copy();
       }
     }
   }

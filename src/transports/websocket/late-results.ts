@@ -14,7 +14,7 @@ export interface LateReceiver {
 interface Late {
   readonly result: SerializedResult;
   readonly bytes: number;
-  /** Results that were left out for this one. */
+  /** Events that were left out for this one. */
   readonly leftOut: number;
 }
 
@@ -33,12 +33,14 @@ class LateResults {
   /** @returns whether it supersedes another one */
   add(result: SerializedResult): boolean {
     const { id, onSlow } = this.#receiver;
-    const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : result;
+    // The same result may come twice, if it is of no event.
+    const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
     const superseded = this.#waiting.get(key);
     if (superseded !== undefined) this.#remove(key, superseded);
     const bytes = frameLength(result.json.length, id.length);
-    const leftOut = superseded === undefined ? 0 : this.#countOf(superseded);
-    this.#put(key, { result, bytes, leftOut });
+    const leftOut =
+      result.leftOutFor(this.#receiver) + (superseded === undefined ? 0 : superseded.leftOut + 1);
+    this.#put(key, { result: result.shared, bytes, leftOut });
     return superseded !== undefined;
   }
 
@@ -53,7 +55,7 @@ class LateResults {
         this.#remove(key, late);
       } else {
         // Where it stands, it stays.
-        this.#waiting.set(key, { ...late, leftOut: late.leftOut + this.#countOf(dropped) });
+        this.#waiting.set(key, { ...late, leftOut: late.leftOut + dropped.leftOut + 1 });
         break;
       }
     }
@@ -71,11 +73,6 @@ class LateResults {
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
-  }
-
-  /** With all that it stood for. */
-  #countOf({ leftOut, result }: Late): number {
-    return leftOut + 1 + result.leftOutFor(this.#receiver);
   }
 
   #put(key: unknown, late: Late): void {

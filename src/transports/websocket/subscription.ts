@@ -106,7 +106,7 @@ export class WebSocketSubscription
   }
 
   told(result: SerializedResult, leftOut: number): SerializedResult {
-    if (!this.wantsGaps) return result;
+    if (!this.wantsGaps) return result.shared;
     return result.telling(result.leftOutFor(this) + leftOut, this.#resumes, leftOut === 0);
   }
 

@@ -88,6 +88,21 @@ test('a slow socket keeps the latest result of each key, in the order in which t
   assert.equal(inShort(wire), 'a1 a2 c1 a4+1 b2+1 a5 a6');
 });
 
+test('a result of no event is kept each time, even if it is the same one', async () => {
+  const { wire, deliver, leftOut } = setUp();
+  const prices = receiver('CONFLATE');
+  wire.slowFrom = 1;
+  const skipped = saying('skipped');
+  deliver(prices, saying('a1', 'a'));
+  await setImmediate();
+  deliver(prices, saying('a2', 'a'));
+  await setImmediate();
+  for (const result of [skipped, saying('a3', 'a'), skipped]) deliver(prices, result);
+  await drained(wire);
+  assert.equal(inShort(wire), 'a1 a2 skipped a3 skipped');
+  assert.equal(leftOut(), 0);
+});
+
 test('a slow socket has the oldest results dropped beyond half of its bound, and is not closed', async () => {
   const { wire, deliver, leftOut } = setUp(1_000);
   const events = receiver('DROP_OLDEST');
