@@ -14,6 +14,7 @@ import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
 import type { Binding, Topic } from './graph.ts';
+import { termsOf } from './terms.ts';
 
 /**
  * Binds each subscription field to its topic, key and filter.
@@ -42,7 +43,8 @@ export function bindingsOf(
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
       const keyRequired = argument !== undefined && isNonNullType(argument);
       const { name } = field;
-      return [name, { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay }];
+      const terms = termsOf(condition, rules, field.args);
+      return [name, { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay, terms }];
     }),
   );
 }

@@ -3,12 +3,10 @@ import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
 import type { EventFilter } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
-import type { Log } from '../log.ts';
-import type { BoundedLabels } from '../support/bounded-labels.ts';
-import type { FairLimiter } from '../support/fair-limiter.ts';
 import { RecentPositions } from './dedupe.ts';
 import { DeliveryOrder, type PendingEvent } from './delivery-order.ts';
-import { ExecutionRunner, type ExecutionServices } from './execution-runner.ts';
+import { ExecutionRunner } from './execution-runner.ts';
+import type { GroupServices } from './group-services.ts';
 import type { GroupCounts } from './inspection.ts';
 import { PastViewers } from './past-viewers.ts';
 import { OpenExecutions } from './open-executions.ts';
@@ -20,17 +18,6 @@ import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
 
-/** What all groups of a hub have in common. */
-export interface GroupServices extends ExecutionServices {
-  readonly log: Log;
-  /** For synchronous executions: see SharedExecution. */
-  readonly late: FairLimiter;
-  /** Paths of viewers, for a metric's label. */
-  readonly paths: BoundedLabels;
-  /** Most events of one subscriber that wait to be delivered to it. */
-  readonly maxWaiting: number;
-}
-
 /**
  * The subscribers of one operation with the same variables. An event is executed as few times as their viewers allow,
  * and each subscriber gets its results in the order of the events.
@@ -38,10 +25,10 @@ export interface GroupServices extends ExecutionServices {
  *     dispatch ──► filter, by viewer ──► SharedExecution, by what is read ──► DeliveryOrder ──► Subscriber.deliver
  */
 export class Group {
-  readonly plan: SubscriptionPlan;
-  readonly #services: GroupServices;
+  #plan: SubscriptionPlan;
+  #services: GroupServices;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #parts: GroupParts;
+  #parts: GroupParts;
   readonly #recent: RecentPositions | undefined;
   /** Not among the subscribers yet. Made when it is needed. */
   #resuming: Set<Subscriber> | undefined;
@@ -55,7 +42,7 @@ export class Group {
 
   /** @param replayed results of former replays, if the group is one */
   constructor(plan: SubscriptionPlan, services: GroupServices, replayed?: ReplayedResults) {
-    this.plan = plan;
+    this.#plan = plan;
     this.#services = services;
     const { metrics, paths, limiter, late, maxWaiting } = services;
     // A replay waits itself: what a subscriber has missed must not be skipped.
@@ -78,6 +65,10 @@ export class Group {
     };
     this.#replayed = replayed;
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
+  }
+
+  get plan(): SubscriptionPlan {
+    return this.#plan;
   }
 
   /** Of its subscribers, those that are being resumed included. */
@@ -132,6 +123,28 @@ export class Group {
     const { order, partitions, pastViewers } = this.#parts;
     if (order.size > 0) pastViewers.replaced(subscriber, previous, order.pendingSequences);
     partitions.move(subscriber, previous);
+  }
+
+  /**
+   * Goes on with another graph: events that begin from now on are executed by it, those under way by the one before. All
+   * keep their order.
+   *
+   * @param replayed results of replays, if the group is one
+   * @returns whether all that had begun by now is done
+   */
+  renew(
+    plan: SubscriptionPlan,
+    services: GroupServices,
+    replayed = this.#replayed && new ReplayedResults(),
+  ): () => boolean {
+    const { order, runner } = this.#parts;
+    const { last } = order.pendingSequences;
+    this.#plan = plan;
+    this.#services = services;
+    this.#parts = { ...this.#parts, runner: new ExecutionRunner(plan, services, runner.count) };
+    this.#replayed = replayed;
+    const replays = [...(this.#replays ?? [])].map((replay) => replay.renew(plan, services, replayed));
+    return () => order.pendingSequences.first > last && replays.every((isDone) => isDone());
   }
 
   /** Every channel has been joined: from now on the metric `sluice_subscribers` counts the group's. */

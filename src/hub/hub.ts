@@ -1,38 +1,26 @@
 import { GraphQLError } from 'graphql';
-import type { Bus, Subscription } from '../bus/bus.ts';
+import type { Subscription } from '../bus/bus.ts';
 import { NoHistory } from '../bus/history.ts';
-import type { Contexts } from '../context/event-scope.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
-import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
-import type { Graph } from '../graph/graph.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
-import { Gaps, type GapPolicy } from './gaps.ts';
-import { Group, type GroupServices } from './group.ts';
+import { Gaps } from './gaps.ts';
+import { Group } from './group.ts';
+import type { GroupServices } from './group-services.ts';
+import type { HubGraph, HubOptions } from './hub-options.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { RecentScopes } from './recent-scopes.ts';
+import { replaceGroups, type Replaced } from './replace-groups.ts';
 import type { RecordedChannel } from './resume/recordings.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
-import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
+import { planSubscription, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
-
-interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices {
-  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
-  readonly contexts: Contexts;
-  /** Without `room` it has no end, without the last two no topic has history. */
-  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
-    Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
-  readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
-  readonly gapPolicy: GapPolicy;
-  /** Most that the variables of all groups may take, in bytes. Default: no limit. */
-  readonly maxVariables?: number;
-}
 
 /** Whether a subscriber may have a subscription: the error, if not. */
 export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
@@ -57,12 +45,12 @@ interface HubChannel extends RecordedChannel {
  * variables form a group; each message of a channel is dispatched to the groups that listen to it.
  */
 export class Hub {
-  readonly #options: HubOptions;
-  readonly #services: GroupServices;
+  #options: HubOptions;
+  #services: GroupServices;
   readonly #groups = new Map<Operation, Map<string, Group>>();
   readonly #channels = new Map<string, HubChannel>();
   readonly #backlog: Backlog<HubChannel>;
-  readonly #scopes: RecentScopes;
+  #scopes: RecentScopes;
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
@@ -134,6 +122,31 @@ export class Hub {
     if (group.remove(subscriber) && group.size === 0) this.#close(group);
   }
 
+  /** What the groups have asked for. */
+  get plans(): readonly SubscriptionPlan[] {
+    return this.#allGroups().map(({ plan }) => plan);
+  }
+
+  /**
+   * Replaces the graph, in this turn. Groups that have a plan for the new one go on with the next event, the others end.
+   *
+   * @param planFor the plan for a group, or the error that it ends with
+   */
+  replaceGraph(
+    next: HubGraph,
+    planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
+  ): Replaced {
+    this.#options = { ...this.#options, ...next };
+    this.#services = { ...this.#services, executor: next.executor };
+    this.#scopes = new RecentScopes(next.contexts);
+    this.#gaps.know([...next.graph.bindings.values()].map(({ topic }) => topic));
+    const groups = this.#allGroups();
+    const replaced = replaceGroups(groups, planFor, this.#services, (group) => this.#close(group));
+    this.#groups.clear();
+    for (const group of groups) if (group.size > 0) this.#register(group);
+    return replaced;
+  }
+
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
   inspect(limit: number): HubInspection {
     const { limiter, late } = this.#services;
@@ -164,9 +177,8 @@ export class Hub {
   }
 
   #open(group: Group): void {
-    const { operation, key, topic, channels } = group.plan;
-    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
-    this.#groups.set(operation, groups.set(key, group));
+    const { key, topic, channels } = group.plan;
+    this.#register(group);
     this.#variables += variablesSize(key);
     this.#options.metrics.groups.inc();
     for (const name of channels) {
@@ -177,6 +189,12 @@ export class Hub {
       () => this.#isOpen(group) && group.markSubscribed(),
       (error: unknown) => this.#fail(group, error),
     );
+  }
+
+  #register(group: Group): void {
+    const { operation, key } = group.plan;
+    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
+    this.#groups.set(operation, groups.set(key, group));
   }
 
   /** Resolves once all channels of the group have been joined. */

@@ -1,0 +1,15 @@
+import type { Log } from '../log.ts';
+import type { BoundedLabels } from '../support/bounded-labels.ts';
+import type { FairLimiter } from '../support/fair-limiter.ts';
+import type { ExecutionServices } from './execution-runner.ts';
+
+/** What all groups of a hub have in common. */
+export interface GroupServices extends ExecutionServices {
+  readonly log: Log;
+  /** For synchronous executions: see SharedExecution. */
+  readonly late: FairLimiter;
+  /** Paths of viewers, for a metric's label. */
+  readonly paths: BoundedLabels;
+  /** Most events of one subscriber that wait to be delivered to it. */
+  readonly maxWaiting: number;
+}
