@@ -136,10 +136,11 @@ export class Hub {
     next: HubGraph,
     planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
   ): Replaced {
-    this.#options = { ...this.#options, ...next };
-    this.#services = { ...this.#services, executor: next.executor };
-    this.#scopes = new RecentScopes(next.contexts);
-    this.#gaps.know([...next.graph.bindings.values()].map(({ topic }) => topic));
+    const { graph, executor, contexts } = next;
+    this.#options = { ...this.#options, graph, executor, contexts };
+    this.#services = { ...this.#options, late: this.#services.late };
+    this.#scopes = new RecentScopes(contexts);
+    this.#gaps.know([...graph.bindings.values()].map(({ topic }) => topic));
     const groups = this.#allGroups();
     const replaced = replaceGroups(groups, planFor, this.#services, (group) => this.#close(group));
     this.#groups.clear();

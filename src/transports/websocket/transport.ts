@@ -110,8 +110,7 @@ export class WebSocketTransport {
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => operations.execute(args),
     });
-    const { flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } =
-      options;
+    const { flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } = options;
     this.#gapCloses = new PacedClose({
       close: (connection) => connection.end(DISCONNECTS.gap),
       perSecond: gapClosesPerSecond,
