@@ -45,6 +45,7 @@ const RENEWALS_PER_TTL = 3;
 /** The history of one topic in Redis: what a pod publishes into it, keeps alive, and reads. */
 export class TopicHistory {
   readonly #options: TopicHistoryOptions;
+  #settings: HistorySettings;
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
@@ -53,11 +54,17 @@ export class TopicHistory {
 
   constructor(options: TopicHistoryOptions) {
     this.#options = options;
+    this.#settings = options.settings;
+  }
+
+  /** So much is kept from now on. */
+  change(settings: HistorySettings): void {
+    this.#settings = settings;
   }
 
   /** Whether all channels are kept, so that there is nothing to ask. */
   get keepsAll(): boolean {
-    return this.#options.settings.keepsAll;
+    return this.#settings.keepsAll;
   }
 
   /** Asks which channels are kept or subscribed to: see INTEREST. */
@@ -66,8 +73,8 @@ export class TopicHistory {
   }
 
   publishes(batch: readonly Publication[], version: string): Command {
-    const { topic, settings, names } = this.#options;
-    const { size, ttlMs, keepsAll } = settings;
+    const { topic, names } = this.#options;
+    const { size, ttlMs, keepsAll } = this.#settings;
     const partitions = [...lastOffsets(batch).keys()];
     const acknowledged = partitions.flatMap((partition) => [
       partition,
@@ -135,9 +142,9 @@ export class TopicHistory {
 
   /** Renews all channels again and again, until the signal aborts. */
   async keepRenewing(signal: AbortSignal): Promise<void> {
-    const { clock, settings } = this.#options;
+    const { clock } = this.#options;
     while (!signal.aborted) {
-      await clock.sleep(settings.ttlMs / RENEWALS_PER_TTL, signal);
+      await clock.sleep(this.#settings.ttlMs / RENEWALS_PER_TTL, signal);
       if (!signal.aborted) await this.renew();
     }
   }
@@ -180,8 +187,8 @@ export class TopicHistory {
 
   /** @throws NoHistory, or another error if the connection is lost */
   async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
-    const { topic, settings, connection } = this.#options;
-    const command = this.#script(JOIN, String(settings.ttlMs), String(since), ...channels);
+    const { topic, connection } = this.#options;
+    const command = this.#script(JOIN, String(this.#settings.ttlMs), String(since), ...channels);
     const [reply] = await connection.send([command]);
     try {
       const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];
