@@ -17,7 +17,7 @@ export interface PendingEvent {
   done: boolean;
 }
 
-interface DeliveryServices {
+export interface DeliveryServices {
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
   readonly log: Log;

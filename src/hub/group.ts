@@ -44,11 +44,11 @@ export class Group {
   constructor(plan: SubscriptionPlan, services: GroupServices, replayed?: ReplayedResults) {
     this.#plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, late, maxWaiting } = services;
+    const { metrics, paths, limiter, late, maxWaiting, delivery } = services;
     // A replay waits itself: what a subscriber has missed must not be skipped.
     const most = replayed === undefined ? maxWaiting : Infinity;
     const skipped = new SkippedEvents(this.#subscribers, most, metrics);
-    const order = new DeliveryOrder(this.#subscribers, skipped, services);
+    const order = new DeliveryOrder(this.#subscribers, skipped, delivery);
     this.#parts = {
       field: plan.field,
       runner: new ExecutionRunner(plan, services),

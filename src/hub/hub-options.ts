@@ -13,7 +13,7 @@ export interface HubGraph {
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
 }
 
-export interface HubOptions extends Omit<GroupServices, 'late'>, PlanServices, HubGraph {
+export interface HubOptions extends Omit<GroupServices, 'late' | 'delivery'>, PlanServices, HubGraph {
   readonly graph: HubGraph['graph'];
   /** Without `room` it has no end, without the last two no topic has history. */
   readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &

@@ -58,9 +58,10 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#services = { ...options, late: new FairLimiter(Infinity, options.now) };
-    this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
+    const delivery = { budget, metrics, log };
+    this.#services = { ...options, delivery, late: new FairLimiter(Infinity, options.now) };
+    this.#scopes = new RecentScopes(options.contexts);
     this.#backlog = new Backlog(
       (channel, payload) => this.#take(channel, payload),
       budget,
@@ -138,7 +139,8 @@ export class Hub {
   ): Replaced {
     const { graph, executor, contexts } = next;
     this.#options = { ...this.#options, graph, executor, contexts };
-    this.#services = { ...this.#options, late: this.#services.late };
+    const { delivery, late } = this.#services;
+    this.#services = { ...this.#options, delivery, late };
     this.#scopes = new RecentScopes(contexts);
     this.#gaps.know([...graph.bindings.values()].map(({ topic }) => topic));
     const groups = this.#allGroups();

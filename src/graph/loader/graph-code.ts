@@ -50,7 +50,8 @@ export async function loadCode(
   try {
     const real = await realpath(folder);
     registerHooks(real);
-    const url = pathToFileURL(path.join(real, path.basename(file)));
+    // Node.js would take a link to lead where it has led before.
+    const url = pathToFileURL(await realpath(path.join(real, path.basename(file))));
     if (anew) {
       url.searchParams.set(LOAD, String((loads += 1)));
       forgetCommonJs(real);

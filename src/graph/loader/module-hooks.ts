@@ -2,9 +2,9 @@
  * Module hooks for graph folders. Node.js runs them on a thread of their own, which it starts when they are registered;
  * they are not registered for a graph without code.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileTypeScript } from './babel.ts';
 
 export interface HookData {
@@ -33,7 +33,7 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   if (parent === undefined || !isInGraph(parent)) return nextResolve(specifier, context);
   if (SHARED.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
   if (!isGraphCode(parent)) return nextResolve(specifier, context);
-  const resolved = await nextResolve(sourceOf(specifier, parent), context);
+  const resolved = await nextResolve(targetOf(sourceOf(specifier, parent), parent), context);
   return isGraphCode(resolved.url) ? { ...resolved, url: ofSameLoad(resolved.url, parent) } : resolved;
 };
 
@@ -54,6 +54,13 @@ function isInGraph(url: string): boolean {
 /** Whether it is the graph's own code, not a package that is installed in the graph folder. */
 function isGraphCode(url: string): boolean {
   return isInGraph(url) && !url.includes('/node_modules/');
+}
+
+/** Of a link, where it leads now: Node.js would take it to lead where it has led before. */
+function targetOf(specifier: string, parent: string): string {
+  if (!/^\.{1,2}\//.test(specifier)) return specifier;
+  const url = new URL(specifier, parent);
+  return existsSync(url) ? pathToFileURL(realpathSync(url)).href : specifier;
 }
 
 /** A module that has been loaded before is loaded anew with its parent: see `loadCode`. */

@@ -74,9 +74,11 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     },
   );
   assert.ok('operation' in plan);
+  const budget = new Flusher(Date.now, () => undefined);
   const group = new Group(plan, {
     executor,
-    budget: new Flusher(Date.now, () => undefined),
+    budget,
+    delivery: { budget, metrics, log },
     now: () => 0,
     limiter: new FairLimiter(10_000),
     late: new FairLimiter(Infinity),
