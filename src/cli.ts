@@ -110,10 +110,13 @@ async function createWorkers(config: Config, count: number, log: Log): Promise<P
 
 /** One that comes while the graph is loaded for the first time finds no pod yet, and has no effect. */
 function reloadOnSignal(current: () => Gateway | Primary | undefined): void {
-  process.on('SIGHUP', () => {
-    if (hasLostTerminal()) process.kill(process.pid, 'SIGINT');
-    else void current()?.reload();
-  });
+  const reload = (): void => {
+    if (!hasLostTerminal()) return void current()?.reload();
+    // Without a listener it ends the process.
+    process.off('SIGHUP', reload);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.on('SIGHUP', reload);
 }
 
 async function check(folder: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { setTimeout as passes } from 'node:timers/promises';
+import { systemClock, type Clock } from '../support/clock.ts';
 import type { RunningGraph } from './running-graph.ts';
 
 /** How long a graph that was replaced may still be asked for what it has begun, without being looked at. */
@@ -13,12 +13,14 @@ const LOOK_MS = 250;
  */
 export class GraphInForce {
   #current: RunningGraph;
+  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #stopping = new AbortController();
   /** Those that were replaced are closed one after the other: a back end may have gone on from one to the next. */
   #retired: Promise<unknown> = Promise.resolve();
 
-  constructor(first: RunningGraph) {
+  constructor(first: RunningGraph, clock: Pick<Clock, 'sleep'> = systemClock) {
     this.#current = first;
+    this.#clock = clock;
   }
 
   get current(): RunningGraph {
@@ -46,9 +48,7 @@ export class GraphInForce {
 
   async #until(isOver: () => boolean): Promise<void> {
     const { signal } = this.#stopping;
-    const wait = (ms: number): Promise<unknown> =>
-      passes(ms, undefined, { signal, ref: false }).catch(() => undefined);
-    await wait(LEAST_MS);
-    while (!signal.aborted && !isOver()) await wait(LOOK_MS);
+    await this.#clock.sleep(LEAST_MS, signal);
+    while (!signal.aborted && !isOver()) await this.#clock.sleep(LOOK_MS, signal);
   }
 }

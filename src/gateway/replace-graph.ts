@@ -24,6 +24,12 @@ interface ReplaceGraphOptions {
   /** Shows the graph to those who open GraphiQL. */
   readonly show: (graph: LoadedGraph) => void;
   readonly log: Log;
+  /**
+   * How long the code of a graph may take to load.
+   *
+   * @default 30_000
+   */
+  readonly loadMs?: number;
 }
 
 /** Code of a graph that awaits what never comes must not keep later reloads waiting for ever. */
@@ -38,9 +44,9 @@ const LOAD_MS = 30_000;
  * @throws SluiceError if it can't be used: then nothing has changed
  */
 export async function replaceGraph(options: ReplaceGraphOptions): Promise<object> {
-  const { folder, maker, inForce, hub, ingest, bus, plan, show, log } = options;
-  const graph = await withTimeout(loadGraph(folder, { anew: true }), LOAD_MS, () => {
-    throw new SluiceError('BAD_GRAPH', `expected the code of the graph to be loaded within ${LOAD_MS} ms`);
+  const { folder, maker, inForce, hub, ingest, bus, plan, show, log, loadMs = LOAD_MS } = options;
+  const graph = await withTimeout(loadGraph(folder, { anew: true }), loadMs, () => {
+    throw new SluiceError('BAD_GRAPH', `expected the code of the graph to be loaded within ${loadMs} ms`);
   });
   await ingest.check(graph.topics);
   if (folder !== BUNDLED_FOLDER) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
@@ -53,6 +59,8 @@ export async function replaceGraph(options: ReplaceGraphOptions): Promise<object
   });
   const renewals = new Renewals(servicesOf(before), servicesOf(next));
   await renewals.planAhead(hub.plans);
+  // Those that have come meanwhile too, before anything changes.
+  for (const one of hub.plans) renewals.of(one);
   const { kept, ended, isDone } = hub.replaceGraph(next, (one) => renewals.of(one));
   inForce.replace(next, isDone);
   bus.keep(historiesOf(graph));
