@@ -8,7 +8,7 @@ import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
 
-const MISSED = 200;
+const MISSED = 400;
 
 const SCHEMA = `
   type Subscription { item: Item @event(topic: "items", history: { size: 1000 }) }
@@ -20,7 +20,7 @@ const code = (version: number): string => `
   import { defineGraph } from 'sluice';
   import { setTimeout as passes } from 'node:timers/promises';
   export default defineGraph({
-    resolvers: { Item: { version: async () => { await passes(10); return ${version}; } } },
+    resolvers: { Item: { version: async () => { await passes(40); return ${version}; } } },
   });`;
 
 const QUERY = 'subscription { item { n version } }';
