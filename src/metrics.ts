@@ -192,6 +192,11 @@ export class Metrics {
     'worker_restarts_total',
     'Worker processes started in place of one that ended by itself',
   );
+  readonly graphReloads = this.#counter(
+    'graph_reloads_total',
+    'Times that the graph was loaded anew: put in force (done), or refused, which leaves the one before in force',
+    ['outcome'],
+  );
   readonly backendRequests = this.#counter(
     'backend_requests_total',
     'Calls to back ends by outcome; retries are not counted separately',
