@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Contexts } from '../../../../src/context/event-scope.ts';
 import type { Event } from '../../../../src/events/event.ts';
+import type { EventFilter } from '../../../../src/graph/graph.ts';
 import type { HubGraph } from '../../../../src/hub/hub-options.ts';
+import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { operation, setUp } from '../parts.ts';
 import { Listener } from './listener.ts';
 
@@ -25,7 +27,7 @@ function start(t: TestContext) {
       for (const key of keys) parts.bus.carry(`bids:id=${id}`, n, { n: (n += 1), key });
     },
     /** Has the graph replaced by one whose results have `more` added to their numbers. */
-    replace(more: number): void {
+    replace(more: number, filter?: EventFilter): void {
       const next: HubGraph = {
         graph: { bindings: new Map(), hasResolvers: false },
         contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
@@ -34,7 +36,7 @@ function start(t: TestContext) {
           execute: (_operation, event) => ({ data: { n: (event as { readonly n: number }).n + more } }),
         },
       };
-      parts.hub.replaceGraph(next, (plan) => ({ ...plan, operation: { ...plan.operation } }));
+      parts.hub.replaceGraph(next, (plan) => ({ ...plan, operation: { ...plan.operation }, filter }));
     },
   };
 }
@@ -55,6 +57,16 @@ test('what is held when the graph is replaced begins with the one before, and wh
   t.mock.timers.tick(INTERVAL_MS);
   publish('a');
   assert.equal(ann.said, '1 2 3 105 106+1 107');
+});
+
+test('what comes after the graph was replaced is filtered by the code of the new one', (t) => {
+  const { hub, publish, replace } = start(t);
+  const ann = new Listener(hub, () => 0).join(asked);
+  publish('a');
+  replace(100, { reads: new ReadSet(), passes: ({ key }) => key === 'b' });
+  publish('abab');
+  t.mock.timers.tick(INTERVAL_MS);
+  assert.equal(ann.said, '1 105+1');
 });
 
 /** Its socket is closed by the next result. */
