@@ -18,6 +18,7 @@ const SCHEMA = `
   type Subscription {
     item: Item @event(topic: "items", history: { size: 10 })
     cheap: Item @event(topic: "items") @filter(where: { n: { lt: 1000000 } })
+    latest: Item @event(topic: "items") @filter(where: { n: { lt: 1000000 } }) @delivery(throttleMs: 5)
   }
   type Item { n: Int! double: Int }`;
 
@@ -76,6 +77,10 @@ test('nothing of a graph that was replaced stays in memory, though its subscript
   const client = graphqlClient(t, `ws://127.0.0.1:${port}/graphql`);
   const queries = ['item { n }', 'item { n double }', 'cheap { n double }'];
   const received = queries.map((query) => new Received(client, `subscription { ${query} }`));
+  const latest = new Received<{ readonly latest: { readonly n: number } }>(
+    client,
+    'subscription { latest { n } }',
+  );
   let sent = 0;
   /** Enough for the operations to be compiled. */
   const send = async (): Promise<void> => {
@@ -87,10 +92,11 @@ test('nothing of a graph that was replaced stays in memory, though its subscript
       });
     }
     for (const one of received) await one.until(sent);
+    while (latest.data.at(-1)?.latest.n !== sent) await latest.until(latest.results.length + 1);
   };
   await eventually(async () => {
     const status = await gateway.status.registry.metrics();
-    assert.match(status, /sluice_subscribers 3/);
+    assert.match(status, /sluice_subscribers 4/);
   });
   await send();
   for (let times = 0; times < RELOADS; times += 1) {
@@ -100,7 +106,7 @@ test('nothing of a graph that was replaced stays in memory, though its subscript
   assert.match(await gateway.status.registry.metrics(), /graph_reloads_total\{outcome="done"\} 10/);
   // The last ones may be held until their back ends are closed.
   await eventually(async () => assert.equal(await executors.count(), 1), { withinMs: 30_000 });
-  assert.equal(await groups.count(), queries.length);
+  assert.equal(await groups.count(), queries.length + 1);
   // graphql-jit has a copy of its own of each.
   assert.ok((await schemas.count()) <= 2, `${await schemas.count()} schemas`);
 });
