@@ -10,6 +10,7 @@ import type { Gateway } from './gateway/gateway.ts';
 import { buildGraph } from './graph/loader/build-graph.ts';
 import { checkGraph } from './graph/loader/check-graph.ts';
 import { formatDiagnostic } from './graph/diagnostic.ts';
+import { hasLostTerminal } from './cli/terminal.ts';
 import { createLog, type Log } from './log.ts';
 import type { Primary } from './workers/primary.ts';
 import { WORKER } from './workers/messages.ts';
@@ -69,6 +70,7 @@ async function serve(): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(config, log);
   let pod: Gateway | Primary | undefined;
   stopOnSignal(() => pod, log);
+  reloadOnSignal(() => pod);
   const workers = processesOf(config);
   if (workers > 1) pod = await createWorkers(config, workers, log);
   else {
@@ -103,9 +105,18 @@ function processesOf({ WORKERS }: Config): number {
 /** The primary has neither graph nor connections, so it does not load the modules for those. */
 async function createWorkers(config: Config, count: number, log: Log): Promise<Primary> {
   const { Primary } = await import('./workers/primary.ts');
-  const workers = new Primary(config, count, log);
-  process.on('SIGHUP', () => void workers.replaceAll());
-  return workers;
+  return new Primary(config, count, log);
+}
+
+/** One that comes while the graph is loaded for the first time finds no pod yet, and has no effect. */
+function reloadOnSignal(current: () => Gateway | Primary | undefined): void {
+  const reload = (): void => {
+    if (!hasLostTerminal()) return void current()?.reload();
+    // Without a listener it ends the process.
+    process.off('SIGHUP', reload);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.on('SIGHUP', reload);
 }
 
 async function check(folder: string): Promise<number> {

@@ -183,15 +183,13 @@ export class Metrics {
     ['source'],
     'max',
   );
-  readonly consumerRestarts = this.#counter(
-    'consumer_restarts_total',
-    'Kafka consumers restarted after a crash',
-  );
+  readonly consumerRestarts = this.#counter('consumer_restarts_total', 'Restarts of crashed Kafka consumers');
   readonly workers = this.#gauge('workers', 'Worker processes; 0 in a pod of one process');
   readonly workerRestarts = this.#counter(
     'worker_restarts_total',
     'Worker processes started in place of one that ended by itself',
   );
+  readonly graphReloads = this.#counter('graph_reloads_total', 'Reloads of the graph', ['outcome']);
   readonly backendRequests = this.#counter(
     'backend_requests_total',
     'Calls to back ends by outcome; retries are not counted separately',

@@ -5,13 +5,22 @@ import { BackendsFacade, facadeClass, type BackendsCall } from './facade.ts';
 import { backendSettings } from './settings.ts';
 import type { Backend } from '../graph/api/backend.ts';
 
-/** All back ends of a graph, with their connections, limits and circuit breakers. One for each gateway. */
+/** All back ends of a graph, with their connections, limits and circuit breakers. */
 export class Backends {
+  readonly #services: BackendServices;
   readonly #clients: readonly BackendClient[];
   readonly #Facade: new (call: BackendsCall) => BackendsFacade;
 
-  /** @throws SluiceError BAD_GRAPH: one message that lists every fault of the definitions */
-  constructor(definitions: Readonly<Record<string, BackendDefinition>>, services: BackendServices) {
+  /**
+   * @param before of the graph that is to be replaced: those that are defined in the same way go on
+   * @throws SluiceError BAD_GRAPH: one message that lists every fault of the definitions
+   */
+  constructor(
+    definitions: Readonly<Record<string, BackendDefinition>>,
+    services: BackendServices,
+    before?: Backends,
+  ) {
+    this.#services = services;
     const faults: string[] = [];
     const settings = Object.entries(definitions).map(([name, definition]) =>
       backendSettings(name, definition, faults),
@@ -19,7 +28,10 @@ export class Backends {
     if (faults.length > 0) {
       throw new SluiceError('BAD_GRAPH', `these back ends can't be used:\n${faults.join('\n')}`);
     }
-    this.#clients = settings.map((each) => new BackendClient(each, services));
+    const known = before === undefined ? [] : before.#clients;
+    this.#clients = settings.map(
+      (each) => known.find((client) => client.isOf(each)) ?? new BackendClient(each, services),
+    );
     this.#Facade = facadeClass(this.#clients);
   }
 
@@ -28,8 +40,19 @@ export class Backends {
     return new this.#Facade(call) as unknown as Readonly<Record<string, Backend>>;
   }
 
-  /** Aborts all calls with BACKEND_ABORTED and closes every connection. */
-  async close(): Promise<void> {
-    await Promise.all(this.#clients.map((client) => client.close()));
+  /**
+   * Aborts all calls with BACKEND_ABORTED and closes every connection.
+   *
+   * @param after of the graph that has replaced this one: those that it goes on with stay open
+   */
+  async close(after?: Backends): Promise<void> {
+    const staying = after === undefined ? [] : after.#clients;
+    const closing = this.#clients.filter((client) => !staying.includes(client));
+    await Promise.all(closing.map((client) => client.close()));
+    const names = new Set(staying.map(({ name }) => name));
+    for (const { name } of closing) {
+      // A circuit that is not there any more would be told to be open for ever.
+      if (!names.has(name)) this.#services.metrics.backendBreakerOpen.set({ backend: name }, 0);
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KeyStyle, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -89,6 +90,11 @@ export class BackendClient {
 
   get name(): string {
     return this.#settings.name;
+  }
+
+  /** Whether it is defined like this. Functions are the same only if they are of the same load of the graph's code. */
+  isOf(settings: BackendSettings): boolean {
+    return isDeepStrictEqual(this.#settings, settings);
   }
 
   /** @throws BackendError, or what reading the viewer throws */

@@ -1,4 +1,5 @@
 import type { Publisher } from '../events/publisher.ts';
+import type { HistorySettings } from '../events/history-settings.ts';
 import type { HistoryPosition, HistoryRead } from './history.ts';
 
 /** Called once per message, in the order of the channel's messages. Must not throw. */
@@ -37,6 +38,12 @@ export interface Bus extends Publisher {
    * @throws NoHistory
    */
   readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead>;
+  /**
+   * Keeps the messages of these topics from now on, in place of those before. Subscriptions go on.
+   *
+   * @param histories how much is kept, by topic
+   */
+  keep(histories: ReadonlyMap<string, HistorySettings>): void;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**

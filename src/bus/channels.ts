@@ -6,6 +6,8 @@ import type { Listener, Subscription } from './bus.ts';
 export interface ChannelSource {
   /** Resolves when the bus has acknowledged the subscription; from then on `listener` is called with each message. */
   join(channel: string, listener: Listener): Promise<void>;
+  /** Another listener takes the place of the one that the channel was joined with, or is being joined. */
+  listenAgain?(channel: string, listener: Listener): Promise<void>;
   /** Called only for channels whose join has resolved. */
   leave(channel: string): void;
 }
@@ -61,6 +63,19 @@ export class Channels {
     const own: Listener = (payload) => listener(payload);
     channel.listeners.add(own);
     return { ready: channel.joined, leave: () => this.#leave(name, channel, own) };
+  }
+
+  /** Has the bus listen to some channels in another way than when it has joined them. */
+  listenAgain(isMeant: (channel: string) => boolean): void {
+    for (const name of this.#channels.keys()) {
+      if (!isMeant(name)) continue;
+      // By its name: it may have been left and joined again by the time that the bus has done so.
+      const listener: Listener = (payload) =>
+        this.#dispatch(name, this.#channels.get(name)?.listeners ?? new Set(), payload);
+      this.#source.listenAgain?.(name, listener).catch((error: unknown) => {
+        this.#log.error({ err: error, channel: name }, 'a channel could not be joined again');
+      });
+    }
   }
 
   /** Removes all listeners without unsubscribing from the bus, which is being stopped. */

@@ -24,7 +24,7 @@ const PUBLISHED_AT_ONCE = 32;
 /** A bus within one process, for modes without Redis: each process has all events that its subscribers need. */
 export class MemoryBus implements Bus {
   readonly #listeners = new Map<string, Listener>();
-  readonly #histories: ReadonlyMap<string, MemoryHistory>;
+  readonly #histories = new Map<string, MemoryHistory>();
   /** By channel, of those that have listeners. */
   readonly #topics = new Map<string, string>();
   readonly #channels: Channels;
@@ -34,9 +34,6 @@ export class MemoryBus implements Bus {
 
   constructor({ lingerMs, maxChannels, histories, metrics, log }: MemoryBusOptions) {
     this.#metrics = metrics;
-    this.#histories = new Map(
-      [...(histories ?? [])].map(([topic, settings]) => [topic, new MemoryHistory(settings, Date.now)]),
-    );
     const source = {
       join: async (channel: string, listener: Listener) => {
         this.#listeners.set(channel, listener);
@@ -49,6 +46,7 @@ export class MemoryBus implements Bus {
       },
     };
     this.#channels = new Channels(source, lingerMs, metrics.channels, log, maxChannels);
+    if (histories !== undefined) this.keep(histories);
   }
 
   start(): void {
@@ -66,7 +64,7 @@ export class MemoryBus implements Bus {
   }
 
   subscribe(topic: string, channel: string, listener: Listener): Subscription {
-    if (this.#histories.has(topic)) this.#topics.set(channel, topic);
+    this.#topics.set(channel, topic);
     return this.#channels.subscribe(channel, listener);
   }
 
@@ -82,6 +80,15 @@ export class MemoryBus implements Bus {
     const history = this.#histories.get(topic);
     if (history === undefined) throw new NoHistory(topic, 'the topic has none');
     return history.read(channels);
+  }
+
+  keep(histories: ReadonlyMap<string, HistorySettings>): void {
+    for (const topic of this.#histories.keys()) if (!histories.has(topic)) this.#histories.delete(topic);
+    for (const [topic, settings] of histories) {
+      const known = this.#histories.get(topic);
+      known?.change(settings);
+      if (known === undefined) this.#histories.set(topic, this.#begin(topic, settings));
+    }
   }
 
   onGap(): void {
@@ -139,6 +146,13 @@ export class MemoryBus implements Bus {
       this.#listeners.get(channel)?.(message);
     }
     this.#metrics.publishes.inc(batch.length);
+  }
+
+  #begin(topic: string, settings: HistorySettings): MemoryHistory {
+    const history = new MemoryHistory(settings, Date.now);
+    for (const channel of this.#listeners.keys())
+      if (this.#topics.get(channel) === topic) history.joined(channel);
+    return history;
   }
 
   #historyOf(channel: string): MemoryHistory | undefined {

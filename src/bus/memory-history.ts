@@ -23,7 +23,7 @@ const SLACK = 1.25;
 
 /** What one process keeps of the channels of one topic. It begins anew with the process. */
 export class MemoryHistory {
-  readonly #settings: HistorySettings;
+  #settings: HistorySettings;
   readonly #now: () => number;
   readonly #epoch = newEpoch();
   /** Those that have listeners. */
@@ -37,6 +37,11 @@ export class MemoryHistory {
   constructor(settings: HistorySettings, now: () => number) {
     this.#settings = settings;
     this.#now = now;
+  }
+
+  /** So much is kept from now on. */
+  change(settings: HistorySettings): void {
+    this.#settings = settings;
   }
 
   get position(): HistoryPosition {

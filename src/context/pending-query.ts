@@ -6,6 +6,12 @@ export class PendingQuery {
   #result: ExecutionResult | undefined;
   #resolve: ((result: ExecutionResult | undefined) => void) | undefined;
   #giveUp: (() => void) | undefined;
+  readonly #onSettled: () => void;
+
+  /** @param onSettled called once, when there is a result, or none is wanted any more */
+  constructor(onSettled: () => void = () => undefined) {
+    this.#onSettled = onSettled;
+  }
 
   /** Undefined until there is one. */
   get settled(): ExecutionResult | undefined {
@@ -28,6 +34,7 @@ export class PendingQuery {
   settle(result: ExecutionResult | undefined): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#onSettled();
     this.#result = result;
     this.#giveUp = undefined;
     this.#resolve?.(result);

@@ -27,6 +27,10 @@ export interface Query {
 /** Executes queries and mutations of all transports, within the same bounds as events. */
 export class Queries {
   readonly #services: QueryServices;
+  #pending = 0;
+  readonly #onSettled = (): void => {
+    this.#pending -= 1;
+  };
 
   constructor(services: QueryServices) {
     this.#services = services;
@@ -39,13 +43,19 @@ export class Queries {
    * @returns the result, if it is there at once
    */
   execute(query: Query): ExecutionResult | PendingQuery {
-    const pending = new PendingQuery();
+    const pending = new PendingQuery(this.#onSettled);
+    this.#pending += 1;
     let begin = (): void => this.#begin(query, pending);
     const leave = this.#services.limiter.whenFree(query.owner, () => begin());
     if (leave === undefined) return pending.settled ?? pending;
     begin = () => this.#beginTimed(query, pending);
     pending.untilThen(leave);
     return pending.settled ?? pending;
+  }
+
+  /** Whether a query is executed, or waits. */
+  get isIdle(): boolean {
+    return this.#pending === 0;
   }
 
   /** Queries of this connection that are executed or wait; on a WebSocket, its events too. */

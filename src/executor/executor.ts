@@ -7,6 +7,7 @@ import { Documents } from './documents.ts';
 import { isPromise } from './guard.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
+import { selectedTypes } from './selected-types.ts';
 import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
 import { withoutSuggestions } from './suggestions.ts';
 import type { Variables } from './variables.ts';
@@ -128,6 +129,11 @@ export class Executor {
   subscriptionField(operation: Operation, variables: Variables): SubscriptionField | readonly GraphQLError[] {
     const found = subscriptionField(this.#schema, operation, variables);
     return 'field' in found ? found : this.#shown(found);
+  }
+
+  /** The types of all fields that its document selects, by which two schemas are compared for it. */
+  selectedTypes(operation: Operation): ReadonlyMap<string, string> {
+    return selectedTypes(this.#schema, operation);
   }
 
   /**

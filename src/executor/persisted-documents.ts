@@ -9,7 +9,7 @@ const MAX_FAULTS = 20;
 /** The prefix of an id that is the SHA-256 of the text, as GraphQL over HTTP writes it. */
 const SHA256 = 'sha256:';
 
-/** Documents that clients name by an id. Read once, at the start. */
+/** Documents that clients name by an id. Read once for each graph. */
 export class PersistedDocuments {
   /** By the ids of the manifest. */
   readonly #texts: Manifest;

@@ -1,5 +1,4 @@
 import type { Config } from '../config/settings.ts';
-import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
@@ -8,7 +7,6 @@ import type { PressureLevel } from '../pressure/pressure-level.ts';
 export interface Basics {
   readonly config: Config;
   readonly processes: number;
-  readonly graph: LoadedGraph;
   readonly pressure: PressureLevel;
   readonly metrics: Metrics;
   readonly log: Log;

@@ -2,17 +2,24 @@ import type { Bus } from '../bus/bus.ts';
 import { MemoryBus } from '../bus/memory-bus.ts';
 import { ioredisBus } from '../bus/redis/ioredis-bus.ts';
 import { readSettingFile } from '../config/config.ts';
+import type { HistorySettings } from '../events/history-settings.ts';
+import type { Graph } from '../graph/graph.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 
-export function createBus({ config, processes, graph, metrics, log }: Basics): Bus {
-  const kept = [...graph.topics.values()].flatMap(({ name, history }) =>
+/** How much the bus keeps, of the topics of which the graph says so. */
+export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<string, HistorySettings> {
+  const kept = [...topics.values()].flatMap(({ name, history }) =>
     history ? [[name, history] as const] : [],
   );
+  return new Map(kept);
+}
+
+export function createBus({ config, processes, metrics, log }: Basics, graph: Pick<Graph, 'topics'>): Bus {
   const common = {
     lingerMs: config.CHANNEL_LINGER_MS,
     maxChannels: shareOf(config.MAX_CHANNELS_PER_POD, processes),
-    histories: new Map(kept),
+    histories: historiesOf(graph),
     metrics,
     log: log.child({ part: 'bus' }),
   };

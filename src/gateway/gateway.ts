@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.ts';
-import { responseKeys } from '../backends/response-keys.ts';
-import { Backends } from '../backends/backends.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { loadGraph } from '../graph/loader/load-graph.ts';
+import { GraphWatch } from '../graph/watch.ts';
 import { systemClock } from '../support/clock.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import type { Log } from '../log.ts';
@@ -17,12 +16,13 @@ import { createAdminServer } from './admin-server.ts';
 import { createBus } from './create-bus.ts';
 import { createPressure } from './pressure.ts';
 import { createPublicSide } from './public-side.ts';
+import { BUNDLED_FOLDER, graphFolderOf } from './graph-folder.ts';
+import { GraphInForce } from './graph-in-force.ts';
+import { Reloads } from './reloads.ts';
 import { Revoking } from './revoking.ts';
+import { GraphMaker } from './running-graph.ts';
 import { createKeys, viewerProperties } from './tokens.ts';
 
-/** The default of `GRAPH`. This graph is compiled with the gateway. */
-const BUNDLED_GRAPH = 'examples/auction';
-const BUNDLED_FOLDER = path.join(import.meta.dirname, '../..', BUNDLED_GRAPH);
 const SIMULATOR = path.join(BUNDLED_FOLDER, 'simulator.js');
 
 /** How long unfinished requests, and sockets on which a close has been sent, have when the gateway stops. */
@@ -38,6 +38,7 @@ interface Inside {
   readonly parts: readonly Part[];
   readonly ports: () => Ports;
   readonly drain: Drain;
+  readonly reloads: Reloads;
   readonly registry: Registry;
   readonly notReady: ReadinessChecks;
 }
@@ -62,23 +63,22 @@ export class Gateway {
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
   static async create(config: Config, log: Log, { worker = false, processes = 1 } = {}): Promise<Gateway> {
-    const isBundled = config.GRAPH === BUNDLED_GRAPH;
-    const graph = await loadGraph(isBundled ? BUNDLED_FOLDER : config.GRAPH);
+    const folder = graphFolderOf(config);
+    const isBundled = folder === BUNDLED_FOLDER;
+    const watches = config.WATCH_GRAPH && !worker;
+    const watch = watches ? await GraphWatch.of({ folder, clock: systemClock }) : undefined;
+    const graph = await loadGraph(folder);
     // Warnings of the bundled graph are known, and would only puzzle users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics();
     metrics.collectProcess();
     const pressure = new PressureLevel();
-    const basics: Basics = { config, processes, graph, pressure, metrics, log };
-    const bus = createBus(basics);
+    const basics: Basics = { config, processes, pressure, metrics, log };
+    const maker = new GraphMaker(basics);
+    const inForce = new GraphInForce(maker.make(graph));
+    const bus = createBus(basics, graph);
     const keys = createKeys(basics);
-    const revoking = new Revoking(basics, bus, viewerProperties(basics, keys));
-    const backends = new Backends(graph.definition.backends ?? {}, {
-      metrics,
-      log: log.child({ part: 'backends' }),
-      clock: systemClock,
-      transformKeys: responseKeys(),
-    });
+    const revoking = new Revoking(basics, bus, () => viewerProperties(basics, keys, inForce.current.graph));
     const ingest = await createIngest({
       settings: config,
       topics: graph.topics,
@@ -88,11 +88,11 @@ export class Gateway {
       metrics,
       log: log.child({ part: 'ingest' }),
     });
-    const { sockets, publicServer, inspectable } = await createPublicSide(
+    const { sockets, publicServer, inspectable, reload } = await createPublicSide(
       basics,
       bus,
       ingest,
-      backends,
+      { maker, inForce },
       keys,
       revoking.revocations,
     );
@@ -111,6 +111,7 @@ export class Gateway {
       revoking.revoke,
       worker,
     );
+    const reloads = new Reloads({ reload, metrics, log });
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [
@@ -119,7 +120,7 @@ export class Gateway {
         stop: () => adminServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
       },
       bus,
-      { start: () => undefined, stop: () => backends.close() },
+      inForce,
       ...(keys === undefined ? [] : [keys]),
       { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
       monitor,
@@ -128,8 +129,9 @@ export class Gateway {
         stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
       },
       ...ingest.parts,
+      { start: () => watch?.start(() => reloads.request()), stop: () => watch?.stop() },
     ];
-    return new Gateway({ parts, ports: () => ports, drain, registry: metrics.registry, notReady });
+    return new Gateway({ parts, ports: () => ports, drain, reloads, registry: metrics.registry, notReady });
   }
 
   /** The state that a worker reports to its primary. */
@@ -149,6 +151,11 @@ export class Gateway {
       throw error;
     }
     return this.#inside.ports();
+  }
+
+  /** Loads the graph anew. See `Reloads`. */
+  reload(): Promise<void> {
+    return this.#inside.reloads.request();
   }
 
   /** Closes all connections staggered, then stops. See `Drain`. */

@@ -1,17 +1,11 @@
 import type { Keys } from '../auth/keys.ts';
 import type { Revocations } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
-import { OperationAdmission } from '../executor/operation-admission.ts';
-import { Authenticator } from '../context/authenticator.ts';
-import type { Backends } from '../backends/backends.ts';
-import { Contexts } from '../context/event-scope.ts';
-import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
-import { Executor } from '../executor/executor.ts';
-import { FairLimiter } from '../support/fair-limiter.ts';
-import { Queries } from '../context/queries.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/websocket/flusher.ts';
 import { Hub } from '../hub/hub.ts';
+import type { HubGraph } from '../hub/hub-options.ts';
+import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { systemClock } from '../support/clock.ts';
 import { Turns } from '../support/turns.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -28,81 +22,66 @@ import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { PostTransport } from '../transports/http/post.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
-import { loadPersistedDocuments } from './load-persisted-documents.ts';
 import { clientLimits } from './client-limits.ts';
 import { createAdmission } from './create-admission.ts';
+import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
+import { replaceGraph } from './replace-graph.ts';
+import type { GraphMaker, RunningGraph } from './running-graph.ts';
 import { createTokenAuthenticator, sessionsOptions } from './tokens.ts';
+
+/** The graph, and what makes another one of the same kind. */
+interface Graphs {
+  readonly maker: GraphMaker;
+  readonly inForce: GraphInForce;
+}
 
 /** What browsers reach: sockets, requests and pages, and what executes for them. */
 export async function createPublicSide(
   basics: Basics,
   bus: Bus,
   ingest: Ingest,
-  backends: Backends,
+  { maker, inForce }: Graphs,
   keys: Keys | undefined,
   revocations: Revocations,
 ) {
-  const { config, processes, graph, pressure, metrics, log } = basics;
-  const { schema, topics, definition, hasAuth } = graph;
-  const contexts = new Contexts(definition, backends, Date.now, hasAuth);
-  const authenticator = new Authenticator(
-    definition,
-    config.EXECUTE_TIMEOUT_MS,
-    log.child({ part: 'authenticate' }),
-  );
-  const tokens = keys && createTokenAuthenticator(basics, keys, revocations, authenticator);
-  for (const code of Object.values(COST_CODES)) metrics.refusedOperations.inc({ code }, 0);
+  const { config, processes, pressure, metrics, log } = basics;
+  const tokens = keys && createTokenAuthenticator(basics, keys, revocations, inForce);
   const isOpen = config.INTROSPECTION === 'true';
-  const executor = new Executor({
-    schema,
-    cacheSize: config.DOCUMENT_CACHE_SIZE,
-    cacheCharacters: config.DOCUMENT_CACHE_CHARACTERS,
-    suggestions: isOpen,
-    limits: costLimits(config),
-    refused: (code) => metrics.refusedOperations.inc({ code }),
-    log,
-  });
-  const operationAdmission = new OperationAdmission({
-    executor,
-    persisted: loadPersistedDocuments(config, executor),
-    persistedOnly: config.PERSISTED_DOCUMENTS_ONLY,
-    introspection: config.INTROSPECTION,
-  });
   const flusher = new Flusher(
     Date.now,
     (delay, age) => metrics.observeEvent(delay, age),
     () => metrics.leftOutResults.inc(),
   );
-  const bounds = {
-    limiter: new FairLimiter(config.EXECUTE_CONCURRENCY),
-    metrics,
-    timeoutMs: config.EXECUTE_TIMEOUT_MS,
-  };
-  const queries = new Queries({ ...bounds, executor, contexts });
+  const channels = { channelPrefix: config.REDIS_PREFIX, maxChannels: config.MAX_CHANNELS };
   const hub = new Hub({
-    ...bounds,
-    graph,
+    ...maker.bounds,
+    ...forHub(inForce.current),
+    ...channels,
     bus,
-    executor,
-    contexts,
     budget: flusher,
     paths: new BoundedLabels(),
     log: log.child({ part: 'hub' }),
     maxWaiting: config.MAX_WAITING_EVENTS,
-    channelPrefix: config.REDIS_PREFIX,
-    maxChannels: config.MAX_CHANNELS,
     gapPolicy: config.ON_GAP,
     maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const sockets = new WebSocketTransport({
     rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
-    schema,
-    admission: operationAdmission,
+    get schema() {
+      return inForce.current.graph.schema;
+    },
+    get admission() {
+      return inForce.current.admission;
+    },
+    get authenticator() {
+      return inForce.current.authenticator;
+    },
+    get queries() {
+      return inForce.current.queries;
+    },
     hub,
-    authenticator,
-    queries,
     tokens: tokens && sessionsOptions(basics, tokens),
     flusher,
     metrics,
@@ -121,19 +100,29 @@ export async function createPublicSide(
   const httpLog = log.child({ part: 'http' });
   const originCheck = new OriginCheck(config.ORIGINS);
   const { accept } = ingest;
+  const shown = ({ schema }: Pick<LoadedGraph, 'schema'>) => (isOpen ? schema : undefined);
+  const graphiql = config.GRAPHIQL ? await Graphiql.load(shown(inForce.current.graph)) : undefined;
   const routes = publicRoutes({
     post: new PostTransport({
-      admission: operationAdmission,
-      authenticator: tokens ?? authenticator,
-      queries,
+      get admission() {
+        return inForce.current.admission;
+      },
+      get authenticator() {
+        return tokens ?? inForce.current.authenticator;
+      },
+      get queries() {
+        return inForce.current.queries;
+      },
       turns,
       maxOperations: config.MAX_OPERATIONS,
     }),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
-    graphiql: config.GRAPHIQL ? await Graphiql.load(isOpen ? schema : undefined) : undefined,
+    graphiql,
     events: accept && {
-      topics,
+      get topics() {
+        return inForce.current.graph.topics;
+      },
       accept,
       fromAnywhere: config.EVENTS_FROM_ANYWHERE,
       refusal: pressure.pause,
@@ -157,5 +146,22 @@ export async function createPublicSide(
       log: httpLog,
     }).handle,
   });
-  return { sockets, publicServer, inspectable: { hub, sockets, addresses, kafka: ingest.kafka } };
+  const reload = (): Promise<object> =>
+    replaceGraph({
+      folder: inForce.current.graph.folder,
+      maker,
+      inForce,
+      hub,
+      ingest,
+      bus,
+      plan: channels,
+      show: (graph) => graphiql?.show(shown(graph)),
+      log,
+    });
+  return { sockets, publicServer, reload, inspectable: { hub, sockets, addresses, kafka: ingest.kafka } };
+}
+
+/** Not more: the hub would keep it for longer than the graph is in force. */
+function forHub({ graph, executor, contexts }: RunningGraph): HubGraph {
+  return { graph, executor, contexts };
 }

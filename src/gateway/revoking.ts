@@ -18,14 +18,14 @@ export class Revoking {
   readonly revocations: Revocations;
   readonly #bus: Pick<Bus, 'announce' | 'onAnnouncement'>;
   readonly #basics: Basics;
-  readonly #properties: readonly string[] | undefined;
+  readonly #properties: () => readonly string[] | undefined;
   #sockets: Pick<WebSocketTransport, 'revoke'> | undefined;
 
-  /** @param properties that viewers may have, if that is known */
+  /** @param properties that viewers of the graph in force may have, if that is known */
   constructor(
     basics: Basics,
     bus: Pick<Bus, 'announce' | 'onAnnouncement'>,
-    properties: readonly string[] | undefined,
+    properties: () => readonly string[] | undefined,
   ) {
     const { AUTH_CLOCK_TOLERANCE_SECONDS, AUTH_REVOKED_SECONDS } = basics.config;
     this.#basics = basics;
@@ -61,10 +61,11 @@ export class Revoking {
   /** A path into the token, such as `sub`, would be remembered and do nothing. */
   #demandProperty(path: string): void {
     const [first = ''] = path.split('.');
-    if (this.#properties === undefined || this.#properties.includes(first)) return;
+    const properties = this.#properties();
+    if (properties === undefined || properties.includes(first)) return;
     throw new HttpError(
       400,
-      `expected path to begin with a property that AUTH_CLAIMS gives to viewers (${this.#properties.join(', ')}), got ${path}`,
+      `expected path to begin with a property that AUTH_CLAIMS gives to viewers (${properties.join(', ')}), got ${path}`,
     );
   }
 

@@ -4,11 +4,12 @@ import { fixedKey, publicKey, type Keys } from '../auth/keys.ts';
 import type { Revocations } from '../auth/revocations.ts';
 import { TokenVerifier } from '../auth/verifier.ts';
 import { readSettingFile } from '../config/config.ts';
-import type { Authenticator } from '../context/authenticator.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
 import { systemClock } from '../support/clock.ts';
 import type { SessionsOptions } from '../transports/websocket/sessions.ts';
+import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Basics } from './basics.ts';
+import type { GraphInForce } from './graph-in-force.ts';
 
 /** @returns undefined if clients connect without tokens */
 export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
@@ -27,8 +28,12 @@ export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
 }
 
 /** @returns the properties that viewers may have; undefined where they are not made of claims alone */
-export function viewerProperties({ config, graph }: Basics, keys: unknown): readonly string[] | undefined {
-  if (keys === undefined || graph.definition.authenticate !== undefined) return undefined;
+export function viewerProperties(
+  { config }: Basics,
+  keys: unknown,
+  { definition }: Pick<LoadedGraph, 'definition'>,
+): readonly string[] | undefined {
+  if (keys === undefined || definition.authenticate !== undefined) return undefined;
   return new ClaimPicker(config.AUTH_CLAIMS).properties;
 }
 
@@ -36,7 +41,7 @@ export function createTokenAuthenticator(
   { config, log }: Basics,
   keys: Keys,
   revocations: Revocations,
-  authenticator: Authenticator,
+  inForce: Pick<GraphInForce, 'current'>,
 ): TokenAuthenticator {
   const { AUTH_ALGORITHMS, AUTH_SECRET } = config;
   const standard = AUTH_SECRET === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'];
@@ -54,7 +59,9 @@ export function createTokenAuthenticator(
     claims: new ClaimPicker(config.AUTH_CLAIMS),
     cookie: config.AUTH_COOKIE,
     anonymous: config.AUTH_ANONYMOUS,
-    authenticator,
+    get authenticator() {
+      return inForce.current.authenticator;
+    },
   });
 }
 

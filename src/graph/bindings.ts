@@ -15,6 +15,7 @@ import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
 import type { Binding, Topic } from './graph.ts';
+import { termsOf } from './terms.ts';
 
 /**
  * Binds each subscription field to its topic, key and filter.
@@ -44,9 +45,10 @@ export function bindingsOf(
       const keyRequired = argument !== undefined && isNonNullType(argument);
       const { name } = field;
       const delivery = syntax && deliveryOf(syntax);
+      const terms = termsOf(condition, rules, field.args, delivery && syntax);
       return [
         name,
-        { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay, delivery },
+        { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay, delivery, terms },
       ];
     }),
   );

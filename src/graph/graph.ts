@@ -2,6 +2,7 @@ import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
+import type { Terms } from './terms.ts';
 
 /** What ingest needs to know of one Kafka topic, combined from all fields that are bound to it. */
 export interface Topic {
@@ -69,6 +70,8 @@ export interface Binding {
   readonly replay?: number;
   /** Absent if no event may be left out. */
   readonly delivery?: Delivery | undefined;
+  /** By which it is compared with the same field of another graph. */
+  readonly terms?: Terms;
 }
 
 /** A loaded graph: what the rest of the gateway needs of it. */

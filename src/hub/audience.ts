@@ -21,7 +21,7 @@ interface AudienceServices {
 
 /** The subscribers of a group, and the filter that says which events are for whom. */
 export class Audience {
-  readonly #plan: Pick<SubscriptionPlan, 'filter' | 'field'>;
+  #plan: Pick<SubscriptionPlan, 'filter' | 'field'>;
   readonly #subscribers: ReadonlySet<Subscriber>;
   readonly #partitions: ViewerPartitions;
   readonly #services: AudienceServices;
@@ -37,6 +37,11 @@ export class Audience {
     this.#subscribers = subscribers;
     this.#partitions = partitions;
     this.#services = services;
+  }
+
+  /** Goes on with another graph. @param plan whose filter says the same as before */
+  renew(plan: Pick<SubscriptionPlan, 'filter' | 'field'>): void {
+    this.#plan = plan;
   }
 
   get subscribers(): ReadonlySet<Subscriber> {

@@ -19,7 +19,7 @@ export interface PendingEvent {
   leftOut: LeftOut | undefined;
 }
 
-interface DeliveryServices {
+export interface DeliveryServices {
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
   readonly log: Log;

@@ -43,12 +43,14 @@ export class ExecutionRunner {
   readonly #plan: SubscriptionPlan;
   readonly #services: ExecutionServices;
   readonly #now: () => number;
-  #count = 0;
+  #count: number;
   /** Whether all executions so far have been synchronous; undefined: there was none. */
   #synchronous: boolean | undefined;
 
-  constructor(plan: SubscriptionPlan, services: ExecutionServices) {
+  /** @param count executions begun before, with another graph */
+  constructor(plan: SubscriptionPlan, services: ExecutionServices, count = 0) {
     this.#plan = plan;
+    this.#count = count;
     this.#services = services;
     this.#now = services.now ?? monotonic;
   }

@@ -24,17 +24,23 @@ export class Gaps {
   readonly #policy: GapPolicy;
   readonly #metrics: Metrics;
   readonly #log: Log;
-  readonly #throttles: ReadonlyMap<string, LogThrottle>;
+  readonly #throttles = new Map<string, LogThrottle>();
 
   constructor(policy: GapPolicy, topics: Iterable<string>, metrics: Metrics, log: Log) {
     this.#policy = policy;
     this.#metrics = metrics;
     this.#log = log;
-    this.#throttles = new Map(
-      [...topics].map((topic) => [topic, new LogThrottle({ ...LOG_BOUND, now: Date.now })]),
-    );
-    // At 0 from the start, or Prometheus would see no increase at a topic's first.
-    for (const topic of this.#throttles.keys()) metrics.gaps.inc({ topic }, 0);
+    this.know(topics);
+  }
+
+  /** @param topics of which gaps may be told from now on */
+  know(topics: Iterable<string>): void {
+    for (const topic of topics) {
+      if (this.#throttles.has(topic)) continue;
+      this.#throttles.set(topic, new LogThrottle({ ...LOG_BOUND, now: Date.now }));
+      // At 0 from the start, or Prometheus would see no increase at a topic's first.
+      this.#metrics.gaps.inc({ topic }, 0);
+    }
   }
 
   /** @param groups all of the topic */

@@ -4,20 +4,16 @@ import type { Message } from '../events/message.ts';
 import type { Json } from '../lazy/reads.ts';
 import { Audience } from './audience.ts';
 import { RecentPositions } from './dedupe.ts';
-import { DeliveryOrder } from './delivery-order.ts';
 import { ExecutionRunner } from './execution-runner.ts';
+import { groupParts } from './group-parts.ts';
 import type { GroupServices } from './group-services.ts';
 import type { GroupCounts } from './inspection.ts';
-import { PastViewers } from './past-viewers.ts';
-import { OpenExecutions } from './open-executions.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
-import { SkippedEvents } from './skipped-events.ts';
 import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { Recipients } from './throttle/held-events.ts';
 import { Throttle } from './throttle/throttle.ts';
-import { ViewerPartitions } from './viewer-partition.ts';
 
 /**
  * The subscribers of one operation with the same variables. An event is executed as few times as their viewers allow,
@@ -28,10 +24,10 @@ import { ViewerPartitions } from './viewer-partition.ts';
  * A throttle, if there is one, stands before all this.
  */
 export class Group {
-  readonly plan: SubscriptionPlan;
-  readonly #services: GroupServices;
+  #plan: SubscriptionPlan;
+  #services: GroupServices;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #parts: GroupParts;
+  #parts: GroupParts;
   readonly #audience: Audience;
   readonly #recent: RecentPositions | undefined;
   readonly #throttle: Throttle | undefined;
@@ -45,42 +41,28 @@ export class Group {
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
-    this.plan = plan;
+    this.#plan = plan;
     this.#services = services;
-    const { metrics, paths, limiter, late, replayed, maxWaiting } = services;
-    // A replay waits itself: what a subscriber has missed must not be skipped.
-    const most = isReplay ? Infinity : maxWaiting;
-    const skipped = new SkippedEvents(this.#subscribers, most, metrics);
-    const order = new DeliveryOrder(this.#subscribers, skipped, services);
-    const partitions = new ViewerPartitions(this.#subscribers);
-    this.#audience = new Audience(plan, this.#subscribers, partitions, services);
-    this.#parts = {
-      plan,
-      runner: new ExecutionRunner(plan, services),
-      partitions,
-      pastViewers: new PastViewers(),
-      order,
-      open: new OpenExecutions(order),
-      limiter,
-      late,
-      skipped,
-      isReplay,
-      replayed,
-      keyOf: plan.delivery?.onSlow === 'DISCONNECT' ? undefined : plan.delivery?.keyOf,
-      metrics,
-      paths,
-    };
+    this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
+    const { delivery, heldBytes, dueThrottles, maxWaiting } = services;
+    this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, delivery);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
     if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
     this.#throttle = new Throttle({
-      ...services,
+      ...delivery,
       ...plan.delivery,
+      heldBytes,
+      dueThrottles,
       audience: this.#audience,
       isReplay,
       maxHeld: maxWaiting,
       begin: ({ message, scope, isRecorded }, recipients) =>
         this.#begin(message, scope, isRecorded, recipients),
     });
+  }
+
+  get plan(): SubscriptionPlan {
+    return this.#plan;
   }
 
   /** Of its subscribers, those that are being resumed included. */
@@ -138,6 +120,24 @@ export class Group {
     this.#throttle?.viewerChanged(previous, subscriber.viewer);
     if (order.size > 0) pastViewers.replaced(subscriber, previous, order.pendingSequences);
     partitions.move(subscriber, previous);
+  }
+
+  /**
+   * Goes on with another graph: events that begin from now on are executed by it, those under way by the one before. All
+   * keep their order. To be called after `flushAll`, as what a throttle holds is of the graph before.
+   *
+   * @param plan whose `delivery` says the same as before
+   * @returns whether all that had begun by now is done
+   */
+  renew(plan: SubscriptionPlan, services: GroupServices): () => boolean {
+    const { order, runner } = this.#parts;
+    const { last } = order.pendingSequences;
+    this.#plan = plan;
+    this.#services = services;
+    this.#audience.renew(plan);
+    this.#parts = { ...this.#parts, plan, runner: new ExecutionRunner(plan, services, runner.count) };
+    const replays = [...(this.#replays ?? [])].map((replay) => replay.renew(plan, services));
+    return () => order.pendingSequences.first > last && replays.every((isDone) => isDone());
   }
 
   /** Every channel has been joined: from now on the metric `sluice_subscribers` counts the group's. */
@@ -247,6 +247,12 @@ export class Group {
   /** Has all executed that a throttle holds. */
   flush(): void {
     this.#throttle?.flush();
+  }
+
+  /** Likewise, what is held for those that resume included. */
+  flushAll(): void {
+    this.flush();
+    for (const replay of this.#replays ?? []) replay.flush();
   }
 
   /** The subscriber's connection is about to be closed: it gets what a throttle holds for it, if that needs no waiting. */

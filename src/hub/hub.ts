@@ -1,43 +1,26 @@
 import { GraphQLError } from 'graphql';
-import type { Bus, Subscription } from '../bus/bus.ts';
+import type { Subscription } from '../bus/bus.ts';
 import { NoHistory } from '../bus/history.ts';
-import type { Contexts } from '../context/event-scope.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
-import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
-import type { Graph } from '../graph/graph.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
-import { FairLimiter } from '../support/fair-limiter.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
-import { Gaps, type GapPolicy } from './gaps.ts';
+import { Gaps } from './gaps.ts';
 import { Group } from './group.ts';
 import type { GroupServices } from './group-services.ts';
+import type { HubGraph, HubOptions } from './hub-options.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
+import { lastingServices, type LastingServices } from './lasting-services.ts';
 import { RecentScopes } from './recent-scopes.ts';
+import { replaceGroups, type Replaced } from './replace-groups.ts';
 import type { RecordedChannel } from './resume/recordings.ts';
-import { ReplayedResults } from './resume/replayed-results.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
-import { planSubscription, type PlanServices, type SubscriptionPlan } from './subscription-plan.ts';
-import { DueThrottles } from './throttle/due-throttles.ts';
-import { HeldBytes } from './throttle/held-bytes.ts';
+import { planSubscription, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
-
-interface HubOptions
-  extends Omit<GroupServices, 'late' | 'replayed' | 'heldBytes' | 'dueThrottles'>, PlanServices {
-  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
-  readonly contexts: Contexts;
-  /** Without `room` it has no end, without the last two no topic has history. */
-  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
-    Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
-  readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
-  readonly gapPolicy: GapPolicy;
-  /** Most that the variables of all groups may take, in bytes. Default: no limit. */
-  readonly maxVariables?: number;
-}
 
 /** Whether a subscriber may have a subscription: the error, if not. */
 export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
@@ -62,12 +45,13 @@ interface HubChannel extends RecordedChannel {
  * variables form a group; each message of a channel is dispatched to the groups that listen to it.
  */
 export class Hub {
-  readonly #options: HubOptions;
-  readonly #services: GroupServices;
+  #options: HubOptions;
+  readonly #lasting: LastingServices;
+  #services: GroupServices;
   readonly #groups = new Map<Operation, Map<string, Group>>();
   readonly #channels = new Map<string, HubChannel>();
   readonly #backlog: Backlog<HubChannel>;
-  readonly #scopes: RecentScopes;
+  #scopes: RecentScopes;
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
@@ -75,17 +59,10 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    const late = new FairLimiter(Infinity, options.now);
-    const dueThrottles = new DueThrottles(options.budget, options.log);
-    this.#services = {
-      ...options,
-      late,
-      replayed: new ReplayedResults(),
-      heldBytes: new HeldBytes(),
-      dueThrottles,
-    };
-    this.#scopes = new RecentScopes(options.contexts);
     const { budget, bus, graph, metrics, log, gapPolicy } = options;
+    this.#lasting = lastingServices(options);
+    this.#services = { ...options, ...this.#lasting };
+    this.#scopes = new RecentScopes(options.contexts);
     this.#backlog = new Backlog(
       (channel, payload) => this.#take(channel, payload),
       budget,
@@ -147,6 +124,34 @@ export class Hub {
     if (group.remove(subscriber) && group.size === 0) this.#close(group);
   }
 
+  /** What the groups have asked for. */
+  get plans(): readonly SubscriptionPlan[] {
+    return this.#allGroups().map(({ plan }) => plan);
+  }
+
+  /**
+   * Replaces the graph, in this turn. Groups that have a plan for the new one go on with the next event, the others end.
+   *
+   * @param planFor the plan for a group, or the error that it ends with
+   */
+  replaceGraph(
+    next: HubGraph,
+    planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
+  ): Replaced {
+    const { graph, executor, contexts } = next;
+    // Before anything changes: results may end connections, and so groups.
+    for (const group of this.#allGroups()) group.flushAll();
+    this.#options = { ...this.#options, graph, executor, contexts };
+    this.#services = { ...this.#options, ...this.#lasting };
+    this.#scopes = new RecentScopes(contexts);
+    this.#gaps.know([...graph.bindings.values()].map(({ topic }) => topic));
+    const groups = this.#allGroups();
+    const replaced = replaceGroups(groups, planFor, this.#services, (group) => this.#close(group));
+    this.#groups.clear();
+    for (const group of groups) if (group.size > 0) this.#register(group);
+    return replaced;
+  }
+
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
   inspect(limit: number): HubInspection {
     const { limiter, late } = this.#services;
@@ -177,9 +182,8 @@ export class Hub {
   }
 
   #open(group: Group): void {
-    const { operation, key, topic, channels } = group.plan;
-    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
-    this.#groups.set(operation, groups.set(key, group));
+    const { key, topic, channels } = group.plan;
+    this.#register(group);
     this.#variables += variablesSize(key);
     this.#options.metrics.groups.inc();
     for (const name of channels) {
@@ -190,6 +194,12 @@ export class Hub {
       () => this.#isOpen(group) && group.markSubscribed(),
       (error: unknown) => this.#fail(group, error),
     );
+  }
+
+  #register(group: Group): void {
+    const { operation, key } = group.plan;
+    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
+    this.#groups.set(operation, groups.set(key, group));
   }
 
   /** Resolves once all channels of the group have been joined. */

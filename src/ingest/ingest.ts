@@ -32,6 +32,14 @@ export interface Ingest {
   readonly leaveGroup: (() => Promise<void>) | undefined;
   /** Undefined if this process consumes nothing. */
   readonly kafka: KafkaSource | undefined;
+  /**
+   * Whether the topics of another graph can be consumed.
+   *
+   * @throws SluiceError if they can't
+   */
+  readonly check: (topics: ReadonlyMap<string, Topic>) => Promise<void>;
+  /** The topics of another graph are consumed from now on, in place of those before. */
+  readonly use: (topics: ReadonlyMap<string, Topic>) => void;
 }
 
 /**
@@ -51,13 +59,28 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
     const driver = new KafkajsDriver(settings, log);
     const kafka = new KafkaSource({ settings, topics, publisher, hold, metrics, log, broadcast, driver });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
-    return { parts: [kafka], notReady: () => kafka.notReady(), accept: undefined, leaveGroup, kafka };
+    return {
+      parts: [kafka],
+      notReady: () => kafka.notReady(),
+      accept: undefined,
+      leaveGroup,
+      kafka,
+      check: (wanted) => kafka.check(wanted),
+      use: (wanted) => kafka.use(wanted),
+    };
   }
-  const others = { notReady: () => undefined, leaveGroup: undefined, kafka: undefined };
-  if (settings.REDIS_URL !== undefined) return { parts: [], accept: undefined, ...others };
+  const others = {
+    notReady: () => undefined,
+    leaveGroup: undefined,
+    kafka: undefined,
+    check: () => Promise.resolve(),
+  };
+  if (settings.REDIS_URL !== undefined) {
+    return { parts: [], accept: undefined, use: () => undefined, ...others };
+  }
   const source = new LocalSource({ topics, prefix: settings.REDIS_PREFIX, publisher, metrics, log });
   const accept: LocalSource['accept'] = (topic, value, key) => source.accept(topic, value, key);
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];
-  return { parts, accept, ...others };
+  return { parts, accept, use: (wanted) => source.use(wanted), ...others };
 }

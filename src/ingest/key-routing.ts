@@ -42,6 +42,12 @@ export class KeyRouting {
     return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
   }
 
+  /** The schema says another thing of the topic's Kafka keys than before. */
+  forget(topic: string): void {
+    this.#mismatched.delete(topic);
+    this.#seen.delete(topic);
+  }
+
   /** @param channels those of the event itself */
   compare(channels: readonly string[], record: KafkaRecord, { name, kafkaKey }: Topic): void {
     const { key, partition, offset } = record;

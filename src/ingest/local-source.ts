@@ -43,6 +43,11 @@ export class LocalSource {
     this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now });
   }
 
+  /** Events are routed by these topics from now on. */
+  use(topics: ReadonlyMap<string, Topic>): void {
+    this.#pipeline.use(topics);
+  }
+
   /**
    * Resolves when the bus has acknowledged the event.
    *

@@ -38,6 +38,7 @@ export interface PipelineOptions {
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
+  #topics: ReadonlyMap<string, Topic>;
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
   readonly #keyRouting: KeyRouting;
@@ -45,14 +46,23 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
+    this.#topics = options.topics;
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
     this.#slow = new SlowRecords(options);
   }
 
+  /** Records are routed by these topics from now on. Those that have been routed are encoded as they were to be then. */
+  use(topics: ReadonlyMap<string, Topic>): void {
+    for (const [name, { kafkaKey }] of topics) {
+      if (this.#topics.get(name)?.kafkaKey !== kafkaKey) this.#keyRouting.forget(name);
+    }
+    this.#topics = topics;
+  }
+
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
   route(record: KafkaRecord): RouteResult | Promise<RouteResult> {
-    const topic = this.#options.topics.get(record.topic);
+    const topic = this.#topics.get(record.topic);
     if (topic === undefined) return undefined;
     const consumedAt = this.#options.now();
     if (this.#maxAgeMs > 0 && record.timestamp >= 0 && consumedAt - record.timestamp > this.#maxAgeMs) {

@@ -9,7 +9,7 @@ import { retryAfter } from './retry-after.ts';
 import { pathOf, queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
-  /** Topics of the graph, by name. */
+  /** Topics of the graph, by name. Read for each request: the graph may be replaced. */
   readonly topics: ReadonlyMap<string, unknown>;
   /**
    * Processes an event like a message consumed from Kafka.
@@ -35,7 +35,7 @@ const PATH = '/events/';
  * browser on this machine are refused by their Origin, and by the content type, which needs a preflight request.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
-  const { topics, accept, fromAnywhere, refusal } = options;
+  const { accept, fromAnywhere, refusal } = options;
   return {
     path: PATH,
     methods: {
@@ -44,6 +44,7 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
         originCheck.demand(request.headers);
         demandType(request);
         const topic = decode(rest);
+        const { topics } = options;
         if (topic === undefined || !topics.has(topic)) {
           throw new HttpError(
             404,

@@ -87,3 +87,8 @@ function labelled(metric: MetricSnapshot, worker: string): MetricSnapshot {
   const values = metric.values.map((value) => ({ ...value, labels: { ...value.labels, worker } }));
   return { ...metric, aggregator: 'sum', values };
 }
+
+/** The primary serves no clients: the metrics of its own work would only distort those of the workers. */
+export function isOfPrimary({ name, aggregator }: MetricSnapshot): boolean {
+  return !name.startsWith('sluice_') || aggregator === 'sum';
+}

@@ -4,6 +4,9 @@ import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Ports } from '../gateway/gateway.ts';
+import { beginCount } from '../gateway/reload-counts.ts';
+import { graphFolderOf } from '../gateway/graph-folder.ts';
+import { GraphWatch } from '../graph/watch.ts';
 import { systemClock } from '../support/clock.ts';
 import { unlessAborted } from '../support/unless-aborted.ts';
 import { withTimeout } from '../support/with-timeout.ts';
@@ -13,11 +16,12 @@ import { Metrics } from '../metrics.ts';
 import { adminRoutes } from '../server/admin-routes.ts';
 import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
-import { AggregatedMetrics, snapshotOf } from './aggregated-metrics.ts';
+import { AggregatedMetrics, isOfPrimary, snapshotOf } from './aggregated-metrics.ts';
 import { debugForward } from './debug-forward.ts';
 import { revokeForward } from './revoke-forward.ts';
 import { sharedHeap } from './heap-share.ts';
-import type { MetricSnapshot, PrimaryMessage } from './messages.ts';
+import type { PrimaryMessage } from './messages.ts';
+import { reloadChecked } from './reload-checked.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** Time for workers to send their metrics. For a worker that takes longer, those that it sent last are used. */
@@ -64,6 +68,7 @@ export class Primary {
   #phase: 'draining' | 'stopping' | undefined;
   #supervised: Promise<unknown> = Promise.resolve();
   #hangCheck: NodeJS.Timeout | undefined;
+  #watch: GraphWatch | undefined;
   #isReplacing = false;
   #replaceAgain = false;
   #allWereReady = false;
@@ -73,6 +78,7 @@ export class Primary {
     this.#count = count;
     this.#log = log;
     this.#metrics.collectProcess();
+    beginCount(this.#metrics);
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
@@ -94,7 +100,9 @@ export class Primary {
    * @throws SluiceError WORKER_FAILED if the first one ends before; it has logged the reason itself
    */
   async start(): Promise<Ports> {
+    const folder = graphFolderOf(this.#config);
     const adminPort = await this.#admin.start();
+    this.#watch = this.#config.WATCH_GRAPH ? await GraphWatch.of({ folder, clock: systemClock }) : undefined;
     const limitBytes = getHeapStatistics().heap_size_limit;
     const nodeOptions = process.env['NODE_OPTIONS'] ?? '';
     const execArgv = sharedHeap({ execArgv: process.execArgv, nodeOptions, limitBytes }, this.#count);
@@ -109,6 +117,7 @@ export class Primary {
     if (end !== undefined) throw new SluiceError('WORKER_FAILED', `the first worker ended with ${end}`);
     this.#supervised = Promise.all(this.#slotNumbers().map((slot) => this.#supervise(slot)));
     this.#hangCheck = setInterval(() => this.#checkForHangs(), CHECK_MS).unref();
+    this.#watch?.start(() => reloadChecked(folder, () => this.reload(), this.#metrics, this.#log));
     return { port: first.port, adminPort };
   }
 
@@ -122,17 +131,20 @@ export class Primary {
   }
 
   /**
-   * A rolling restart, one slot after the other: starts a new worker, waits until it is ready, and drains the old one.
-   * A call during a rolling restart makes a second one follow, since workers that were replaced before the call may
-   * have loaded the previous graph.
+   * Has a graph that has changed loaded by a rolling restart, one slot after the other: starts a new worker, waits until
+   * it is ready, and drains the old one. A call during a rolling restart makes a second one follow, since workers that
+   * were replaced before the call may have loaded the previous graph.
    */
-  async replaceAll(): Promise<void> {
+  async reload(): Promise<void> {
     this.#replaceAgain = true;
     if (this.#isReplacing) return;
     this.#isReplacing = true;
     while (this.#replaceAgain) {
       this.#replaceAgain = false;
-      if (await this.#replaceEach()) this.#log.info('all workers have been replaced');
+      const isDone = await this.#replaceEach();
+      if (this.#stopping.signal.aborted) break;
+      this.#metrics.graphReloads.inc({ outcome: isDone ? 'done' : 'refused' });
+      if (isDone) this.#log.info('all workers have been replaced');
     }
     this.#isReplacing = false;
   }
@@ -150,11 +162,11 @@ export class Primary {
     worker.on('change', () => {
       this.#allWereReady ||= this.#slotNumbers().every((number) => this.#slots.get(number)?.ready);
     });
-    void this.#watch(worker);
+    void this.#follow(worker);
     return worker;
   }
 
-  async #watch(worker: WorkerProcess): Promise<void> {
+  async #follow(worker: WorkerProcess): Promise<void> {
     const { slot, pid } = worker;
     const log = this.#log.child({ worker: slot, pid });
     if ((await worker.until('listening')) === undefined)
@@ -218,6 +230,7 @@ export class Primary {
     this.#phase = phase;
     this.#stopping.abort();
     clearInterval(this.#hangCheck);
+    this.#watch?.stop();
     const ends = await Promise.all([...this.#processes].map((worker) => this.#end(worker, message)));
     await this.#supervised;
     this.#phase = 'stopping';
@@ -282,9 +295,4 @@ export class Primary {
   #slotNumbers(): number[] {
     return Array.from({ length: this.#count }, (_, index) => index + 1);
   }
-}
-
-/** The primary serves no clients: the metrics of its own work would only distort those of the workers. */
-function isOfPrimary({ name, aggregator }: MetricSnapshot): boolean {
-  return !name.startsWith('sluice_') || aggregator === 'sum';
 }

@@ -4,6 +4,7 @@ import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { testReplacedHistories } from './keeping.ts';
 
 function startBus(t: TestContext, keepsAll: boolean): Bus {
   const bus = new MemoryBus({
@@ -20,3 +21,5 @@ function startBus(t: TestContext, keepsAll: boolean): Bus {
 testHistory('memory', {}, async (t) => startBus(t, false));
 
 testKeepingAll('memory', {}, async (t) => startBus(t, true));
+
+testReplacedHistories('memory', {}, async (t) => startBus(t, false));

@@ -6,6 +6,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
 import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
+import { testReplacedHistories } from './keeping.ts';
 import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 
@@ -35,6 +36,10 @@ testHistory('redis', needs('redis-server'), async (t) => startBus(t, (await star
 
 testKeepingAll('redis', needs('redis-server'), async (t) =>
   startBus(t, (await startRedis(t)).port, { keepsAll: true }),
+);
+
+testReplacedHistories('redis', needs('redis-server'), async (t) =>
+  startBus(t, (await startRedis(t)).port, { ttlMs: 60_000 }),
 );
 
 test(

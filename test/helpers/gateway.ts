@@ -97,6 +97,13 @@ export class GatewayProcess {
     await this.#eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))));
   }
 
+  /** Waits for a line of the log. @param from how many lines are passed over */
+  async untilLine(fits: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
+    let found: LogLine | undefined;
+    await this.#eventually(() => assert.ok((found = this.lines.slice(from).find(fits))));
+    return found as LogLine;
+  }
+
   /**
    * Sends a further signal until the process ends: the gateway takes one within a second of the first for the same.
    *

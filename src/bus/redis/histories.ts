@@ -13,6 +13,8 @@ import { TopicListener } from './topic-listener.ts';
 const RETRY_MS = 100;
 const LONGEST_MS = 30_000;
 
+const NEVER = new AbortController().signal;
+
 interface HistoriesOptions {
   /** By topic. */
   readonly settings: ReadonlyMap<string, HistorySettings>;
@@ -32,29 +34,50 @@ interface HistoriesOptions {
 interface Kept {
   readonly history: TopicHistory;
   readonly listener: TopicListener;
+  /** Aborts when the topic is not kept any more. */
+  readonly ending: AbortController;
 }
 
 /** The topics of which Redis keeps messages for this gateway. */
 export class Histories {
-  readonly #topics: ReadonlyMap<string, Kept>;
+  readonly #topics = new Map<string, Kept>();
+  readonly #byTopic = new Map<string, TopicHistory>();
   readonly #options: HistoriesOptions;
-  #stopping = new AbortController().signal;
+  /** Undefined until it is started. */
+  #stopping: AbortSignal | undefined;
 
   constructor(options: HistoriesOptions) {
     this.#options = options;
-    this.#topics = new Map(
-      [...options.settings].map(([topic, settings]) => [topic, keep(topic, settings, options)]),
-    );
+    this.change(options.settings);
   }
 
-  /** For publishing. */
+  /** For publishing; changes with what is kept. */
   get byTopic(): ReadonlyMap<string, TopicHistory> {
-    return new Map([...this.#topics].map(([topic, { history }]) => [topic, history]));
+    return this.#byTopic;
+  }
+
+  /**
+   * Has messages of these topics kept from now on, in place of those before.
+   *
+   * @returns topics whose channels are to be listened to by way of `listen` again, as they are kept now, or not any more
+   */
+  change(settings: ReadonlyMap<string, HistorySettings>): readonly string[] {
+    const ended = [...this.#topics.keys()].filter((topic) => !settings.has(topic));
+    for (const topic of ended) this.#end(topic);
+    const begun: string[] = [];
+    for (const [topic, kept] of settings) {
+      const known = this.#topics.get(topic);
+      known?.history.change(kept);
+      if (known !== undefined) continue;
+      this.#begin(topic, kept);
+      begun.push(topic);
+    }
+    return [...ended, ...begun];
   }
 
   start(signal: AbortSignal): void {
     this.#stopping = signal;
-    for (const { history } of this.#topics.values()) void history.keepRenewing(signal);
+    for (const kept of this.#topics.values()) renew(kept, signal);
   }
 
   /** @returns the listener for the messages of the channel as they arrive */
@@ -107,11 +130,26 @@ export class Histories {
         return await this.#tryReading(kept, channels, since);
       } catch (thrown) {
         if (thrown instanceof NoHistory) throw thrown;
-        if (this.#stopping.aborted || clock.now() - began > LONGEST_MS)
+        if (this.#stopping?.aborted === true || clock.now() - began > LONGEST_MS)
           throw new NoHistory(topic, messageOf(thrown));
-        await clock.sleep(RETRY_MS, this.#stopping);
+        await clock.sleep(RETRY_MS, this.#stopping ?? NEVER);
       }
     }
+  }
+
+  #begin(topic: string, settings: HistorySettings): void {
+    const kept = keep(topic, settings, this.#options);
+    this.#topics.set(topic, kept);
+    this.#byTopic.set(topic, kept.history);
+    if (this.#stopping !== undefined) renew(kept, this.#stopping);
+  }
+
+  #end(topic: string): void {
+    const kept = this.#topics.get(topic);
+    this.#topics.delete(topic);
+    this.#byTopic.delete(topic);
+    kept?.ending.abort();
+    kept?.listener.end();
   }
 
   async #tryReading({ history, listener }: Kept, channels: readonly string[], since: number) {
@@ -122,6 +160,10 @@ export class Histories {
     listener.advance(read.position);
     return read;
   }
+}
+
+function renew({ history, ending }: Kept, stopping: AbortSignal): void {
+  void history.keepRenewing(AbortSignal.any([stopping, ending.signal]));
 }
 
 function keep(topic: string, settings: HistorySettings, options: HistoriesOptions): Kept {
@@ -150,5 +192,5 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     clock,
     log,
   });
-  return { history, listener };
+  return { history, listener, ending: new AbortController() };
 }

@@ -140,7 +140,9 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
 
   async join(channel: string, listener: (payload: Buffer | string) => void): Promise<void> {
     await this.redis.subscribe(channel);
+    const former = this.#ids.get(channel);
     this.#ids.set(channel, await this.#pubSub.subscribe(channel, listener));
+    if (former !== undefined) this.#pubSub.unsubscribe(former);
   }
 
   leave(channel: string): void {

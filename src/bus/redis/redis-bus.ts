@@ -169,6 +169,11 @@ export class RedisBus implements Bus {
     return this.#histories.read(topic, channels, since);
   }
 
+  keep(histories: ReadonlyMap<string, HistorySettings>): void {
+    const topics = new Set(this.#histories.change(histories));
+    if (topics.size > 0) this.#channels.listenAgain((channel) => topics.has(this.#topicOf(channel)));
+  }
+
   onGap(listener: GapListener): void {
     this.#gaps.onGap(listener);
   }
@@ -220,6 +225,12 @@ export class RedisBus implements Bus {
         }
         if (this.#gaps.joined(topic)) this.#heartbeat.beat();
         await this.#histories.joined(topic, channel);
+      },
+      listenAgain: async (channel, listener) => {
+        const topic = this.#topicOf(channel);
+        await listening.join(channel, this.#histories.listen(topic, channel, listener));
+        if (this.#topics.has(channel)) await this.#histories.joined(topic, channel);
+        else listening.leave(channel);
       },
       leave: (channel) => {
         const topic = this.#topicOf(channel);

@@ -53,6 +53,7 @@ const RENEWALS_PER_TTL = 3;
 /** The history of one topic in Redis: what a pod publishes into it, keeps alive, and reads. */
 export class TopicHistory {
   readonly #options: TopicHistoryOptions;
+  #settings: HistorySettings;
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
@@ -63,11 +64,17 @@ export class TopicHistory {
 
   constructor(options: TopicHistoryOptions) {
     this.#options = options;
+    this.#settings = options.settings;
+  }
+
+  /** So much is kept from now on. */
+  change(settings: HistorySettings): void {
+    this.#settings = settings;
   }
 
   /** Whether all channels are kept, so that there is nothing to ask. */
   get keepsAll(): boolean {
-    return this.#options.settings.keepsAll;
+    return this.#settings.keepsAll;
   }
 
   /** Asks which channels are kept or subscribed to: see INTEREST. */
@@ -76,8 +83,8 @@ export class TopicHistory {
   }
 
   publishes(batch: readonly Publication[], version: string): Command {
-    const { topic, settings, names } = this.#options;
-    const { size, ttlMs, keepsAll } = settings;
+    const { topic, names } = this.#options;
+    const { size, ttlMs, keepsAll } = this.#settings;
     const partitions = [...lastOffsets(batch).keys()];
     const acknowledged = partitions.flatMap((partition) => [
       partition,
@@ -145,10 +152,10 @@ export class TopicHistory {
 
   /** Renews all channels again and again, until the signal aborts. */
   async keepRenewing(signal: AbortSignal): Promise<void> {
-    const { clock, settings } = this.#options;
+    const { clock } = this.#options;
     this.#stopping = signal;
     while (!signal.aborted) {
-      await clock.sleep(settings.ttlMs / RENEWALS_PER_TTL, signal);
+      await clock.sleep(this.#settings.ttlMs / RENEWALS_PER_TTL, signal);
       if (!signal.aborted) await this.renew();
     }
   }
@@ -177,7 +184,7 @@ export class TopicHistory {
     // Without a channel there is nothing to be missed.
     position ??= (await this.#join([], since)).position;
     this.#options.wasRead();
-    return { position, size: this.#options.settings.size, channels: kept };
+    return { position, size: this.#settings.size, channels: kept };
   }
 
   async #keep(channels: readonly string[]): Promise<void> {
@@ -201,16 +208,17 @@ export class TopicHistory {
 
   /** @throws NoHistory, or another error if the connection is lost */
   async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
-    const { topic, settings, connection, heard } = this.#options;
+    const { topic, connection, heard } = this.#options;
+    const { size, ttlMs } = this.#settings;
     const { epoch: lastEpoch = '', sequence: last = 0 } = heard() ?? {};
-    const args = [String(settings.ttlMs), String(since), lastEpoch, String(last)];
+    const args = [String(ttlMs), String(since), lastEpoch, String(last)];
     const command = this.#script(JOIN, ...args, ...channels);
     const [reply] = await connection.send([command]);
     try {
       const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];
       return {
         position: { epoch, sequence },
-        size: settings.size,
+        size,
         channels: lists.map((list, index) => keptIn(channels[index] ?? '', list)),
       };
     } catch (thrown) {

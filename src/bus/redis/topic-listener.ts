@@ -134,6 +134,11 @@ export class TopicListener {
     }
   }
 
+  /** The topic has no history any more: what is held is passed on without what came before. */
+  end(): void {
+    if (this.#held !== undefined) this.#giveUp('the topic is not kept any more');
+  }
+
   /** @throws if it can't be read */
   async #read(held: readonly Heard[]): Promise<HistoryRead> {
     const { read, fence, clock } = this.#options;

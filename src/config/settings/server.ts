@@ -6,6 +6,10 @@ export const SERVER_SETTINGS = {
     default: 'examples/auction',
     help: 'Folder of the graph: `schema.graphql` and, if it needs code, `graph.ts` or `graph.js`.',
   }),
+  WATCH_GRAPH: flag({
+    default: false,
+    help: 'Reload the graph when files in its folder change, as SIGHUP does.',
+  }),
   PORT: port({ default: 4000, help: 'Port for browsers: GraphQL over WebSocket and POST at `/graphql`.' }),
   ADMIN_PORT: port({
     default: 4001,

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
-import { register } from 'node:module';
+import { createRequire, register } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../errors.ts';
 import { isBabelInstalled } from './babel.ts';
 import { isDefinition, type GraphDefinition } from '../api/define-graph.ts';
 import { startOf, type Findings, type Place } from '../diagnostic.ts';
-import type { HookData } from './module-hooks.ts';
+import { LOAD, type HookData } from './module-hooks.ts';
 
 /** The default export of `graph.ts` or `graph.js`, and where its properties are defined. */
 export interface GraphCode {
@@ -19,12 +19,21 @@ export interface GraphCode {
 /** The code of a graph that consists of a schema only. */
 const NO_CODE: GraphCode = { definition: {}, locate: () => startOf('graph.ts') };
 
+/** Loads in this process, over all folders. */
+let loads = 0;
+
 /**
- * Loads the code of a graph. A module is loaded once per process.
+ * Loads the code of a graph. With the first load of a folder its modules stay as they are for as long as the process
+ * runs, unless they are loaded anew; Node.js then keeps both.
  *
+ * @param anew whether modules that have been loaded before are loaded again, as their files may have changed
  * @returns undefined if loading failed, which has been added to `findings`
  */
-export async function loadCode(folder: string, findings: Findings): Promise<GraphCode | undefined> {
+export async function loadCode(
+  folder: string,
+  findings: Findings,
+  anew = false,
+): Promise<GraphCode | undefined> {
   const typescript = path.join(folder, 'graph.ts');
   const javascript = path.join(folder, 'graph.js');
   const hasTypeScript = existsSync(typescript);
@@ -41,8 +50,13 @@ export async function loadCode(folder: string, findings: Findings): Promise<Grap
   try {
     const real = await realpath(folder);
     registerHooks(real);
-    const url = pathToFileURL(path.join(real, path.basename(file))).href;
-    const { default: exported } = (await import(url)) as { default?: unknown };
+    // Node.js would take a link to lead where it has led before.
+    const url = pathToFileURL(await realpath(path.join(real, path.basename(file))));
+    if (anew) {
+      url.searchParams.set(LOAD, String((loads += 1)));
+      forgetCommonJs(real);
+    }
+    const { default: exported } = (await import(url.href)) as { default?: unknown };
     if (isDefinition(exported)) {
       return { definition: exported, locate: locator(file, await readFile(file, 'utf8')) };
     }
@@ -50,7 +64,11 @@ export async function loadCode(folder: string, findings: Findings): Promise<Grap
     findings.error(startOf(file), message, 'Write export default defineGraph({ … }).');
   } catch (error) {
     const { place, message } = await explain(error, folder, file);
-    findings.error(place, `the code of the graph can't be loaded: ${message}`, 'It runs once, at start.');
+    findings.error(
+      place,
+      `the code of the graph can't be loaded: ${message}`,
+      'It is run whenever the graph is loaded.',
+    );
   }
   return undefined;
 }
@@ -65,6 +83,14 @@ function registerHooks(folder: string): void {
   register(new URL('./module-hooks.js', import.meta.url), { data });
 }
 
+/** CommonJS modules of the graph itself are found by their paths: their URLs differ from reload to reload. */
+function forgetCommonJs(folder: string): void {
+  const { cache } = createRequire(import.meta.url);
+  for (const file of Object.keys(cache)) {
+    if (file.startsWith(`${folder}${path.sep}`) && !file.includes('/node_modules/')) delete cache[file];
+  }
+}
+
 /** Finds, in an error's stack, the position in the graph folder that it comes from, and removes it from the message. */
 async function explain(
   error: unknown,
@@ -77,7 +103,9 @@ async function explain(
   for (const root of [pathToFileURL(real).href, real]) {
     const start = text.indexOf(`${root}/`);
     const found =
-      start < 0 ? null : /^(.+?\.[jt]s):(\d+)(?::(\d+))?/.exec(text.slice(start + root.length + 1));
+      start < 0
+        ? null
+        : /^(.+?\.[jt]s)(?:\?[^\s:]*)?:(\d+)(?::(\d+))?/.exec(text.slice(start + root.length + 1));
     if (found === null) continue;
     const [whole, name = '', line, column] = found;
     const place = { file: path.join(folder, name), line: Number(line), column: Number(column ?? 1) };

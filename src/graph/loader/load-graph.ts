@@ -18,19 +18,33 @@ export interface LoadedGraph extends Graph {
   readonly warnings: readonly Diagnostic[];
 }
 
+/** A graph that can't be used: its message lists every fault, with file, line, column and a hint. */
+export class BadGraph extends SluiceError {
+  readonly faults: readonly string[];
+
+  constructor(folder: string, faults: readonly Diagnostic[]) {
+    const texts = faults.map(formatDiagnostic);
+    super('BAD_GRAPH', `the graph in ${folder} can't be used:\n${texts.join('\n')}`);
+    this.faults = texts;
+  }
+}
+
 /**
  * Loads the graph in a folder, with its code.
  *
  * @param folder its path
- * @throws SluiceError BAD_GRAPH: one message that lists every fault, with file, line, column and a hint
+ * @param options.anew whether its modules are loaded again that have been loaded before: see `loadCode`
+ * @throws BadGraph
  */
-export async function loadGraph(folder: string): Promise<LoadedGraph> {
+export async function loadGraph(folder: string, { anew = false } = {}): Promise<LoadedGraph> {
   const absolute = path.resolve(folder);
   const findings = new Findings();
-  const parts = await readGraph(absolute, findings);
+  const parts = await readGraph(absolute, findings, anew);
   if (parts === undefined || findings.hasErrors) {
-    const faults = findings.all.filter(({ severity }) => severity === 'error').map(formatDiagnostic);
-    throw new SluiceError('BAD_GRAPH', `the graph in ${absolute} can't be used:\n${faults.join('\n')}`);
+    throw new BadGraph(
+      absolute,
+      findings.all.filter(({ severity }) => severity === 'error'),
+    );
   }
   const { schema, fields, definition, guards } = parts;
   attachResolvers(schema, definition.resolvers ?? {});

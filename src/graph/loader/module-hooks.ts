@@ -2,9 +2,9 @@
  * Module hooks for graph folders. Node.js runs them on a thread of their own, which it starts when they are registered;
  * they are not registered for a graph without code.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileTypeScript } from './babel.ts';
 
 export interface HookData {
@@ -17,6 +17,9 @@ export interface HookData {
 /** Packages that a graph must share with the gateway: a copy of graphql refuses types and errors of another copy. */
 const SHARED = /^(sluice|graphql|dataloader)(\/|$)/;
 
+/** Parameter of modules' URLs that tells one load of a graph from the next. */
+export const LOAD = 'load';
+
 const folders = new Set<string>();
 let gateway = import.meta.url;
 
@@ -25,11 +28,13 @@ export const initialize: InitializeHook<HookData> = (data) => {
   gateway = data.gateway;
 };
 
-export const resolve: ResolveHook = (specifier, context, nextResolve) => {
+export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   const parent = context.parentURL;
   if (parent === undefined || !isInGraph(parent)) return nextResolve(specifier, context);
   if (SHARED.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
-  return nextResolve(isGraphCode(parent) ? sourceOf(specifier, parent) : specifier, context);
+  if (!isGraphCode(parent)) return nextResolve(specifier, context);
+  const resolved = await nextResolve(targetOf(sourceOf(specifier, parent), parent), context);
+  return isGraphCode(resolved.url) ? { ...resolved, url: ofSameLoad(resolved.url, parent) } : resolved;
 };
 
 export const load: LoadHook = async (url, context, nextLoad) => {
@@ -49,6 +54,22 @@ function isInGraph(url: string): boolean {
 /** Whether it is the graph's own code, not a package that is installed in the graph folder. */
 function isGraphCode(url: string): boolean {
   return isInGraph(url) && !url.includes('/node_modules/');
+}
+
+/** Of a link, where it leads now: Node.js would take it to lead where it has led before. */
+function targetOf(specifier: string, parent: string): string {
+  if (!/^\.{1,2}\//.test(specifier)) return specifier;
+  const url = new URL(specifier, parent);
+  return existsSync(url) ? pathToFileURL(realpathSync(url)).href : specifier;
+}
+
+/** A module that has been loaded before is loaded anew with its parent: see `loadCode`. */
+function ofSameLoad(url: string, parent: string): string {
+  const which = new URL(parent).searchParams.get(LOAD);
+  if (which === null) return url;
+  const own = new URL(url);
+  own.searchParams.set(LOAD, which);
+  return own.href;
 }
 
 function isTypeScript(url: string): boolean {

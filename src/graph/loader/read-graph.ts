@@ -21,12 +21,17 @@ export interface GraphParts {
 /**
  * Reads the graph in a folder and adds its faults to `findings`.
  *
+ * @param anew see `loadCode`
  * @returns undefined if the schema or the code can't be read; then further faults may be undiscovered
  */
-export async function readGraph(folder: string, findings: Findings): Promise<GraphParts | undefined> {
+export async function readGraph(
+  folder: string,
+  findings: Findings,
+  anew = false,
+): Promise<GraphParts | undefined> {
   const file = path.join(folder, 'schema.graphql');
   const schema = await readSchema(file, findings);
-  const code = await loadCode(folder, findings);
+  const code = await loadCode(folder, findings, anew);
   if (schema === undefined) return undefined;
   const fields = readEventFields(schema, file, findings);
   const guards = new Guards(schema, file, findings);

@@ -1,5 +1,6 @@
 import type { EventScope } from '../../context/event-scope.ts';
 import type { Message } from '../../events/message.ts';
+import { deepFreeze } from '../../support/deep-freeze.ts';
 import type { Group } from '../group.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
@@ -139,6 +140,8 @@ export class Replay {
       this.#joined.add(next);
     }
     this.#sequence = sequence;
+    // A graph without resolvers may have been in force when it was decoded.
+    if (!Object.isFrozen(message.event)) deepFreeze(message.event);
     this.#replaying.dispatch(message, scopeOf(message), true, bytes);
   }
 

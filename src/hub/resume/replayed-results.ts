@@ -27,7 +27,8 @@ const BYTES_PER_RESULT = 512;
 
 /**
  * Results of all groups for messages that are recorded, for as long as they are: a subscriber that resumes later, and
- * agrees with an earlier one of its group on all that was read, shares its result.
+ * agrees with an earlier one of its group on all that was read, shares its result. A group that goes on with another graph has
+ * another plan, so it finds none of the graph before.
  */
 export class ReplayedResults {
   readonly #maxBytes: number;

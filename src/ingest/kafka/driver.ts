@@ -80,6 +80,14 @@ export interface GroupTiming {
   readonly metadataMaxAgeMs: number;
 }
 
+/** All but the session timeout, which is a setting. */
+export const GROUP_TIMING: Omit<GroupTiming, 'sessionTimeoutMs'> = {
+  heartbeatMs: 1_000,
+  rebalanceTimeoutMs: 30_000,
+  fetchWaitMs: 500,
+  metadataMaxAgeMs: 20_000,
+};
+
 /** Partitions by topic. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
 

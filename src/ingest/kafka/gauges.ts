@@ -6,11 +6,11 @@ interface Source {
 }
 
 /** From now on metrics show where the source stands when they are collected. */
-export function measureConsumption(source: Source, topics: readonly string[], metrics: Metrics): void {
+export function measureConsumption(source: Source, topics: () => readonly string[], metrics: Metrics): void {
   const { kafkaConnected, partitionsAssigned, kafkaLag, kafkaLagSeconds } = metrics;
   const byTopic = (of: (partition: PartitionState) => number | undefined): [string, number[]][] => {
     const { partitions } = source.inspect();
-    return topics.map((name) => [
+    return topics().map((name) => [
       name,
       partitions.filter(({ topic }) => topic === name).map((partition) => of(partition) ?? 0),
     ]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/settings.ts';
-import { messageOf, SluiceError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -8,15 +8,17 @@ import { BadBatches } from './bad-batches.ts';
 import { BatchProcessor } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import { DeadLetters } from '../dead-letter.ts';
-import type {
-  Assignment,
-  GroupMember,
-  GroupTiming,
-  KafkaDriver,
-  PartitionPosition,
-  PositionReset,
-  StoppableSink,
+import {
+  GROUP_TIMING,
+  type Assignment,
+  type GroupMember,
+  type GroupTiming,
+  type KafkaDriver,
+  type PartitionPosition,
+  type PositionReset,
+  type StoppableSink,
 } from './driver.ts';
+import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
@@ -54,14 +56,6 @@ export interface KafkaSourceOptions {
   readonly driver: KafkaDriver;
 }
 
-/** All but the session timeout, which is a setting. */
-const GROUP_TIMING: Omit<GroupTiming, 'sessionTimeoutMs'> = {
-  heartbeatMs: 1_000,
-  rebalanceTimeoutMs: 30_000,
-  fetchWaitMs: 500,
-  metadataMaxAgeMs: 20_000,
-};
-
 /** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
 const FORGET_MS = 3_000;
 
@@ -79,9 +73,13 @@ export class KafkaSource {
   readonly #driver: KafkaDriver;
   readonly #groupId: string;
   readonly #badBatches: BadBatches;
+  readonly #pipeline: Pipeline;
   readonly #processor: BatchProcessor;
   readonly #deadLetterSink: StoppableSink | undefined;
   readonly #stopping = new AbortController();
+  readonly #topics: ConsumedTopics;
+  /** Aborts when other topics are to be consumed. */
+  #outdated = new AbortController();
   #startAtEnd: boolean;
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
@@ -102,15 +100,12 @@ export class KafkaSource {
     this.#driver = options.driver;
     this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
     this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
-    this.#deadLetterSink = deadLetterSink(settings.DEAD_LETTER_TOPIC, topics, this.#driver);
+    const { DEAD_LETTER_TOPIC: deadLetters } = settings;
+    const { driver } = options;
+    this.#topics = new ConsumedTopics({ topics, deadLetterTopic: deadLetters, driver, metrics });
+    this.#deadLetterSink = deadLetters === undefined ? undefined : this.#driver.deadLetterSink(deadLetters);
     const stopping = this.#stopping.signal;
-    // At 0 from the start, or Prometheus would see no increase at the first of a topic.
-    for (const topic of topics.keys()) {
-      metrics.badBatches.inc({ topic }, 0);
-      for (const to of ['beginning', 'end']) metrics.positionResets.inc({ topic, to }, 0);
-      metrics.badPartitions.set({ topic }, 0);
-    }
-    measureConsumption(this, [...topics.keys()], metrics);
+    measureConsumption(this, () => this.#topics.names, metrics);
     this.#badBatches = new BadBatches({
       policy: settings.KAFKA_BAD_BATCH,
       sink: this.#deadLetterSink,
@@ -119,18 +114,19 @@ export class KafkaSource {
       clock,
       stopping,
     });
+    this.#pipeline = new Pipeline({
+      topics,
+      prefix: settings.REDIS_PREFIX,
+      maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
+      metrics,
+      log,
+      now: clock.now,
+    });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
       publisher: options.publisher,
       ...(options.hold && { hold: options.hold }),
-      pipeline: new Pipeline({
-        topics,
-        prefix: settings.REDIS_PREFIX,
-        maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
-        metrics,
-        log,
-        now: clock.now,
-      }),
+      pipeline: this.#pipeline,
       deadLetters: new DeadLetters({ sink: this.#deadLetterSink, metrics, log, now: clock.now }),
       metrics,
       log,
@@ -176,15 +172,12 @@ export class KafkaSource {
 
   /** Does not wait for Kafka: `notReady` says how far it is. */
   start(): Promise<void> {
-    if (this.#options.topics.size === 0) this.#notReady = undefined;
-    else {
-      this.#loop ??= supervise({
-        run: () => this.#run(),
-        onCrash: (error, wait) => this.#crashed(error, wait),
-        clock: this.#clock,
-        stopping: this.#stopping.signal,
-      });
-    }
+    this.#loop ??= supervise({
+      run: () => this.#run(),
+      onCrash: (error, wait) => this.#crashed(error, wait),
+      clock: this.#clock,
+      stopping: this.#stopping.signal,
+    });
     return Promise.resolve();
   }
 
@@ -202,14 +195,38 @@ export class KafkaSource {
     if (this.#options.broadcast && this.#loop !== undefined) await this.#forgetBroadcastGroup();
   }
 
+  /** See ConsumedTopics. */
+  check(topics: ReadonlyMap<string, Topic>): Promise<void> {
+    return this.#topics.check(topics);
+  }
+
+  /** Consumes these topics from now on. The group is joined anew if there are others among them than before. */
+  use(topics: ReadonlyMap<string, Topic>): void {
+    this.#pipeline.use(topics);
+    if (this.#topics.replace(topics)) this.#outdated.abort();
+  }
+
   /** @returns the error that the consumer crashed with; undefined if it was stopped, or could not begin yet */
   async #run(): Promise<unknown> {
-    const { topics, settings } = this.#options;
+    for (;;) {
+      this.#outdated = new AbortController();
+      const outdated = this.#outdated.signal;
+      const end = await this.#consume(AbortSignal.any([this.#stopping.signal, outdated]));
+      if (!outdated.aborted || this.#stopping.signal.aborted) return end;
+    }
+  }
+
+  /** @param signal ends it */
+  async #consume(signal: AbortSignal): Promise<unknown> {
+    const { settings } = this.#options;
     const sessionTimeoutMs = settings.KAFKA_SESSION_SECONDS * 1_000;
     const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
-    const bound = [...topics.keys()];
+    const bound = this.#topics.names;
+    if (bound.length === 0) {
+      this.#notReady = undefined;
+      return unlessAborted(new Promise(() => undefined), signal);
+    }
     const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];
-    const { signal } = this.#stopping;
     const missing = await unlessAborted(this.#driver.missingTopics(wanted), signal);
     if (missing === undefined) return undefined;
     if (missing.length > 0) {
@@ -279,19 +296,4 @@ export class KafkaSource {
       this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group');
     }
   }
-}
-
-function deadLetterSink(
-  topic: string | undefined,
-  topics: ReadonlyMap<string, Topic>,
-  driver: KafkaDriver,
-): StoppableSink | undefined {
-  if (topic === undefined) return undefined;
-  if (topics.has(topic)) {
-    throw new SluiceError(
-      'BAD_SETTINGS',
-      `DEAD_LETTER_TOPIC: expected a topic that no field of the graph shows, got ${topic}`,
-    );
-  }
-  return driver.deadLetterSink(topic);
 }

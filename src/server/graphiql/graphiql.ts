@@ -36,11 +36,12 @@ const NO_EXAMPLE = '# The schema can not be read here (INTROSPECTION).\n\n{\n  _
 /** GraphiQL at `/`, with a runnable example in its editor. */
 export class Graphiql {
   readonly routes: readonly Route[];
+  #page: string;
 
-  private constructor(example: string, files: StaticFiles) {
-    const page = pageOf(example);
+  private constructor(schema: GraphQLSchema | undefined, files: StaticFiles) {
+    this.#page = pageOf(exampleOf(schema));
     this.routes = [
-      { path: '/', methods: { GET: servePage(page) } },
+      { path: '/', methods: { GET: servePage(() => this.#page) } },
       { path: '/graphiql/', methods: { GET: files.handle } },
     ];
   }
@@ -54,18 +55,27 @@ export class Graphiql {
       ...VENDOR_FILES.map((name) => path.join(VENDOR_FOLDER, name)),
       ...OWN_FILES.map((name) => path.join(OWN_FOLDER, name)),
     ]);
-    return new Graphiql(schema === undefined ? NO_EXAMPLE : exampleSubscription(schema), files);
+    return new Graphiql(schema, files);
+  }
+
+  /** Shows an example for this schema from now on. @param schema see `load` */
+  show(schema: GraphQLSchema | undefined): void {
+    this.#page = pageOf(exampleOf(schema));
   }
 }
 
-function servePage(page: string): Handle {
+function exampleOf(schema: GraphQLSchema | undefined): string {
+  return schema === undefined ? NO_EXAMPLE : exampleSubscription(schema);
+}
+
+function servePage(page: () => string): Handle {
   return (request, response) => {
     if (!request.headers.accept?.includes('text/html')) {
       throw new HttpError(404, 'expected accept: text/html, for GraphiQL; GraphQL is at /graphql', {
         vary: 'Accept',
       });
     }
-    send(response, 200, 'text/html; charset=utf-8', page, {
+    send(response, 200, 'text/html; charset=utf-8', page(), {
       'content-security-policy': POLICY,
       'cache-control': 'no-cache',
       vary: 'Accept',

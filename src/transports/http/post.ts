@@ -77,12 +77,11 @@ export class PostTransport {
 
   constructor(options: PostOptions) {
     this.#options = options;
-    const { authenticator } = options;
     this.#handle = createHandler({
       parseRequestParams: parsePostParams,
       onSubscribe: async ({ raw, context: client }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
-        const viewer = await authenticator.viewerOf({}, raw);
+        const viewer = await options.authenticator.viewerOf({}, raw);
         if (viewer instanceof TokenRefusal) return refused(viewer);
         if (viewer === null) return FORBIDDEN;
         if (this.#waiting >= MAX_WAITING) return BUSY;

@@ -18,6 +18,7 @@ import type { OperationCaps } from './operation-caps.ts';
 import { WebSocketQuery } from './query.ts';
 import { WebSocketSubscription, type SubscribeExtensions } from './subscription.ts';
 
+/** Those that depend on the graph are read for each operation, in one turn: they are replaced with it. */
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
   readonly admission: Pick<OperationAdmission, 'prepare'>;
@@ -32,6 +33,8 @@ interface QueryArgs extends ExecutionArgs {
   readonly connection: Connection;
   readonly operation: Operation;
   readonly document: DocumentNode;
+  /** Of the graph that the operation is valid for: another one may be in force when its turn comes. */
+  readonly queries: OperationOptions['queries'];
 }
 
 /** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
@@ -68,8 +71,8 @@ export class Operations {
   }
 
   #execute(args: ExecutionArgs): ExecutionResult | WebSocketQuery {
-    const { operation, variableValues, connection } = args as QueryArgs;
-    const result = this.#options.queries.execute({
+    const { operation, variableValues, connection, queries } = args as QueryArgs;
+    const result = queries.execute({
       operation,
       variables: variableValues ?? {},
       viewer: connection.viewer,
@@ -92,7 +95,7 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { admission, hub, schema } = this.#options;
+    const { admission, hub, schema, queries } = this.#options;
     const refused = this.#caps.refusal(connection, id);
     if (refused !== undefined) return [refused];
     const operation = admission.prepare(payload, connection.viewer);
@@ -103,6 +106,7 @@ export class Operations {
       const args: QueryArgs = {
         connection,
         operation,
+        queries,
         schema,
         document,
         operationName: name,

@@ -42,13 +42,14 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 export class WebSocketSubscription
   implements Subscriber, LateReceiver, AsyncIterableIterator<never, undefined>
 {
-  readonly operation: Operation;
   readonly wantsGaps: boolean;
   /** Whether results are to have cursors. */
   readonly #resumes: boolean;
   readonly #owner: SubscriptionOwner;
   /** As it is written into frames. */
   readonly id: string;
+  /** Undefined while there is a group, which has it: it is another one once the graph is replaced. */
+  #ungrouped: Operation | undefined;
   #group: Group | undefined;
   #settle: Settle | undefined;
   #ended: readonly GraphQLError[] | undefined;
@@ -59,7 +60,7 @@ export class WebSocketSubscription
     { gaps, resume }: SubscribeExtensions,
     owner: SubscriptionOwner,
   ) {
-    this.operation = operation;
+    this.#ungrouped = operation;
     this.#resumes = resume !== undefined;
     this.wantsGaps = this.#resumes || gaps === true;
     this.#owner = owner;
@@ -69,6 +70,7 @@ export class WebSocketSubscription
   /** Called once, right after the hub has added it to the group. */
   joined(group: Group): void {
     this.#group = group;
+    this.#ungrouped = undefined;
     this.#owner.joined(this);
   }
 
@@ -119,6 +121,7 @@ export class WebSocketSubscription
     this.#ended = errors;
     this.#owner.sendQueue.release(this);
     this.#owner.left(this);
+    this.#ungrouped = this.#operation;
     this.#group = undefined;
     const settle = this.#settle;
     this.#settle = undefined;
@@ -155,11 +158,11 @@ export class WebSocketSubscription
   }
 
   get document(): DocumentNode {
-    return this.operation.document;
+    return this.#operation.document;
   }
 
   get operationName(): string | undefined {
-    return this.operation.name;
+    return this.#operation.name;
   }
 
   get rootValue(): undefined {
@@ -168,6 +171,10 @@ export class WebSocketSubscription
 
   get contextValue(): undefined {
     return undefined;
+  }
+
+  get #operation(): Operation {
+    return (this.#group?.plan.operation ?? this.#ungrouped) as Operation;
   }
 
   /** A rejection goes through `resolve` too, so that the subscription holds one function less. */

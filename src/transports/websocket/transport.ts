@@ -111,8 +111,7 @@ export class WebSocketTransport {
       subscribe: (args) => args as unknown as WebSocketSubscription,
       execute: (args) => operations.execute(args),
     });
-    const { schema, authenticator, flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } =
-      options;
+    const { flusher, metrics, log, bufferBytes, rate, clock, gapClosesPerSecond } = options;
     this.#gapCloses = new PacedClose({
       close: (connection) => this.#finish(connection, DISCONNECTS.gap),
       perSecond: gapClosesPerSecond,
@@ -122,8 +121,12 @@ export class WebSocketTransport {
     for (const { code, label } of CLOSES) metrics.closes.inc({ code, reason: label }, 0);
     this.#services = {
       protocol,
-      authenticator,
-      schema,
+      get authenticator() {
+        return options.authenticator;
+      },
+      get schema() {
+        return options.schema;
+      },
       flusher,
       metrics,
       log,

@@ -20,7 +20,7 @@ function setUp(properties?: readonly string[]) {
     announce: async (text: string) => void announced.push(text),
     onAnnouncement: (listener: Hear) => void listeners.push(listener),
   };
-  const revoking = new Revoking(basics, bus, properties);
+  const revoking = new Revoking(basics, bus, () => properties);
   const hear: Hear = (text) => listeners.forEach((listener) => listener(text));
   return { revoking, announced, hear };
 }

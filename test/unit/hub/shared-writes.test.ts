@@ -81,6 +81,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
   const group = new Group(plan, {
     executor,
     budget,
+    delivery: { budget, metrics, log },
     now: () => 0,
     limiter: new FairLimiter(10_000),
     late: new FairLimiter(Infinity),

@@ -93,6 +93,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     {
       executor,
       budget,
+      delivery: { budget, metrics, log },
       now: () => 0,
       limiter: new FairLimiter(options.concurrency ?? 10_000),
       late: new FairLimiter(Infinity),

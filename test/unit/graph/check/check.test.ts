@@ -258,7 +258,7 @@ const CASES: readonly Case[] = [
     'code that throws while it is loaded',
     bid('@event(topic: "bids")'),
     ["graph.js:2:7 error: the code of the graph can't be loaded: no such luck"],
-    'once, at start',
+    'whenever the graph is loaded',
     '\nthrow new Error("no such luck");',
   ],
 ];

@@ -1,0 +1,89 @@
+import { Backends } from '../backends/backends.ts';
+import { responseKeys } from '../backends/response-keys.ts';
+import { Authenticator } from '../context/authenticator.ts';
+import type { ExecutionBounds } from '../context/bounded-execution.ts';
+import { Contexts } from '../context/event-scope.ts';
+import { Queries } from '../context/queries.ts';
+import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
+import { Executor } from '../executor/executor.ts';
+import { OperationAdmission } from '../executor/operation-admission.ts';
+import type { LoadedGraph } from '../graph/loader/load-graph.ts';
+import { systemClock } from '../support/clock.ts';
+import { FairLimiter } from '../support/fair-limiter.ts';
+import type { Basics } from './basics.ts';
+import { loadPersistedDocuments } from './load-persisted-documents.ts';
+
+/** What a graph becomes in a gateway: made as a whole, and replaced as a whole. */
+export interface RunningGraph {
+  readonly graph: LoadedGraph;
+  readonly executor: Executor;
+  readonly contexts: Contexts;
+  readonly queries: Queries;
+  readonly admission: OperationAdmission;
+  readonly authenticator: Authenticator;
+  readonly backends: Backends;
+}
+
+/** Makes what a graph becomes. What all graphs of a gateway share is in here. */
+export class GraphMaker {
+  /** Of all executions, of this graph and of those before. */
+  readonly bounds: ExecutionBounds;
+  readonly #basics: Basics;
+
+  constructor(basics: Basics) {
+    const { config, metrics } = basics;
+    this.#basics = basics;
+    this.bounds = {
+      limiter: new FairLimiter(config.EXECUTE_CONCURRENCY),
+      metrics,
+      timeoutMs: config.EXECUTE_TIMEOUT_MS,
+    };
+    for (const code of Object.values(COST_CODES)) metrics.refusedOperations.inc({ code }, 0);
+  }
+
+  /**
+   * @param before what it is to replace
+   * @throws SluiceError if the graph's back ends can't be used, or its persisted documents do not fit it
+   */
+  make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
+    const { config, metrics, log } = this.#basics;
+    const { schema, definition, hasAuth } = graph;
+    const executor = new Executor({
+      schema,
+      cacheSize: config.DOCUMENT_CACHE_SIZE,
+      cacheCharacters: config.DOCUMENT_CACHE_CHARACTERS,
+      suggestions: config.INTROSPECTION === 'true',
+      limits: costLimits(config),
+      refused: (code) => metrics.refusedOperations.inc({ code }),
+      log,
+    });
+    const admission = new OperationAdmission({
+      executor,
+      persisted: loadPersistedDocuments(config, executor),
+      persistedOnly: config.PERSISTED_DOCUMENTS_ONLY,
+      introspection: config.INTROSPECTION,
+    });
+    const services = {
+      metrics,
+      log: log.child({ part: 'backends' }),
+      clock: systemClock,
+      transformKeys: responseKeys(),
+    };
+    // Last: what throws behind it would leave connections open.
+    const backends = new Backends(definition.backends ?? {}, services, before?.backends);
+    const contexts = new Contexts(definition, backends, Date.now, hasAuth);
+    return {
+      graph,
+      executor,
+      contexts,
+      queries: new Queries({ ...this.bounds, executor, contexts }),
+      admission,
+      authenticator: new Authenticator(
+        definition,
+        config.EXECUTE_TIMEOUT_MS,
+        log.child({ part: 'authenticate' }),
+      ),
+      backends,
+    };
+  }
+}

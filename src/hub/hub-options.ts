@@ -1,0 +1,26 @@
+import type { Bus } from '../bus/bus.ts';
+import type { Contexts } from '../context/event-scope.ts';
+import type { Executor } from '../executor/executor.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { GapPolicy } from './gaps.ts';
+import type { GroupServices } from './group-services.ts';
+import type { LastingServices } from './lasting-services.ts';
+import type { PlanServices } from './subscription-plan.ts';
+
+/** What the hub has of a graph: replaced as a whole. */
+export interface HubGraph {
+  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
+  readonly contexts: Contexts;
+  readonly executor: Pick<Executor, 'subscriptionField' | 'execute'>;
+}
+
+export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph {
+  readonly graph: HubGraph['graph'];
+  /** Without `room` it has no end, without the last two no topic has history. */
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
+    Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
+  readonly executor: HubGraph['executor'];
+  readonly gapPolicy: GapPolicy;
+  /** Most that the variables of all groups may take, in bytes. Default: no limit. */
+  readonly maxVariables?: number;
+}

@@ -1,0 +1,48 @@
+import { GraphQLError } from 'graphql';
+import type { Group } from './group.ts';
+import type { GroupServices } from './group-services.ts';
+import type { SubscriptionPlan } from './subscription-plan.ts';
+
+/** What has become of the subscriptions of a graph that was replaced. */
+export interface Replaced {
+  /** Subscribers that go on. */
+  readonly kept: number;
+  /** Subscribers that have been told that theirs has ended. */
+  readonly ended: number;
+  /** Whether all events that were under way for those that go on are done. */
+  readonly isDone: () => boolean;
+}
+
+/**
+ * Has each group go on with another graph, or ends it.
+ *
+ * @param planFor the plan for a group, or the error that it ends with
+ * @param services of the graph that is in force from now on
+ * @param close is called for a group before it ends
+ */
+export function replaceGroups(
+  groups: readonly Group[],
+  planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
+  services: GroupServices,
+  close: (group: Group) => void,
+): Replaced {
+  let [kept, ended] = [0, 0];
+  let underWay: (() => boolean)[] = [];
+  for (const group of groups) {
+    const next = planFor(group.plan);
+    if (next instanceof GraphQLError) {
+      ended += group.size;
+      close(group);
+      group.end([next]);
+    } else {
+      kept += group.size;
+      const isDone = group.renew(next, services);
+      if (!isDone()) underWay.push(isDone);
+    }
+  }
+  const isDone = (): boolean => {
+    underWay = underWay.filter((isOver) => !isOver());
+    return underWay.length === 0;
+  };
+  return { kept, ended, isDone };
+}

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+
+const CLI = path.join(import.meta.dirname, '../cli.js');
+
+/** Code of a graph may await what never comes. */
+const CHECK_MS = 60_000;
+
+/** A line of `sluice check` that is not a hint on the line above it. */
+const NEXT_FINDING = /\n(?=\S)/;
+
+/**
+ * Checks a graph in a process of its own, since checking runs its code.
+ *
+ * @returns its faults, as `sluice check` prints them; none if it can be used
+ */
+export function checkApart(folder: string): Promise<readonly string[]> {
+  return new Promise((resolve) => {
+    const options = { timeout: CHECK_MS, killSignal: 'SIGKILL' as const };
+    execFile(process.execPath, [CLI, 'check', folder], options, (error, stdout, stderr) => {
+      if (error === null) return resolve([]);
+      const faults = stdout.split(NEXT_FINDING).filter((finding) => finding.includes(': error: '));
+      const other = error.killed === true ? `sluice check did not end within ${CHECK_MS} ms` : stderr.trim();
+      resolve(faults.length > 0 ? faults : [other]);
+    });
+  });
+}

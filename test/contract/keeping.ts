@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import test, { type TestOptions } from 'node:test';
+import { positionOf } from '../../src/bus/history.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
+import { event, numberIn, SIZE, TOPIC, TTL_MS, type MakeBus } from './history.ts';
+
+const [KEPT, OTHER] = ['history:a', 'history:b'];
+const SETTINGS = { size: SIZE, ttlMs: TTL_MS, keepsAll: false };
+
+/** What every bus must do whose topics are replaced. @param make a bus that keeps `TOPIC` */
+export function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {
+  test(
+    `${name}: a topic loses its history and gets one again, and those who listen hear every message once`,
+    options,
+    async (t) => {
+      const bus = await make(t);
+      const inbox = new Inbox();
+      await bus.subscribe(TOPIC, KEPT, inbox.take).ready;
+      await bus.publish(TOPIC, event(1, KEPT));
+      assert.ok(positionOf((await inbox.until(1))[0] ?? ''));
+
+      bus.keep(new Map());
+      assert.equal(bus.position(TOPIC), undefined);
+      await assert.rejects(bus.readHistory(TOPIC, [KEPT], 0), /the topic has none/);
+      await bus.publish(TOPIC, event(2, KEPT));
+      assert.equal(positionOf((await inbox.until(2))[1] ?? ''), undefined);
+
+      bus.keep(new Map([[TOPIC, SETTINGS]]));
+      const other = new Inbox();
+      await bus.subscribe(TOPIC, OTHER, other.take).ready;
+      // Known once the channels are kept that were subscribed to before.
+      await eventually(() => assert.notEqual(bus.position(TOPIC), undefined));
+      await eventually(async () => {
+        const { channels } = await bus.readHistory(TOPIC, [KEPT], 0);
+        assert.equal(channels[0]?.messages.length, 0);
+      });
+      await bus.publish(TOPIC, [...event(3, KEPT), ...event(4, OTHER)]);
+      assert.deepEqual((await inbox.until(3)).map(numberIn), [1, 2, 3]);
+      const { position, channels } = await bus.readHistory(TOPIC, [KEPT, OTHER], 0);
+      assert.deepEqual(
+        channels.map(({ messages }) => messages.map(numberIn)),
+        [[3], [4]],
+      );
+      assert.deepEqual(bus.position(TOPIC), position);
+      assert.deepEqual(other.messages.map(numberIn), [4]);
+    },
+  );
+
+  test(`${name}: another size of a history takes effect, and what is kept stays`, options, async (t) => {
+    const bus = await make(t);
+    await bus.subscribe(TOPIC, KEPT, () => undefined).ready;
+    await bus.publish(TOPIC, event(1, KEPT));
+    const { epoch } = (await bus.readHistory(TOPIC, [KEPT], 0)).position;
+    bus.keep(new Map([[TOPIC, { ...SETTINGS, size: 2 * SIZE }]]));
+    for (let n = 2; n <= 2 * SIZE; n += 1) await bus.publish(TOPIC, event(n, KEPT));
+    const { position, channels } = await bus.readHistory(TOPIC, [KEPT], 0);
+    assert.equal(position.epoch, epoch);
+    assert.equal(channels[0]?.messages.length, 2 * SIZE);
+  });
+}

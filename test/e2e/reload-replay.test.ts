@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
+import { ResumingClient } from '../helpers/resuming-client.ts';
+
+const MISSED = 400;
+
+const SCHEMA = `
+  type Subscription { item: Item @event(topic: "items", history: { size: 1000 }) }
+  type Query { item: Item }
+  type Item { n: Int! version: Int name: String }`;
+
+/** Each event takes a while, so that a replay does too. */
+const code = (version: number): string => `
+  import { defineGraph } from 'sluice';
+  import { setTimeout as passes } from 'node:timers/promises';
+  export default defineGraph({
+    resolvers: { Item: { version: async () => { await passes(40); return ${version}; } } },
+  });`;
+
+const QUERY = 'subscription { item { n version } }';
+
+async function start(t: TestContext, files: Record<string, string>) {
+  const graph = await ReloadedGraph.of(t, { 'schema.graphql': SCHEMA, ...files });
+  const gateway = await startGateway(t, { GRAPH: graph.folder });
+  return { graph, gateway };
+}
+
+/** A client that has missed events, and is about to be brought them. */
+async function resumer(t: TestContext, gateway: GatewayProcess): Promise<ResumingClient> {
+  const client = new ResumingClient(t, QUERY);
+  await client.connect(gateway.graphqlUrl);
+  client.cut();
+  await gateway.untilMetric('sluice_connections', 0);
+  for (let n = 0; n < MISSED; n += 1) await gateway.postEvent('items', { n });
+  return client;
+}
+
+test('a client that is being brought what it has missed gets the rest by the new graph, once and in order', async (t) => {
+  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const client = await resumer(t, gateway);
+  await client.connect(gateway.graphqlUrl);
+  for (let version = 1; version <= 3; version += 1) {
+    await eventually(() => assert.ok(client.results.length > 10 * version));
+    await graph.reload(gateway, { 'graph.js': code(version) });
+  }
+  assert.ok(client.results.length < MISSED, 'the replay was over before the graphs were replaced');
+  await gateway.postEvent('items', { n: MISSED });
+  await eventually(() => assert.equal(client.results.length, MISSED + 1));
+  assert.deepEqual(
+    client.values('n'),
+    Array.from({ length: MISSED + 1 }, (_, n) => n),
+  );
+  const versions = client.values('version') as number[];
+  assert.deepEqual(
+    versions,
+    versions.toSorted((one, other) => one - other),
+  );
+  assert.deepEqual(new Set(versions), new Set([0, 1, 2, 3]));
+  assert.deepEqual(client.greetings, [true, true]);
+  assert.equal(client.gaps, 0);
+  const late = new ResumingClient(t, QUERY);
+  late.cursor = client.cursor;
+  await late.connect(gateway.graphqlUrl);
+  assert.deepEqual(late.greetings, [true]);
+});
+
+test('what was executed for one who resumes by the old graph is not given to one who resumes by the new one', async (t) => {
+  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const client = await resumer(t, gateway);
+  const { cursor } = client;
+  await client.connect(gateway.graphqlUrl);
+  await eventually(() => assert.equal(client.results.length, MISSED));
+  await graph.reload(gateway, { 'graph.js': code(1) });
+  const other = new ResumingClient(t, QUERY);
+  other.cursor = cursor;
+  await other.connect(gateway.graphqlUrl);
+  await eventually(() => assert.equal(other.results.length, MISSED));
+  assert.deepEqual(new Set(other.values('version')), new Set([1]));
+});
+
+test('a client that is being brought what it has missed is told when its subscription ends, and may come again', async (t) => {
+  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const client = await resumer(t, gateway);
+  await client.connect(gateway.graphqlUrl);
+  await eventually(() => assert.ok(client.results.length > 10));
+  await graph.reload(gateway, { 'schema.graphql': SCHEMA.replace('version: Int', 'version: Int!') });
+  const error = await client.socket?.until(({ type }) => type === 'error');
+  assert.match(JSON.stringify(error), /GRAPH_CHANGED/);
+  assert.ok(client.results.length < MISSED);
+  await gateway.untilMetric('sluice_groups', 0);
+  client.cut();
+  await client.connect(gateway.graphqlUrl);
+  await eventually(() => assert.equal(client.results.length, MISSED));
+  assert.deepEqual(
+    client.values('n'),
+    Array.from({ length: MISSED }, (_, n) => n),
+  );
+});
+
+/** A back end whose responses wait until the test lets them go. */
+async function slowBackend(t: TestContext, name: string) {
+  const waiting: ServerResponse[] = [];
+  const server = createServer((_request, response) => void waiting.push(response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  t.after(() => server.closeAllConnections());
+  const release = (): void => {
+    for (const response of waiting.splice(0)) {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ name }));
+    }
+  };
+  const untilAsked = (count: number): Promise<void> => eventually(() => assert.equal(waiting.length, count));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, release, untilAsked };
+}
+
+const codeWith = (url: string): Record<string, string> => ({
+  'graph.js': `
+    import { defineGraph } from 'sluice';
+    const name = async (_item, _args, ctx) => (await ctx.backends.names.get('/name')).name;
+    export default defineGraph({
+      backends: { names: { url: '${url}' } },
+      resolvers: { Item: { name }, Query: { item: () => ({ n: 0 }) } },
+    });`,
+});
+
+test('calls of a back end that are under way when it is replaced are finished by it', async (t) => {
+  const [first, second] = [await slowBackend(t, 'first'), await slowBackend(t, 'second')];
+  const { graph, gateway } = await start(t, codeWith(first.url));
+  const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { item { n name } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('items', { n: 1 });
+  const query = fetch(`${gateway.httpUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ item { name } }' }),
+  });
+  await first.untilAsked(2);
+  await graph.reload(gateway, codeWith(second.url));
+  await gateway.postEvent('items', { n: 2 });
+  await second.untilAsked(1);
+  second.release();
+  first.release();
+  assert.deepEqual(await (await query).json(), { data: { item: { name: 'first' } } });
+  assert.deepEqual((await received.until(2)).data, [
+    { item: { n: 1, name: 'first' } },
+    { item: { n: 2, name: 'second' } },
+  ]);
+});

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as passes } from 'node:timers/promises';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
+import { ResumingClient } from '../helpers/resuming-client.ts';
+
+const SCHEMA = `
+  type Subscription {
+    item(id: [ID!]): Item @event(topic: "items", key: "id", history: { size: 1000 })
+    cheap(below: Int! = 10): Item @event(topic: "items") @filter(where: { price: { lt: "$below" } })
+    note: Note @event(topic: "notes")
+  }
+  type Query { version: String }
+  type Item { id: ID! n: Int! price: Int version: Int slow_version: Int }
+  type Note { n: Int! text: String }`;
+
+const GRAPH = `
+  import { defineGraph } from 'sluice';
+  import { setTimeout as passes } from 'node:timers/promises';
+  import { VERSION } from './version.ts';
+  export default defineGraph({
+    resolvers: {
+      Query: { version: () => String(VERSION) },
+      Item: {
+        version: () => VERSION,
+        slow_version: async (item) => { await passes(item.n % 3 === 0 ? 20 : 1); return VERSION; },
+      },
+    },
+  });`;
+
+const version = (number: number): Record<string, string> => ({
+  'version.ts': `export const VERSION: number = ${number};`,
+});
+
+const FILES = { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH, ...version(0) };
+
+async function start(t: TestContext, settings: Record<string, string> = {}) {
+  const graph = await ReloadedGraph.of(t, FILES);
+  const gateway = await startGateway(t, { GRAPH: graph.folder, ...settings });
+  const client = graphqlClient(t, gateway.graphqlUrl);
+  return { graph, gateway, client };
+}
+
+/** Numbered events, one after the other, until it is stopped. */
+class Stream {
+  sent = 0;
+  #isRunning = true;
+  readonly #done: Promise<void>;
+
+  constructor(t: TestContext, gateway: GatewayProcess) {
+    this.#done = this.#run(gateway);
+    t.after(() => this.stop());
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    await this.#done;
+  }
+
+  async #run(gateway: GatewayProcess): Promise<void> {
+    while (this.#isRunning) {
+      const n = this.sent;
+      await gateway.postEvent('items', { id: n % 4, n, price: n % 20 });
+      this.sent += 1;
+      await passes(1);
+    }
+  }
+}
+
+async function versionByPost({ httpUrl }: GatewayProcess): Promise<unknown> {
+  const response = await fetch(`${httpUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ version }' }),
+  });
+  return ((await response.json()) as { data: { version: unknown } }).data.version;
+}
+
+type Item = Readonly<Record<'n' | 'version' | 'slow_version', number>>;
+
+const itemsOf = ({ results }: Received): Item[] =>
+  results.map(({ data, errors }) => {
+    assert.equal(errors, undefined);
+    return Object.values(data ?? {})[0] as Item;
+  });
+
+const upTo = (count: number, from = 0): number[] =>
+  Array.from({ length: count - from }, (_, index) => from + index);
+
+/** Never less than the one before. */
+function assertRising(versions: readonly (number | undefined)[]): void {
+  const known = versions.map((value) => value ?? -1);
+  assert.deepEqual(
+    known,
+    known.toSorted((one, other) => one - other),
+  );
+}
+
+const GRAPH_CHANGED = { code: 'GRAPH_CHANGED' };
+
+async function endOf(received: Received): Promise<{ message: string }> {
+  const [error] = (await received.untilEnd()) as { message: string; extensions: unknown }[];
+  assert.deepEqual(error?.extensions, GRAPH_CHANGED);
+  return error as { message: string };
+}
+
+test('through 20 reloads in a steady stream each client gets each event once and in order, by the newest graph', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const all = new Received(client, 'subscription { item { n version } }');
+  const slow = new Received(client, 'subscription { item { n slow_version } }');
+  const some = new Received(client, 'subscription ($id: [ID!]) { item(id: $id) { n version } }', {
+    id: ['1', '3'],
+  });
+  const cheap = new Received(client, 'subscription { cheap { n version } }');
+  await gateway.untilMetric('sluice_subscribers', 4);
+  const stream = new Stream(t, gateway);
+  const resuming = [new ResumingClient(t, 'subscription { item { n slow_version } }')];
+  resuming.push(
+    new ResumingClient(t, 'subscription ($id: [ID!]) { item(id: $id) { n version } }', { id: ['2'] }),
+  );
+  for (let times = 1; times <= 20; times += 1) {
+    const coming = Promise.all(resuming.map((one) => one.connect(gateway.graphqlUrl)));
+    await graph.reload(gateway, version(times));
+    await coming;
+    assert.equal(await versionByPost(gateway), String(times));
+    // They miss some, and resume while the next reload is under way.
+    if (times < 20) for (const one of resuming) one.cut();
+  }
+  const { length } = all.results;
+  await all.until(length + 20);
+  await stream.stop();
+  const sent = upTo(stream.sent);
+  await eventually(() => {
+    for (const one of [all, slow]) assert.equal(one.results.length, sent.length);
+    for (const one of resuming) assert.ok(Number(one.values('n').at(-1)) >= sent.length - 4);
+  });
+  for (const one of [all, slow, some, cheap]) assert.equal(one.end, undefined);
+  const numbers = (one: Received): number[] => itemsOf(one).map(({ n }) => n);
+  assert.deepEqual(numbers(all), sent);
+  assert.deepEqual(numbers(slow), sent);
+  assert.deepEqual(
+    numbers(some),
+    sent.filter((n) => n % 2 === 1),
+  );
+  assert.deepEqual(
+    numbers(cheap),
+    sent.filter((n) => n % 20 < 10),
+  );
+  for (const one of [all, some, cheap]) assertRising(itemsOf(one).map((item) => item.version));
+  assert.equal(itemsOf(all).at(-1)?.version, 20);
+  for (const [index, one] of resuming.entries()) {
+    assert.deepEqual([...new Set(one.greetings)], [true]);
+    assert.equal(one.gaps, 0);
+    const got = one.values('n') as number[];
+    const due = sent.filter((n) => n >= Number(got[0]) && (index === 0 || n % 4 === 2));
+    await eventually(() => assert.deepEqual(one.values('n'), due));
+  }
+  assert.equal(await gateway.metric('sluice_graph_reloads_total{outcome="done"}'), 20);
+});
+
+test('a subscription whose field means something else now ends and says so; the others go on', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const subscribe = (query: string): Received => new Received(client, `subscription { ${query} }`);
+  const stays = subscribe('item { n }');
+  const ends = new Map([
+    [subscribe('item { n price }'), /Cannot query field "price"/],
+    [subscribe('note { n }'), /The events of note come from another topic\./],
+    [subscribe('cheap { n }'), /An argument of cheap has another default\./],
+    [subscribe('cheap(below: 5) { n }'), /An argument of cheap has another default\./],
+    [subscribe('item { version }'), /The type of version is another one\./],
+  ]);
+  await gateway.untilMetric('sluice_subscribers', 1 + ends.size);
+  const changed = SCHEMA.replace('"notes"', '"remarks"')
+    .replace('price: Int', 'cost: Int')
+    .replace('price:', 'cost:')
+    .replace('= 10', '= 11')
+    .replace(' version: Int', ' version: String');
+  await graph.reload(gateway, { 'schema.graphql': changed });
+  for (const [received, message] of ends) {
+    const error = await endOf(received);
+    assert.match(error.message, /^The graph has changed, and this subscription does not hold any more\./);
+    assert.match(error.message, message);
+  }
+  await gateway.untilMetric('sluice_subscribers', 1);
+  assert.equal(await gateway.metric('sluice_groups'), 1);
+  await gateway.postEvent('items', { id: 1, n: 7 });
+  await stays.until(1);
+  const again = subscribe('note { n }');
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await gateway.postEvent('remarks', { n: 8 });
+  assert.deepEqual((await again.until(1)).data, [{ note: { n: 8 } }]);
+  const gone = await fetch(`${gateway.httpUrl}/events/notes`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  assert.equal(gone.status, 404);
+});
+
+for (const [what, schema] of Object.entries({
+  'another filter': SCHEMA.replace('lt: "$below"', 'lte: "$below"'),
+  'other viewers': SCHEMA.replace(
+    '{ price: { lt: "$below" } })',
+    '{ price: { lt: "$below" } }) @auth(requires: ["admin"])',
+  ),
+})) {
+  test(`a subscription ends whose field has ${what}`, async (t) => {
+    const { graph, gateway, client } = await start(t);
+    const received = new Received(client, 'subscription { cheap { n } }');
+    await gateway.untilMetric('sluice_subscribers', 1);
+    const authenticate = GRAPH.replace('resolvers:', 'authenticate: () => ({ role: "admin" }), resolvers:');
+    await graph.reload(gateway, { 'schema.graphql': schema, 'graph.ts': authenticate });
+    assert.match(
+      (await endOf(received)).message,
+      /filter of cheap is another|Other viewers may subscribe to cheap/,
+    );
+  });
+}
+
+test('what a schema says in another way, or of other fields, changes no subscription', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const received = new Received(client, 'subscription { cheap { n } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  const changed = SCHEMA.replace('{ price: { lt: "$below" } }', '{ \n # cheaper\n price: { lt: "$below" } }')
+    .replace('note: Note', 'note(of: ID! = 1): Note')
+    .replace('text: String', 'words: String')
+    .replace('size: 1000', 'size: 10');
+  await graph.reload(gateway, { 'schema.graphql': `${changed}\n type Other { n: Int }` });
+  await gateway.postEvent('items', { id: 1, n: 7, price: 1 });
+  assert.deepEqual((await received.until(1)).data, [{ cheap: { n: 7 } }]);
+});
+
+const BROKEN: Readonly<Record<string, Record<string, string>>> = {
+  'a syntax error of the schema': { 'schema.graphql': 'type Subscription {' },
+  'an unknown directive': { 'schema.graphql': SCHEMA.replace('@filter', '@filtre') },
+  'a field without a topic': { 'schema.graphql': SCHEMA.replace('@event(topic: "notes")', '') },
+  'a syntax error of the code': { 'graph.ts': `${GRAPH} }` },
+  'a resolver without a field': { 'graph.ts': GRAPH.replace('slow_version', 'fast_version') },
+  'an import that throws': { 'version.ts': 'throw new Error("on purpose"); export const VERSION = 9;' },
+  'an import of nothing': { 'graph.ts': `import './nowhere.ts'; ${GRAPH}` },
+  'a back end without a URL': {
+    'graph.ts': GRAPH.replace('resolvers:', 'backends: { b: { url: undefined } }, resolvers:'),
+  },
+};
+
+test('a graph that can not be used changes nothing, and each of its faults is told', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const received = new Received(client, 'subscription { item { n version } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  let count = 0;
+  for (const [what, files] of Object.entries(BROKEN)) {
+    const { length } = gateway.lines;
+    await graph.reloadInVain(gateway, files);
+    const told = gateway.lines.slice(length).filter(({ level }) => level === 50);
+    const faults = told.at(-1)?.['faults'];
+    assert.ok(Number(faults) > 0 && told.length === Number(faults) + 1, `${what}: ${JSON.stringify(told)}`);
+    count += 1;
+    assert.equal(await gateway.metric('sluice_graph_reloads_total{outcome="refused"}'), count);
+    await gateway.postEvent('items', { id: 1, n: count });
+    await received.until(count);
+    assert.equal(await versionByPost(gateway), '0', what);
+    await graph.write(FILES);
+  }
+  assert.deepEqual(
+    itemsOf(received).map((item) => item.version),
+    Object.keys(BROKEN).map(() => 0),
+  );
+  await graph.reload(gateway, version(1));
+  assert.equal(await versionByPost(gateway), '1');
+});
+
+test('subscribers that share executions share them by the new graph, with those who come later', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const query = 'subscription { item { n version } }';
+  const before = Array.from({ length: 10 }, () => new Received(client, query));
+  await gateway.untilMetric('sluice_subscribers', 10);
+  await gateway.postEvent('items', { id: 1, n: 0 });
+  await graph.reload(gateway, version(1));
+  const after = Array.from({ length: 10 }, () => new Received(client, query));
+  await gateway.untilMetric('sluice_subscribers', 20);
+  assert.equal(await gateway.metric('sluice_groups'), 1);
+  const executions = await gateway.metric('sluice_executions_total');
+  await gateway.postEvent('items', { id: 1, n: 1 });
+  for (const one of after) assert.deepEqual((await one.until(1)).data, [{ item: { n: 1, version: 1 } }]);
+  for (const one of before) assert.deepEqual((await one.until(2)).data[1], { item: { n: 1, version: 1 } });
+  assert.equal((await gateway.metric('sluice_executions_total')) - executions, 1);
+  before.concat(after).forEach(({ stop }) => stop());
+  await gateway.untilMetric('sluice_groups', 0);
+});
+
+test('an event under way is finished by the graph that it began with, and the next one waits for it', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const held = GRAPH.replace('await passes(item.n % 3 === 0 ? 20 : 1);', 'await passes(300);');
+  await graph.reload(gateway, { 'graph.ts': held });
+  const received = new Received(client, 'subscription { item { n slow_version } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('items', { id: 1, n: 0 });
+  await graph.reload(gateway, {
+    'graph.ts': GRAPH.replace('await passes(item.n % 3 === 0 ? 20 : 1);', ''),
+    ...version(1),
+  });
+  await gateway.postEvent('items', { id: 1, n: 1 });
+  assert.deepEqual(itemsOf(await received.until(2)), [
+    { n: 0, slow_version: 0 },
+    { n: 1, slow_version: 1 },
+  ]);
+});
+
+test('a topic is decoded by the new graph from the next message on', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const received = new Received(client, 'subscription { note { n } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('notes', { n: 1 });
+  const decode = 'decode: { notes: (value) => ({ n: JSON.parse(value.toString()).n * 10 }) }, resolvers:';
+  await graph.reload(gateway, { 'graph.ts': GRAPH.replace('resolvers:', decode) });
+  await gateway.postEvent('notes', { n: 2 });
+  assert.deepEqual((await received.until(2)).data, [{ note: { n: 1 } }, { note: { n: 20 } }]);
+});
+
+test('history that a graph adds to a topic holds for subscribers who were there before', async (t) => {
+  const { graph, gateway } = await start(t);
+  const without = SCHEMA.replace(', history: { size: 1000 }', '');
+  await graph.reload(gateway, { 'schema.graphql': without });
+  const client = new ResumingClient(t, 'subscription { item { n } }');
+  await client.connect(gateway.graphqlUrl);
+  await graph.reload(gateway, { 'schema.graphql': SCHEMA });
+  await gateway.postEvent('items', { id: 1, n: 1 });
+  await eventually(() => assert.equal(client.results.length, 1));
+  client.cut();
+  await gateway.postEvent('items', { id: 1, n: 2 });
+  await client.connect(gateway.graphqlUrl);
+  await eventually(() => assert.deepEqual(client.values('n'), [1, 2]));
+  assert.deepEqual(client.greetings, [false, true]);
+});
+
+test('reloads that are asked for at the same time end with the newest graph', async (t) => {
+  const { graph, gateway } = await start(t);
+  for (let times = 1; times <= 5; times += 1) {
+    await graph.write(version(times));
+    gateway.child.kill('SIGHUP');
+    await passes(5);
+  }
+  await eventually(async () => assert.equal(await versionByPost(gateway), '5'));
+  assert.ok((await gateway.metric('sluice_graph_reloads_total{outcome="done"}')) <= 5);
+});
