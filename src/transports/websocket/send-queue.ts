@@ -154,7 +154,10 @@ export class SendQueue {
     this.#trackLarge(frameLength(result.json.length, receiver.id.length));
     if (this.#late.add(receiver, result)) this.#services.leftOut();
     if (receiver.onSlow === 'DROP_OLDEST') {
-      while (this.isTooMuch(this.#maxBytes / 2) && this.#late?.dropOldest(receiver)) this.#services.leftOut();
+      while (this.isTooMuch(this.#maxBytes / 2)) {
+        if (this.#late?.dropOldest(receiver) !== true) break;
+        this.#services.leftOut();
+      }
     }
     if (this.isTooMuch(0)) this.#overflow();
   }
