@@ -130,7 +130,8 @@ export class TopicVersions {
    *
    * @param script is given the version
    * @param told why Redis does not permit it; undefined if it has been run
-   * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run
+   * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run, or
+   *   only a part, which pods find by its offsets when it is published again
    * @throws TransactionRefused, or an error if the connection is lost
    */
   async runScript(
