@@ -7,6 +7,12 @@ export interface HistoryPosition {
   readonly sequence: number;
 }
 
+/**
+ * Beyond `size`, in parts of it: then what is kept of a channel is cut back to `size`, so that it is not cut at each
+ * message.
+ */
+export const SLACK = 1.25;
+
 /** What is kept of one channel. */
 export interface KeptMessages {
   readonly channel: string;

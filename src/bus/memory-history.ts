@@ -2,6 +2,7 @@ import type { HistorySettings } from '../events/history-settings.ts';
 import {
   newEpoch,
   positionOf,
+  SLACK,
   withPosition,
   type HistoryPosition,
   type HistoryRead,
@@ -17,9 +18,6 @@ interface EndingChannel extends KeptChannel {
   /** ms. */
   readonly endsAt: number;
 }
-
-/** Beyond the size of a channel, in parts of it: then it is cut back, so that it is not cut at each message. */
-const SLACK = 1.25;
 
 /** What one process keeps of the channels of one topic. It begins anew with the process. */
 export class MemoryHistory {

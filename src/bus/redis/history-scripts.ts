@@ -1,3 +1,5 @@
+import { SLACK } from '../history.ts';
+
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
  *
@@ -78,7 +80,7 @@ for _ = 1, tonumber(ARGV[9]) do
 end
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])
-local most = math.floor(size * 1.25)
+local most = math.floor(size * ${SLACK})
 local ttl = tonumber(ARGV[5])
 local offsets, dropped = {}, 0
 redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[index])))

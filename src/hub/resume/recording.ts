@@ -1,4 +1,4 @@
-import type { HistoryPosition } from '../../bus/history.ts';
+import { SLACK, type HistoryPosition } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
 import { ChannelOffsets } from '../dedupe.ts';
 
@@ -23,9 +23,6 @@ export interface KeptRecord {
   /** In order. */
   readonly messages: readonly RecordedMessage[];
 }
-
-/** Beyond what the bus keeps, in parts of it: then a recording is cut back, so that it is not cut at each message. */
-const SLACK = 1.25;
 
 /**
  * The messages of one channel without a gap, from some position of its topic on: what the bus has kept of it, and what
