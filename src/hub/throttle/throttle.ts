@@ -103,7 +103,8 @@ export class Throttle {
 
   /** Has all that is held executed. */
   flush(): void {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) this.#begin(next.held, next.of);
+    for (let next = this.#next(); next !== undefined; next = this.#next())
+      this.#begin(next.held, next.interval);
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#startInterval();
@@ -121,15 +122,15 @@ export class Throttle {
         subscribers: new Set([subscriber]),
       },
     ];
-    for (const of of [this.#due, this.#held]) {
-      for (const held of of?.events ?? []) {
-        const recipients = of?.recipientsOf(held, { buckets });
+    for (const interval of [this.#due, this.#held]) {
+      for (const held of interval?.events ?? []) {
+        const recipients = interval?.recipientsOf(held, { buckets });
         if (recipients === undefined || recipients.subscribers.size === 0) continue;
         // Its result is there for the others, too.
         held.isRecorded = true;
         begin(held, recipients);
       }
-      of?.joined(subscriber);
+      interval?.joined(subscriber);
     }
   }
 
@@ -148,19 +149,19 @@ export class Throttle {
     this.#options.dueThrottles.add(this);
   }
 
-  #next(): { readonly held: HeldEvent; readonly of: HeldEvents } | undefined {
-    for (const of of [this.#due, this.#held]) {
-      const held = of?.first;
-      if (of !== undefined && held !== undefined) return { held, of };
+  #next(): { readonly held: HeldEvent; readonly interval: HeldEvents } | undefined {
+    for (const interval of [this.#due, this.#held]) {
+      const held = interval?.first;
+      if (interval !== undefined && held !== undefined) return { held, interval };
     }
     this.#drop();
     return undefined;
   }
 
-  #begin(held: HeldEvent, of: HeldEvents): void {
-    of.remove(held);
+  #begin(held: HeldEvent, interval: HeldEvents): void {
+    interval.remove(held);
     this.#options.budget.spend(UNITS.message);
-    this.#options.begin(held, of.recipientsOf(held, this.#options.audience));
+    this.#options.begin(held, interval.recipientsOf(held, this.#options.audience));
   }
 
   #stop(): void {

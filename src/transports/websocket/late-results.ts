@@ -8,7 +8,7 @@ export interface LateReceiver {
   readonly id: string;
   readonly onSlow: SlowPolicy;
   /** The result as the client is to be sent it. */
-  told(result: SerializedResult, leftOut: number): SerializedResult;
+  withGap(result: SerializedResult, leftOut: number): SerializedResult;
 }
 
 interface Late {
@@ -66,7 +66,7 @@ class LateResults {
   take(): SerializedResult | undefined {
     for (const [key, late] of this.#waiting) {
       this.#remove(key, late);
-      return this.#receiver.told(late.result, late.leftOut);
+      return this.#receiver.withGap(late.result, late.leftOut);
     }
     return undefined;
   }

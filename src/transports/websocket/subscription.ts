@@ -93,7 +93,7 @@ export class WebSocketSubscription
     if (this.onSlow !== 'DISCONNECT' && sendQueue.isSlow) {
       sendQueue.addLate(this, result);
     } else {
-      sendQueue.add(this.told(result, 0), this.id);
+      sendQueue.add(this.withGap(result, 0), this.id);
     }
   }
 
@@ -107,7 +107,7 @@ export class WebSocketSubscription
     return this.#group?.plan.delivery?.onSlow ?? 'DISCONNECT';
   }
 
-  told(result: SerializedResult, leftOut: number): SerializedResult {
+  withGap(result: SerializedResult, leftOut: number): SerializedResult {
     if (!this.wantsGaps) return result.shared;
     return result.telling(result.leftOutFor(this) + leftOut, this.#resumes, leftOut === 0);
   }

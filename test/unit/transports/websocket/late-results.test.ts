@@ -19,7 +19,7 @@ function saying(data: string, key?: string): SerializedResult {
 }
 
 function receiver(onSlow: Policy, id = '1'): LateReceiver {
-  return { id, onSlow, told: (result, leftOut) => result.telling(leftOut, false) };
+  return { id, onSlow, withGap: (result, leftOut) => result.telling(leftOut, false) };
 }
 
 function setUp(maxBytes = 100_000) {
@@ -34,7 +34,7 @@ function setUp(maxBytes = 100_000) {
   /** As a subscription delivers. */
   const deliver = (to: LateReceiver, result: SerializedResult): void => {
     if (to.onSlow !== 'DISCONNECT' && sendQueue.isSlow) sendQueue.addLate(to, result);
-    else sendQueue.add(to.told(result, 0), to.id);
+    else sendQueue.add(to.withGap(result, 0), to.id);
   };
   return { wire, sendQueue, deliver, leftOut: () => leftOut };
 }
@@ -246,7 +246,7 @@ test('however much waits apart is written', async () => {
   const large = saying('x'.repeat(70_000));
   let written = 0;
   wire.writePieces = () => void (written += 1);
-  const events: LateReceiver = { id: '1', onSlow: 'DROP_OLDEST', told: () => large };
+  const events: LateReceiver = { id: '1', onSlow: 'DROP_OLDEST', withGap: () => large };
   for (let n = 0; n < 20_000; n += 1) sendQueue.addLate(events, saying(`${n}`, ''));
   await setImmediate();
   assert.equal(written, 20_000);
