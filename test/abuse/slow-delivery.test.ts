@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
+import { saidTo } from '../helpers/said.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -15,25 +16,6 @@ const KEYS = ['a', 'b', 'c'];
 const MOST_EVENTS = 4_000;
 /** Several times the bound, after the kernel has taken what it takes. */
 const ENOUGH_LEFT_OUT = 100;
-
-interface Said {
-  readonly n: number;
-  readonly key: string;
-  readonly skipped: number;
-}
-
-function saidTo({ messages }: RawSocket): Said[] {
-  return messages
-    .filter(({ type }) => type === 'next')
-    .map(({ payload }) => {
-      const { data, extensions } = payload as {
-        readonly data: Readonly<Record<string, Omit<Said, 'skipped'>>>;
-        readonly extensions?: { readonly gap?: { readonly skipped: number } };
-      };
-      const [said] = Object.values(data);
-      return { n: said?.n ?? -1, key: said?.key ?? '', skipped: extensions?.gap?.skipped ?? 0 };
-    });
-}
 
 for (const field of ['conflated', 'dropped']) {
   test(`a client that stops reading has events left out of "${field}", is told how many, and gets the latest`, async (t) => {

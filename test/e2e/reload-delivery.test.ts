@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test';
 import { startGateway } from '../helpers/gateway.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
+import { saidTo, type Said } from '../helpers/said.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -20,28 +21,6 @@ const code = (version: number): Record<string, string> => ({
 });
 
 const KEYS = ['a', 'b', 'c', 'd'];
-
-interface Said {
-  readonly n: number;
-  readonly key: string;
-  readonly version: number;
-  /** How many events were left out before. */
-  readonly skipped: number;
-}
-
-function saidTo({ messages }: RawSocket): Said[] {
-  return messages
-    .filter(({ type }) => type === 'next')
-    .map(({ payload }) => {
-      const { data, extensions } = payload as {
-        readonly data: Readonly<Record<string, Omit<Said, 'skipped'>>>;
-        readonly extensions?: { readonly gap?: { readonly skipped: number } };
-      };
-      const [said] = Object.values(data);
-      assert.ok(said !== undefined);
-      return { ...said, skipped: extensions?.gap?.skipped ?? 0 };
-    });
-}
 
 async function start(t: TestContext, settings: Record<string, string> = {}) {
   const graph = await ReloadedGraph.of(t, { 'schema.graphql': SCHEMA, ...code(0) });

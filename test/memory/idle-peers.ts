@@ -22,6 +22,7 @@ import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
 import { MessageRate } from '../../src/transports/websocket/message-rate.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
+import { Living } from '../helpers/living.ts';
 
 const TEXT = 0x81;
 const MASKED = 0x80;
@@ -53,7 +54,7 @@ class FakePeer extends Duplex {
  */
 export class Pod {
   readonly #metrics = new Metrics();
-  readonly #refs: WeakRef<object>[] = [];
+  readonly #living = new Living();
   readonly #listeners = new Set<Listener>();
   readonly #peers = new Set<FakePeer>();
   readonly #transport: WebSocketTransport;
@@ -122,7 +123,7 @@ export class Pod {
       hub: {
         join: (operation, variables, subscriber) => {
           const group = hub.join(operation, variables, subscriber);
-          this.#refs.push(new WeakRef(group), new WeakRef(subscriber));
+          this.#living.add(group, subscriber);
           return group;
         },
         leave: (group, subscriber) => hub.leave(group, subscriber),
@@ -169,15 +170,8 @@ export class Pod {
   }
 
   /** How many of all sockets, subscribers and groups that were ever made are still in memory. */
-  async alive(): Promise<number> {
-    const { gc } = globalThis;
-    assert.ok(gc, 'expected node --expose-gc');
-    // An object that was read through a WeakRef lives until the end of that turn.
-    for (let round = 0; round < 5; round += 1) {
-      await setImmediate();
-      gc();
-    }
-    return this.#refs.filter((ref) => ref.deref() !== undefined).length;
+  alive(): Promise<number> {
+    return this.#living.count();
   }
 
   async close(): Promise<void> {
@@ -188,7 +182,7 @@ export class Pod {
   #connect(): void {
     const peer = new FakePeer();
     this.#peers.add(peer);
-    this.#refs.push(new WeakRef(peer));
+    this.#living.add(peer);
     const request = new IncomingMessage(new Socket());
     request.method = 'GET';
     request.headers = {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setImmediate } from 'node:timers/promises';
 import test, { type TestContext } from 'node:test';
 import { GraphQLSchema } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
@@ -11,6 +10,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { GATEWAY_DEFAULTS } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { Living } from '../helpers/living.ts';
 
 const RELOADS = 10;
 
@@ -28,25 +28,6 @@ const CODE = `
     loaders: () => ({}),
     resolvers: { Item: { double: async ({ n }) => 2 * n } },
   });`;
-
-/** Objects whose constructors have been called, that are still there. */
-class Living {
-  #refs: WeakRef<object>[] = [];
-
-  add(object: object): void {
-    this.#refs.push(new WeakRef(object));
-  }
-
-  async count(): Promise<number> {
-    const { gc } = globalThis;
-    assert.ok(gc, 'expected node --expose-gc');
-    for (let round = 0; round < 5; round += 1) {
-      await setImmediate();
-      gc();
-    }
-    return this.#refs.filter((ref) => ref.deref() !== undefined).length;
-  }
-}
 
 /** Notes each object on which this method of its class is called. (A mock of `node:test` would keep them all.) */
 function follow<T extends object>(t: TestContext, prototype: T, method: keyof T): Living {

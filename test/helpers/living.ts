@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+
+/** Objects of which it is to be seen whether they are still in memory. */
+export class Living {
+  readonly #refs: WeakRef<object>[] = [];
+
+  add(...objects: object[]): void {
+    for (const object of objects) this.#refs.push(new WeakRef(object));
+  }
+
+  /** How many are. Collects garbage first. */
+  async count(): Promise<number> {
+    const { gc } = globalThis;
+    assert.ok(gc, 'expected node --expose-gc');
+    // An object that was read through a WeakRef lives until the end of that turn.
+    for (let round = 0; round < 5; round += 1) {
+      await setImmediate();
+      gc();
+    }
+    return this.#refs.filter((ref) => ref.deref() !== undefined).length;
+  }
+}
