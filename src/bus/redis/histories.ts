@@ -13,8 +13,6 @@ import { TopicListener } from './topic-listener.ts';
 const RETRY_MS = 100;
 const LONGEST_MS = 30_000;
 
-const NEVER = new AbortController().signal;
-
 interface HistoriesOptions {
   /** By topic. */
   readonly settings: ReadonlyMap<string, HistorySettings>;
@@ -123,16 +121,35 @@ export class Histories {
   async read(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) throw new NoHistory(topic, 'the topic has none');
-    const { clock } = this.#options;
-    const began = clock.now();
+    const over = new AbortController();
+    let reason = 'the connections to Redis are away';
+    // Each step may wait for a connection.
+    const tooLate = this.#options.clock.sleep(LONGEST_MS, over.signal).then((): never => {
+      throw new NoHistory(topic, reason);
+    });
+    const reading = this.#readUntil(over.signal, kept, channels, since, (failure) => (reason = failure));
+    try {
+      return await Promise.race([reading, tooLate]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** @param failed called with the reason of each attempt that has failed, after which another one follows */
+  async #readUntil(
+    over: AbortSignal,
+    kept: Kept,
+    channels: readonly string[],
+    since: number,
+    failed: (reason: string) => void,
+  ): Promise<HistoryRead> {
     for (;;) {
       try {
         return await this.#tryReading(kept, channels, since);
       } catch (thrown) {
-        if (thrown instanceof NoHistory) throw thrown;
-        if (this.#stopping?.aborted === true || clock.now() - began > LONGEST_MS)
-          throw new NoHistory(topic, messageOf(thrown));
-        await clock.sleep(RETRY_MS, this.#stopping ?? NEVER);
+        if (thrown instanceof NoHistory || over.aborted || this.#stopping?.aborted === true) throw thrown;
+        failed(messageOf(thrown));
+        await this.#options.clock.sleep(RETRY_MS, over);
       }
     }
   }
