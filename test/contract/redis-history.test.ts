@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
 import { positionOf } from '../../src/bus/history.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { range, upTo } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
 import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { CHANNEL, listen, PREFIX, startBus } from './redis-history-bus.ts';
-import { range, upTo } from '../helpers/numbers.ts';
 
 /** Takes longer than to connect again. */
 const EVENTS_PER_BLINK = 12;
@@ -24,6 +25,13 @@ const publishTen = (bus: Bus, first: number): Promise<unknown> =>
       bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o }) }]),
     ),
   );
+
+/** Meanwhile Redis takes no writes. */
+async function withoutMemory(client: Redis, run: () => Promise<unknown>): Promise<void> {
+  await client.config('SET', 'maxmemory', '1');
+  await run();
+  await client.config('SET', 'maxmemory', '0');
+}
 
 /** From another partition than `event`. */
 const otherEvent = (n: number, channel: string) =>
@@ -191,10 +199,10 @@ test(
     const other = await startBus(t, server.port);
     const client = await redisAdmin(t, server);
     await other.publish(TOPIC, event(1, CHANNEL));
-    await client.call('CONFIG', 'SET', 'maxmemory', '1');
-    await assert.rejects(bus.readHistory(TOPIC, [CHANNEL], 0), { name: 'NoHistory' });
-    await other.publish(TOPIC, event(2, CHANNEL));
-    await client.call('CONFIG', 'SET', 'maxmemory', '0');
+    await withoutMemory(client, async () => {
+      await assert.rejects(bus.readHistory(TOPIC, [CHANNEL], 0), { name: 'NoHistory' });
+      await other.publish(TOPIC, event(2, CHANNEL));
+    });
     await bus.readHistory(TOPIC, [CHANNEL], 0);
     assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
     // The pod that has published it notices that Redis takes writes again.
@@ -211,9 +219,7 @@ test(
     const client = await redisAdmin(t, server);
     await bus.publish(TOPIC, event(1, CHANNEL));
     const before = await epochOf(bus);
-    await client.call('CONFIG', 'SET', 'maxmemory', '1');
-    await bus.publish(TOPIC, event(2, CHANNEL));
-    await client.call('CONFIG', 'SET', 'maxmemory', '0');
+    await withoutMemory(client, () => bus.publish(TOPIC, event(2, CHANNEL)));
     await bus.publish(TOPIC, event(3, CHANNEL));
     assert.notEqual(await epochOf(bus), before);
   },
@@ -249,6 +255,24 @@ test(
 );
 
 test(
+  'redis: one call asks for more channels than Redis looks at in one go',
+  needs('redis-server'),
+  async (t) => {
+    const { bus } = await listen(t, await startRedis(t));
+    const channels = upTo(1_200).map((n) => `${CHANNEL}${n}`);
+    const joined = [channels[3], channels[700], channels[1_199]].map((channel) => channel ?? '');
+    await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
+    assert.deepEqual([...(await bus.subscribed(TOPIC, channels))], joined);
+    await bus.publish(TOPIC, event(1, ...joined));
+    const read = await bus.readHistory(TOPIC, joined, 0);
+    assert.deepEqual(
+      read.channels.map(({ messages }) => messages.map(numberIn)),
+      [[1], [1], [1]],
+    );
+  },
+);
+
+test(
   'redis: while Redis takes no writes, events are published without history, and the epoch ends',
   needs('redis-server'),
   async (t) => {
@@ -257,9 +281,7 @@ test(
     const client = await redisAdmin(t, server);
     await bus.publish(TOPIC, event(1, CHANNEL));
     const before = await epochOf(bus);
-    await client.config('SET', 'maxmemory', '1');
-    await bus.publish(TOPIC, event(2, CHANNEL));
-    await client.config('SET', 'maxmemory', '0');
+    await withoutMemory(client, () => bus.publish(TOPIC, event(2, CHANNEL)));
     assert.deepEqual((await inbox.until(2)).map(numberIn), [1, 2]);
     const version = await client.get(VERSION_KEY);
     await eventually(async () => assert.notEqual(await client.get(VERSION_KEY), version));

@@ -1,5 +1,5 @@
 import type { Publication } from '../../events/publisher.ts';
-import type { TopicHistory } from './topic-history.ts';
+import { inGroups, type TopicHistory } from './topic-history.ts';
 import type { TopicVersions } from './topic-versions.ts';
 
 /** Publishes what Redis keeps: with scripts, where others are published by commands. */
@@ -21,21 +21,22 @@ export class HistoryPublishing {
     const history = this.#histories.get(topic);
     if (history === undefined) return undefined;
     if (history.keepsAll) return new Set(channels);
-    const told = (refusal: string | undefined): void => history.told('ask', refusal);
-    const reply = await this.#versions.runScript(
-      topic,
-      (version) => history.asksFor(channels, version),
-      told,
-    );
-    const flags = reply as readonly number[] | undefined;
-    return flags && new Set(channels.filter((_, index) => flags[index] === 1));
+    const told = (refusal: string | undefined): void => history.noteRefusal('ask', refusal);
+    const wanted = new Set<string>();
+    for (const some of inGroups(channels)) {
+      const reply = await this.#versions.runScript(topic, (version) => history.asksFor(some, version), told);
+      if (reply === undefined) return undefined;
+      const flags = reply as readonly number[];
+      for (const [index, channel] of some.entries()) if (flags[index] === 1) wanted.add(channel);
+    }
+    return wanted;
   }
 
   /** @returns false if the topic has no history, or Redis refuses it at present: nothing has been published */
   async publish(topic: string, batch: readonly Publication[]): Promise<boolean> {
     const history = this.#histories.get(topic);
     if (history === undefined) return false;
-    const told = (refusal: string | undefined): void => history.told('publish', refusal);
+    const told = (refusal: string | undefined): void => history.noteRefusal('publish', refusal);
     const reply = await this.#versions.runScript(topic, (version) => history.publishes(batch, version), told);
     if (reply === undefined) return false;
     history.published(batch, reply);

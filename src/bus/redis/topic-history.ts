@@ -138,7 +138,7 @@ export class TopicHistory {
   }
 
   /** One line is logged until Redis does again what it has refused. @param refusal undefined if it has done it */
-  told(work: Work, refusal: string | undefined): void {
+  noteRefusal(work: Work, refusal: string | undefined): void {
     const { topic, log } = this.#options;
     if (refusal === undefined) {
       this.#refused.delete(work);
@@ -191,9 +191,9 @@ export class TopicHistory {
     const { stands } = this.#options;
     try {
       for (const some of inGroups(channels)) await stands((await this.#join(some, NOTHING)).position);
-      this.told('keep', undefined);
+      this.noteRefusal('keep', undefined);
     } catch (thrown) {
-      this.told('keep', messageOf(thrown));
+      this.noteRefusal('keep', messageOf(thrown));
       if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) void this.#keepAgain();
     }
   }
@@ -269,7 +269,8 @@ function keptIn(channel: string, [first = '', ...behind]: readonly string[]): Ke
   return { channel, from: MARK.test(first) ? sequence : sequence - 1, messages };
 }
 
-function* inGroups(channels: readonly string[]): Generator<readonly string[]> {
+/** So that no script takes Redis long. */
+export function* inGroups(channels: readonly string[]): Generator<readonly string[]> {
   for (let from = 0; from < channels.length; from += CHANNELS_PER_SCRIPT) {
     yield channels.slice(from, from + CHANNELS_PER_SCRIPT);
   }
