@@ -1,3 +1,5 @@
+import type { Reply } from './connection.ts';
+
 /** What a refusal begins with; of a command within a script Redis 7.0 says it in other words than later versions. */
 const NOT_PERMITTED =
   /^(NOPERM|ERR unknown|ERR EXEC without MULTI|ERR The user executing the script can't|ERR ACL failure in script)/i;
@@ -5,6 +7,11 @@ const NOT_PERMITTED =
 /** Whether Redis, or a proxy in front of it, does not permit or does not have a command. */
 export function isNotPermitted(reason: string): boolean {
   return NOT_PERMITTED.test(reason);
+}
+
+/** Whether that is the reply, so that it tells nothing of what was asked for. */
+export function isRefusal(reply: Reply | undefined): boolean {
+  return reply !== undefined && 'error' in reply && isNotPermitted(reply.error.message);
 }
 
 /**

@@ -15,7 +15,7 @@ import { AcknowledgedOffsets } from './acknowledged-offsets.ts';
 import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
 import type { BusNames } from './names.ts';
-import { isNotPermitted } from './refusals.ts';
+import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
 
 export interface TopicHistoryOptions {
   readonly topic: string;
@@ -120,6 +120,8 @@ export class TopicHistory {
     const { epoch, partitions } = this.#acknowledged;
     if (partitions.length === 0) return false;
     const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
+    // It may not be read any more.
+    if (isRefusal(reply)) return true;
     const [present, ...offsets] = valueOf(reply) as (string | null)[];
     if (present !== epoch) return true;
     return partitions.some(
@@ -166,7 +168,7 @@ export class TopicHistory {
 
   /**
    * @param since sequence of the last message that is not needed
-   * @throws NoHistory, or another error if the connection is lost
+   * @throws NoHistory, or another error if the connection is lost, or Redis can't do it just now
    */
   async read(since: number, channels: readonly string[]): Promise<HistoryRead> {
     const kept: KeptMessages[] = [];
@@ -206,7 +208,7 @@ export class TopicHistory {
     if (!this.#stopping.aborted) await this.renew();
   }
 
-  /** @throws NoHistory, or another error if the connection is lost */
+  /** @throws NoHistory, or another error if the connection is lost, or Redis can't do it just now */
   async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
     const { topic, connection, heard } = this.#options;
     const { size, ttlMs } = this.#settings;
@@ -222,7 +224,10 @@ export class TopicHistory {
         channels: lists.map((list, index) => keptIn(channels[index] ?? '', list)),
       };
     } catch (thrown) {
-      throw new NoHistory(topic, messageOf(thrown));
+      const reason = messageOf(thrown);
+      if (isNotPermitted(reason) || isNotWritable(reason)) throw new NoHistory(topic, reason);
+      // Such as of a replica, or of a server that is busy or loads its data: it may be over soon.
+      throw thrown;
     }
   }
 

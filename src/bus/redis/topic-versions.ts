@@ -7,7 +7,7 @@ import {
   type Reply,
 } from './connection.ts';
 import type { BusNames } from './names.ts';
-import { isNotPermitted, isNotWritable } from './refusals.ts';
+import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
 
 interface TopicVersionsOptions {
   readonly connection: CommandConnection;
@@ -235,7 +235,7 @@ export class TopicVersions {
     const lost: string[] = [];
     for (const [index, [topic, { version }]] of recent.entries()) {
       const reply = present[index];
-      const isOther = reply === undefined || valueOf(reply) !== version;
+      const isOther = reply === undefined || isRefusal(reply) || valueOf(reply) !== version;
       if (isOther && (await this.#options.isLost(topic)) !== false) lost.push(topic);
     }
     if (lost.length === 0) return;

@@ -30,7 +30,7 @@ function keepChannel(...answers: (() => Reply)[]) {
     },
     log: createLog('silent'),
   });
-  return { joined: history.joined('a'), sent, sleeps };
+  return { history, joined: history.joined('a'), sent, sleeps };
 }
 
 const lost = (): Reply => {
@@ -50,6 +50,35 @@ test('a channel that could not be kept while Redis was away is kept soon after',
   }
   assert.equal(sent[2]?.at(-1), 'a');
   assert.equal(sleeps.length, 0);
+});
+
+/** The channel is kept, and then read. */
+function readWith(refusal: string): Promise<unknown> {
+  const { history } = keepChannel(
+    () => ({ value: ['e', 0] }),
+    () => ({ error: new Error(refusal) }),
+  );
+  return history.read(0, ['a']);
+}
+
+test('what Redis can not do just now is no lack of history: those who read may try again', async () => {
+  for (const reason of ['READONLY You can’t write', 'BUSY a script', 'LOADING the dataset']) {
+    await assert.rejects(readWith(reason), (error: Error) => error.name !== 'NoHistory');
+  }
+  for (const reason of ['NOPERM no permission', 'OOM command not allowed']) {
+    await assert.rejects(readWith(reason), { name: 'NoHistory' });
+  }
+});
+
+test('where what was acknowledged may not be read any more, it counts as lost', async () => {
+  const refused: Reply = { error: new Error('NOPERM no permission to run hmget') };
+  const { history } = keepChannel(
+    () => ({ value: ['e', 0] }),
+    () => refused,
+  );
+  const source = { topicId: undefined, partition: 0, offset: 7 };
+  history.published([{ channel: 'a', payload: '{}', source }], [0, 'e']);
+  assert.equal(await history.isLost(), true);
 });
 
 test('a channel that Redis does not permit to keep is not tried again at once', async () => {
