@@ -136,11 +136,17 @@ export class Master {
     const { clock, log, timing } = this.#options;
     const isFirst = !this.#wasReached;
     this.#become('the connection to Redis is being looked at');
+    let told: string | undefined;
     while (!lost.aborted) {
       try {
         if (await this.#isReadyToPublish()) break;
       } catch (thrown) {
-        if (!lost.aborted) log.debug({ reason: messageOf(thrown) }, 'Redis could not be looked at');
+        const reason = messageOf(thrown);
+        if (!lost.aborted && reason !== told) {
+          told = reason;
+          this.#become(`Redis could not be looked at: ${reason}`);
+          log.warn({ reason }, 'Redis could not be looked at; looking again until it can');
+        }
       }
       await clock.sleep(LOOK_AGAIN_MS, lost);
     }

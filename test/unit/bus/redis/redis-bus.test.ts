@@ -189,7 +189,8 @@ test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
 });
 
 test('a server that can’t tell its role when it is connected is asked again', async (t) => {
-  const { redis, bus, connected, wake } = setUp(t);
+  const { redis, bus, log, connected, wake } = setUp(t);
+  const warn = t.mock.method(log, 'warn');
   redis.role = 'slave';
   redis.refusal = ([name]) => (name === 'INFO' ? 'BUSY Redis is busy running a script' : undefined);
   bus.start();
@@ -197,6 +198,8 @@ test('a server that can’t tell its role when it is connected is asked again', 
   redis.commands.connect();
   await setImmediate();
   assert.deepEqual(await connected(), { publishing: 0, listening: 1 }, 'it may be a replica, and is one');
+  await wake();
+  assert.equal(warn.mock.callCount(), 1, 'once for each reason');
   redis.role = 'master';
   redis.refusal = () => undefined;
   await wake();
