@@ -9,7 +9,7 @@ export interface ChaosAssignment {
   readonly clients: number;
   /** What they subscribe to is dealt out over so many. */
   readonly channels: number;
-  /** It notes the delays of what comes. */
+  /** They subscribe to a channel of their own, and note the delays of what comes. */
   readonly times: boolean;
 }
 

@@ -27,7 +27,7 @@ export async function runScenario(
   const others = await scenario.happen(world);
   await passes(size.calmSeconds);
   const reports = await world.close();
-  const sent = Object.values(world.stream.sent).reduce((sum, count) => sum + count, 0);
+  const sent = Object.values(world.sent).reduce((sum, count) => sum + count, 0);
   return {
     reports,
     sent,

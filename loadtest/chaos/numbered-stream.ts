@@ -4,14 +4,14 @@ import { eventually } from '../../test/helpers/eventually.ts';
 import { disconnectAfter, kafkaClient } from '../../test/helpers/kafka-client.ts';
 import type { Scope } from '../../test/helpers/scope.ts';
 import type { Numbers } from './chaos-messages.ts';
-import { channelName } from './subscriptions.ts';
 
 interface StreamOptions {
   /** Each gets every event. */
   readonly topics: readonly string[];
   /** A channel's events are all in one of them. */
   readonly partitions: number;
-  readonly channels: number;
+  readonly channels: readonly string[];
+  /** Over all channels. */
   readonly perSecond: number;
 }
 
@@ -56,7 +56,7 @@ export class NumberedStream {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#sending;
-    for (let channel = 0; channel < this.#options.channels; channel += 1) await this.#send(channel);
+    for (const index of this.#options.channels.keys()) await this.#send(index);
   }
 
   async #run(): Promise<void> {
@@ -64,14 +64,14 @@ export class NumberedStream {
     const intervalMs = 1_000 / perSecond;
     for (let at = performance.now(); !this.#stopping.signal.aborted; at += intervalMs) {
       await this.#send(this.#channel);
-      this.#channel = (this.#channel + 1) % channels;
+      this.#channel = (this.#channel + 1) % channels.length;
       await delay(Math.max(0, at + intervalMs - performance.now()));
     }
   }
 
   async #send(index: number): Promise<void> {
-    const { topics, partitions } = this.#options;
-    const channel = channelName(index);
+    const { topics, partitions, channels } = this.#options;
+    const channel = channels[index] ?? '';
     const n = (this.#sent[channel] ?? 0) + 1;
     const value = JSON.stringify({ channel, n, sentAt: Date.now() });
     const messages = [{ partition: index % partitions, key: channel, value }];

@@ -117,7 +117,7 @@ export const SCENARIOS = {
   storm: {
     summary: 'all clients lose their connections, and resume in the same instant, beside others that stay',
     promised: 'everything',
-    stayers: 100,
+    stayers: { clients: 20, perSecond: 50 },
     async happen(world) {
       const { crowd, stayers } = world;
       const timed = async (): Promise<number> =>

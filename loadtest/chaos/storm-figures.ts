@@ -56,17 +56,17 @@ export class StormCounters {
   }
 
   static async start(world: World): Promise<StormCounters> {
-    const places = await Promise.all(world.all.map((clients) => clients.places()));
+    const places = await Promise.all(world.crowd.map((clients) => clients.places()));
     return new StormCounters(world, await executionsOf(world), await readsOf(world), places);
   }
 
   async stop(p99: StormFigures['p99']): Promise<StormFigures> {
-    const { pods, size, stream } = this.#world;
+    const { pods, size, sent } = this.#world;
     const executions = (await executionsOf(this.#world)) - this.#executions;
     return {
       executions,
       // After that: none has been executed that is not among them.
-      pairs: pairsOf(this.#places, stream.sent) * pods.now.length,
+      pairs: pairsOf(this.#places, sent) * pods.now.length,
       reads: (await readsOf(this.#world)) - this.#reads,
       channels: size.channels * pods.now.length,
       p99,

@@ -26,6 +26,12 @@ export const isKept = (field: Field): boolean => field !== 'unkept_update';
 
 export const channelName = (index: number): string => `c${index}`;
 
+/** The channel of clients whose events are timed, and of no others. */
+export const TIMED = 'timed';
+
+/** What they subscribe to: nothing that takes time by itself. */
+export const TIMED_SUBSCRIPTION: Subscription = { field: 'update', channels: [TIMED] };
+
 /** Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
 export function subscriptionOf(client: number, channels: number): Subscription {
   const kind = client % 20;

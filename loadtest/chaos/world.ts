@@ -7,6 +7,7 @@ import { ChaosPods } from './chaos-pods.ts';
 import { ChaosRedis } from './chaos-redis.ts';
 import type { ClientReport } from './client-account.ts';
 import { NumberedStream } from './numbered-stream.ts';
+import { channelName, TIMED } from './subscriptions.ts';
 import type { Promised } from './verdict.ts';
 
 /** How much of everything. */
@@ -28,8 +29,8 @@ export interface Scenario {
   /** Redis has its data when it starts again. */
   readonly redisKeeps?: boolean;
   readonly hasReplica?: boolean;
-  /** Clients that stay while the others leave and return. */
-  readonly stayers?: number;
+  /** Clients that stay while the others leave and return, and how many events a second each of them gets. */
+  readonly stayers?: { readonly clients: number; readonly perSecond: number };
   /** @returns what else is wrong, in words */
   happen(world: World): Promise<readonly string[] | void>;
 }
@@ -55,7 +56,7 @@ export class World {
   readonly size: Size;
   readonly redis: ChaosRedis;
   readonly pods: ChaosPods;
-  readonly stream: NumberedStream;
+  readonly #streams: readonly NumberedStream[];
   /** They come back when they have lost their connection. */
   readonly crowd: readonly ChaosClients[];
   /** Their connections are left alone, and what comes is timed. */
@@ -64,15 +65,16 @@ export class World {
   readonly say: (text: string) => void;
 
   private constructor(
-    parts: Pick<World, 'size' | 'redis' | 'pods' | 'stream' | 'crowd' | 'stayers' | 'say'>,
+    parts: Pick<World, 'size' | 'redis' | 'pods' | 'crowd' | 'stayers' | 'say'>,
+    streams: readonly NumberedStream[],
   ) {
     this.size = parts.size;
     this.redis = parts.redis;
     this.pods = parts.pods;
-    this.stream = parts.stream;
     this.crowd = parts.crowd;
     this.stayers = parts.stayers;
     this.say = parts.say;
+    this.#streams = streams;
   }
 
   /** Resolves when all clients are subscribed, and the stream flows. */
@@ -82,7 +84,7 @@ export class World {
     size: Size,
     say: (text: string) => void,
   ): Promise<World> {
-    const { redisKeeps: keeps = false, hasReplica = false, stayers = 0 } = scenario;
+    const { redisKeeps: keeps = false, hasReplica = false, stayers } = scenario;
     const graph = await prepareGraph(scope);
     const redis = await ChaosRedis.start(scope, { keeps, hasReplica });
     const pods = new ChaosPods(scope, graph, redis.url);
@@ -90,31 +92,42 @@ export class World {
     const clients = (first: number, count: number, times: boolean): ChaosClients => {
       const endpoint = { host: '127.0.0.1', port: pods.port };
       const assignment = { endpoint, first, clients: count, channels: size.channels, times };
-      return new ChaosClients(scope, assignment, { isPolite: stayers > 0 && !times });
+      return new ChaosClients(scope, assignment, { isPolite: stayers !== undefined && !times });
     };
     const processes = Math.ceil(size.clients / CLIENTS_PER_PROCESS);
     const firsts = Array.from({ length: processes }, (_, index) => index * CLIENTS_PER_PROCESS);
-    const world = new World({
+    const stream = (channels: readonly string[], perSecond: number): NumberedStream =>
+      new NumberedStream({ topics: graph.topics, partitions: PARTITIONS, channels, perSecond });
+    const names = Array.from({ length: size.channels }, (_, index) => channelName(index));
+    const parts = {
       size,
       redis,
       pods,
-      stream: new NumberedStream({ ...size, topics: graph.topics, partitions: PARTITIONS }),
       crowd: firsts.map((first) =>
         clients(first, Math.min(CLIENTS_PER_PROCESS, size.clients - first), false),
       ),
-      stayers: stayers === 0 ? [] : [clients(size.clients, stayers, true)],
+      stayers: stayers === undefined ? [] : [clients(size.clients, stayers.clients, true)],
       say,
-    });
-    await world.stream.connect(scope);
+    };
+    const world = new World(parts, [
+      stream(names, size.perSecond),
+      ...(stayers === undefined ? [] : [stream([TIMED], stayers.perSecond)]),
+    ]);
+    await Promise.all(world.#streams.map((one) => one.connect(scope)));
     for (const some of world.all) await some.open();
     await world.untilGreeted();
-    world.stream.start(scope);
+    for (const one of world.#streams) one.start(scope);
     await passes(size.calmSeconds);
     return world;
   }
 
   get all(): readonly ChaosClients[] {
     return [...this.crowd, ...this.stayers];
+  }
+
+  /** The last number of each channel that Kafka has acknowledged. */
+  get sent(): Numbers {
+    return Object.assign({}, ...this.#streams.map(({ sent }) => sent)) as Numbers;
   }
 
   /** @throws if some clients are not connected and greeted in the end */
@@ -130,16 +143,16 @@ export class World {
 
   /** Resolves when all clients have got what has been sent by now; or there is no hope that they will. */
   async untilComplete(): Promise<void> {
-    const { complete, expected } = await this.#count('complete', this.stream.sent);
+    const { complete, expected } = await this.#count('complete', this.sent);
     if (complete < expected) this.say(`${expected - complete} clients have not got the last events`);
   }
 
   /** Ends the stream, waits for what is under way, and makes the account of each client. */
   async close(): Promise<readonly ClientReport[]> {
-    await this.stream.stop();
+    await Promise.all(this.#streams.map((stream) => stream.stop()));
     await this.untilComplete();
     await delay(DOUBLES_MS);
-    const reports = await Promise.all(this.all.map((clients) => clients.close(this.stream.sent)));
+    const reports = await Promise.all(this.all.map((clients) => clients.close(this.sent)));
     return reports.flat();
   }
 
