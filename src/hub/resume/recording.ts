@@ -39,6 +39,8 @@ export class Recording {
   /** Of all its messages; undefined until what the bus has kept is there. */
   #epoch: string | undefined;
   #from = Infinity;
+  /** What was carried up to there has been there, and may not be any more. */
+  #cutTo = 0;
   #isAll = false;
   #size = Infinity;
   /** All that was carried up to this position of the topic is there. */
@@ -68,7 +70,7 @@ export class Recording {
 
   /** Whether what was carried behind this sequence has not been cut off. */
   reaches(sequence: number): boolean {
-    return this.#from <= sequence;
+    return this.#cutTo <= sequence;
   }
 
   /** Whether all is there that the channel has carried behind this position. */
@@ -83,9 +85,10 @@ export class Recording {
     if (epoch === this.#epoch) this.#upTo = Math.max(this.#upTo, sequence);
   }
 
-  /** The sequences of its last messages, up to `count` of them. */
-  last(count: number): number[] {
-    return this.#messages.slice(-count).map(({ sequence }) => sequence);
+  /** The sequence behind which its last messages are, `count` of them or as many as there are. */
+  beforeLast(count: number): number {
+    const first = this.#messages.at(-count);
+    return first === undefined ? this.#from : first.sequence - 1;
   }
 
   /** The first message behind this sequence. */
@@ -132,6 +135,8 @@ export class Recording {
       .filter(({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen')
       .map((recorded) => known.get(recorded.sequence) ?? recorded);
     this.#messages = [...kept, ...carried];
+    this.#cutTo =
+      this.#epoch === undefined || this.#epoch === position.epoch ? Math.min(this.#cutTo, from) : from;
     this.#epoch = position.epoch;
     this.#from = from;
     this.#isAll = isAll;
@@ -148,6 +153,7 @@ export class Recording {
 
   #cut(): void {
     this.#from = this.#messages.at(-this.#size - 1)?.sequence ?? this.#from;
+    this.#cutTo = this.#from;
     const rest = this.#messages.slice(-this.#size);
     this.#messages = rest;
     this.#grow(bytesOf(rest) - this.#bytes);

@@ -5,12 +5,12 @@ import type { Group } from '../group.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
 import type { RecordedMessage, Recording } from './recording.ts';
+import type { Resumer } from './resumer.ts';
 
-/** A subscriber, and the position of the last event that it has got. */
-export interface Resumer {
-  readonly subscriber: Subscriber;
-  readonly epoch: string;
-  sequence: number;
+/** What is replayed of a channel: the messages behind a sequence. */
+export interface Track {
+  readonly recording: Recording;
+  readonly start: number;
 }
 
 export interface ReplayServices {
@@ -41,7 +41,7 @@ const MAX_WAITS = 10;
  */
 export class Replay {
   readonly #group: Group;
-  readonly #recordings: readonly Recording[];
+  readonly #tracks: readonly Track[];
   readonly #services: ReplayServices;
   /** Not in the replaying group yet: the one that has got least comes last. */
   readonly #later: Resumer[];
@@ -57,12 +57,12 @@ export class Replay {
 
   constructor(
     group: Group,
-    recordings: readonly Recording[],
+    tracks: readonly Track[],
     resumers: readonly Resumer[],
     services: ReplayServices,
   ) {
     this.#group = group;
-    this.#recordings = recordings;
+    this.#tracks = tracks;
     this.#services = services;
     this.#later = resumers.toSorted((one, other) => other.sequence - one.sequence);
     this.#replaying = group.beginReplay();
@@ -94,11 +94,11 @@ export class Replay {
       this.#isOver = true;
       return true;
     }
-    if (this.#recordings.some(({ isBroken }) => isBroken)) {
+    if (this.#tracks.some(({ recording }) => recording.isBroken)) {
       this.giveUp();
       return true;
     }
-    if (this.#recordings.some((recording) => !recording.reaches(this.#sequence))) {
+    if (this.#tracks.some(({ recording }) => !recording.reaches(this.#sequence))) {
       this.#replaying.flush();
       if (this.#replaying.counts.waiting > 0) return false;
       this.#beginAgain();
@@ -119,8 +119,8 @@ export class Replay {
   /** Several channels may carry the same event. */
   #next(): RecordedMessage | undefined {
     let first: RecordedMessage | undefined;
-    for (const recording of this.#recordings) {
-      const next = recording.behind(this.#sequence);
+    for (const { recording, start } of this.#tracks) {
+      const next = recording.behind(Math.max(this.#sequence, start));
       if (next !== undefined && (first === undefined || next.sequence < first.sequence)) first = next;
     }
     return first;

@@ -8,7 +8,9 @@ import { parseCursor } from './cursor.ts';
 import { GroupRecorder, type GroupRecorderServices } from './group-recorder.ts';
 import { Greetings, type Outcome } from './greetings.ts';
 import { Recordings, type RecordedChannel, type RecordingServices } from './recordings.ts';
-import { Replay, type ReplayServices, type Resumer } from './replay.ts';
+import { Replay, type ReplayServices } from './replay.ts';
+import { isRecorded, startOf, type Resumer } from './resumer.ts';
+import { SlowResumers } from './slow-resumers.ts';
 
 export interface ResumeServices
   extends RecordingServices, GroupRecorderServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
@@ -33,8 +35,8 @@ interface Ready {
 /** What replays may spend of a turn: the rest is for messages that come. */
 const UNITS_PER_TURN = UNITS.turn / 2;
 
-/** How long until executions, or clients that are slow, are looked at again: ms. */
-const [WAITING_MS, SLOW_MS] = [5, 50];
+/** How long until executions are looked at again: ms. */
+const WAITING_MS = 5;
 
 /**
  * Brings subscribers that resume into their groups: each gets what it has missed since its cursor, then what comes. Before
@@ -52,7 +54,7 @@ export class Resumes {
   readonly #running = new Set<Running>();
   /** Of each group one at a time, so that what one has executed is there for the next. */
   readonly #active = new Map<Group, Running>();
-  #slow: { readonly group: Group; readonly resumer: Resumer }[] = [];
+  readonly #slow = new SlowResumers((group, resumer) => void this.#again(group, resumer));
   #isScheduled = false;
   readonly #greetings: Greetings;
 
@@ -100,7 +102,7 @@ export class Resumes {
     }
   }
 
-  /** The subscriber begins with the last events of its channels. */
+  /** The subscriber begins with the last events of each of its channels. */
   async #replayLast(group: Group, subscriber: Subscriber, cursor: unknown): Promise<void> {
     const { topic, replay } = group.plan;
     const epoch = this.#services.position(topic)?.epoch;
@@ -113,11 +115,12 @@ export class Resumes {
       return;
     }
     const { heard, channels } = recorded;
-    const sequences = channels.flatMap(({ recording }) => recording?.last(replay) ?? []);
-    const last = [...new Set(sequences)].toSorted((one, other) => one - other).slice(-replay);
-    const at = { epoch: heard.epoch, sequence: last[0] === undefined ? heard.sequence : last[0] - 1 };
+    const starts = new Map(
+      channels.map(({ name, recording }) => [name, recording?.beforeLast(replay) ?? Infinity]),
+    );
+    const at = { epoch: heard.epoch, sequence: Math.min(heard.sequence, ...starts.values()) };
     this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
-    this.#enqueue(group, { subscriber, ...at });
+    this.#enqueue(group, { subscriber, ...at, starts });
     this.#recordings.release(channels);
   }
 
@@ -190,7 +193,15 @@ export class Resumes {
     for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
       this.#ready.delete(group);
-      this.#start(group, ready);
+      // Those that begin with the last events do not get all that others get.
+      const ofOneKind = ready.filter(({ resumer }) => !resumer.starts === !ready[0]?.resumer.starts);
+      if (ofOneKind.length < ready.length) {
+        this.#ready.set(
+          group,
+          ready.filter((one) => !ofOneKind.includes(one)),
+        );
+      }
+      this.#start(group, ofOneKind);
     }
     const hasStepped = this.#step();
     if (this.#running.size > 0) this.#schedule(hasStepped ? 0 : WAITING_MS);
@@ -238,10 +249,12 @@ export class Resumes {
 
   #replay(group: Group, channels: readonly RecordedChannel[], recorded: readonly Resumer[]): void {
     this.#recordings.use(channels);
-    const recordings = channels.flatMap(({ recording }) => recording ?? []);
-    const replay = new Replay(group, recordings, recorded, {
+    const tracks = channels.flatMap(({ name, recording }) =>
+      recording === undefined ? [] : { recording, start: startOf(name, recorded) },
+    );
+    const replay = new Replay(group, tracks, recorded, {
       ...this.#services,
-      aside: (slow) => this.#setAside(group, slow),
+      aside: (slow) => this.#slow.add(group, slow),
       again: (ready) => {
         for (const resumer of ready) this.#enqueue(group, resumer);
       },
@@ -264,21 +277,6 @@ export class Resumes {
     if (this.#ready.size > 0) this.#schedule(0);
   }
 
-  #setAside(group: Group, slow: readonly Resumer[]): void {
-    if (this.#slow.length === 0) setTimeout(() => this.#lookAtSlow(), SLOW_MS).unref();
-    this.#slow.push(...slow.map((resumer) => ({ group, resumer })));
-  }
-
-  #lookAtSlow(): void {
-    const slow = this.#slow;
-    this.#slow = [];
-    for (const { group, resumer } of slow) {
-      if (!group.isResuming(resumer.subscriber)) continue;
-      if (resumer.subscriber.isBehind) this.#setAside(group, [resumer]);
-      else void this.#again(group, resumer);
-    }
-  }
-
   /** The subscriber has been greeted, but what it lacks may not be recorded any more. */
   async #again(group: Group, resumer: Resumer): Promise<void> {
     const isCovered = await this.#enqueueIfCovered(group, resumer).catch(() => false);
@@ -292,8 +290,4 @@ export class Resumes {
     this.#services.tellGap(group.plan.topic, present);
     group.takeOver(present);
   }
-}
-
-function isRecorded(channels: readonly RecordedChannel[], at: HistoryPosition): boolean {
-  return channels.every(({ recording }) => recording?.covers(at));
 }

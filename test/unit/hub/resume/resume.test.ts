@@ -231,24 +231,101 @@ test('a subscriber that leaves while it is resumed leaves nothing behind', async
   assert.deepEqual(client.heard, []);
 });
 
-test('a subscription with a replay begins with the last events of its channels', async () => {
+test('a subscription with a replay begins with the last events of each of its channels', async () => {
   const bus = busWith(50, true);
   const { hub } = setUpOn(bus, { binding: { replay: 3 } });
   for (const n of upTo(10)) await publish(bus, n, n % 2 === 0 ? 'a' : 'b');
   const clients = [['a'], ['b'], ['a', 'b'], ['c']].map((keys) => ({ keys, client: new Client(hub) }));
   for (const { keys, client } of clients) client.connect(keys);
   const heard = () => clients.map(({ client }) => client.heard);
-  await eventually(() => assert.deepEqual(heard(), [[6, 8, 10], [5, 7, 9], [8, 9, 10], []]));
+  await eventually(() => assert.deepEqual(heard(), [[6, 8, 10], [5, 7, 9], [5, 6, 7, 8, 9, 10], []]));
   await eventually(() => assert.ok(clients.every(({ client }) => client.greetings.length === 1)));
   await publish(bus, 11, 'a', 'b', 'c');
   await eventually(() => {
-    assert.deepEqual(heard(), [[6, 8, 10, 11], [5, 7, 9, 11], [8, 9, 10, 11], [11]]);
+    assert.deepEqual(heard(), [[6, 8, 10, 11], [5, 7, 9, 11], [5, 6, 7, 8, 9, 10, 11], [11]]);
   });
   const { client } = clients[0] ?? assert.fail();
   client.disconnect();
   for (const n of upTo(20, 12)) await publish(bus, n, 'a');
   client.connect('a');
   await eventually(() => assert.deepEqual(client.heard, [6, 8, 10, 11, ...upTo(20, 12)]));
+});
+
+test('of each channel a replay has so many events and no more, in order, beside clients that get all', async () => {
+  const bus = busWith(50, true);
+  const { hub } = setUpOn(bus, { binding: { replay: 2 } });
+  const resuming = new Client(hub);
+  resuming.connect(['a', 'b']);
+  await eventually(() => assert.deepEqual(resuming.greetings, [true]));
+  for (const n of upTo(3)) await publish(bus, n, 'a');
+  await eventually(() => assert.deepEqual(resuming.heard, [1, 2, 3]));
+  resuming.disconnect();
+  for (const n of upTo(9, 4)) await publish(bus, n, 'b');
+  await publish(bus, 10, 'a', 'b');
+  const clients = [resuming, new Client(hub), new Client(hub)] as const;
+  for (const client of clients) client.connect(['a', 'b']);
+  await publish(bus, 11, 'b');
+  await eventually(() => assert.ok(clients.every(({ numbers }) => numbers.at(-1) === 11)));
+  assert.deepEqual(resuming.heard, upTo(11));
+  for (const client of clients.slice(1)) {
+    // The last of them may have come before the replay, or behind it.
+    const [first, ...rest] = client.heard;
+    assert.equal(first, 3);
+    assert.deepEqual(rest, [9, 10, 11].slice(-rest.length));
+    assert.ok(rest.length >= 2);
+  }
+});
+
+test('a channel that was quiet takes nothing from the replay of others', async () => {
+  const bus = busWith(50, true);
+  const { hub } = setUpOn(bus, { binding: { replay: 3 } });
+  await publish(bus, 1, 'a');
+  await publish(bus, 2, 'b');
+  const clients = [
+    ['a', 'c'],
+    ['a', 'b'],
+    ['b', 'c', 'd'],
+    ['c', 'd'],
+  ].map((keys) => ({
+    keys,
+    client: new Client(hub),
+  }));
+  for (const { keys, client } of clients) client.connect(keys);
+  const heard = () => clients.map(({ client }) => client.heard);
+  await eventually(() => assert.deepEqual(heard(), [[1], [1, 2], [2], []]));
+  await publish(bus, 3, 'a', 'c');
+  await eventually(() => assert.deepEqual(heard(), [[1, 3], [1, 2, 3], [2, 3], [3]]));
+  const later = new Client(hub);
+  later.connect(['a', 'b', 'e']);
+  await eventually(() => assert.deepEqual(later.heard, [1, 2, 3]));
+  for (const client of [...clients.map((one) => one.client), later]) {
+    assert.deepEqual(client.greetings, [true]);
+    client.disconnect();
+    client.connect(['a', 'c', 'e']);
+  }
+  await publish(bus, 4, 'e');
+  const all = [...clients.map(({ client }) => client), later];
+  await eventually(() => assert.ok(all.every(({ numbers }) => numbers.at(-1) === 4)));
+});
+
+test('who began with what was kept is told of what is cut off behind its place', async () => {
+  const bus = busWith(8, true);
+  const { hub } = setUpOn(bus, { binding: { replay: 4 } });
+  for (const n of upTo(4)) await publish(bus, n, 'a');
+  const client = new Client(hub);
+  client.isBehind = true;
+  client.connect(['a', 'quiet']);
+  await eventually(() => assert.deepEqual(client.greetings, [true]));
+  for (const n of upTo(40, 5)) await publish(bus, n, 'a');
+  client.isBehind = false;
+  await publish(bus, 41, 'a');
+  await eventually(() => assert.equal(client.numbers.at(-1), 41));
+  const told = client.heard.indexOf(undefined);
+  const before = client.heard.slice(0, told);
+  const behind = client.heard.slice(told + 1).map((n) => n ?? assert.fail('told once'));
+  assert.ok(told >= 0, `${client.heard.join()}`);
+  assert.deepEqual(before, upTo(before.length));
+  assert.deepEqual(behind, upTo(41, behind[0]));
 });
 
 test('a replay needs no client that resumes', async () => {
