@@ -4,11 +4,11 @@ export interface Gap<P = unknown> {
   readonly payload: P;
   /**
    * - `reconnect`: the connection was lost, and not all that happened since could be had from the server.
-   * - `gap`: the connection is there, and the server says that it may have missed events.
+   * - `gap`: the connection is there, and the server says that it may have missed events, or has skipped some.
    */
   readonly reason: 'reconnect' | 'gap';
-  /** The topic of Kafka; with `gap` only. */
+  /** The topic of Kafka; with `gap` only, and not of events that were skipped. */
   readonly topic?: string;
-  /** When, in milliseconds since 1970 by the server's clock; with `gap` only. */
+  /** When, in milliseconds since 1970 by the server's clock; with `topic` only. */
   readonly at?: number;
 }

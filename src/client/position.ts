@@ -55,6 +55,7 @@ export function startPosition<P extends Payload>(
     }
     if (!greeted) return true;
     if (gap && gap.skipped === undefined) onGap({ payload, reason: 'gap', topic: gap.topic, at: gap.at });
+    if (hasSkipped(result.errors)) onGap({ payload, reason: 'gap' });
     if (isGreeting || (isNotice && gap)) return false;
     if (typeof cursor === 'string') {
       if (cursor === last) return false;
@@ -74,4 +75,10 @@ export function startPosition<P extends Payload>(
   }
 
   return { payload: { ...payload, extensions }, take };
+}
+
+/** Whether events came faster than the server could execute them. */
+function hasSkipped(errors: unknown): boolean {
+  const all = (errors ?? []) as readonly { readonly extensions?: { readonly code?: unknown } }[];
+  return all.some(({ extensions }) => extensions?.code === 'EVENTS_SKIPPED');
 }

@@ -112,3 +112,18 @@ test('onGap must be a function', () => {
     message: 'Expected a function as onGap, got string',
   });
 });
+
+test('Events that the server has skipped are a gap, though the result that tells of them reaches the page', () => {
+  const payload = {};
+  const { operation, subscriber, gaps } = subscribed(payload);
+  const errors = [
+    { message: '2 events were skipped here', extensions: { code: 'EVENTS_SKIPPED', skipped: 2 } },
+  ];
+  operation.greet(true, 'c0');
+  operation.event(1, 'c1');
+  operation.next({ errors });
+  operation.next({ data: null, errors: [{ message: 'a resolver failed' }] });
+  operation.event(4, 'c4');
+  assert.deepEqual(gaps, [{ payload, reason: 'gap' }]);
+  assert.deepEqual(subscriber.results.length, 4);
+});
