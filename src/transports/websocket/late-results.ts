@@ -37,7 +37,7 @@ class LateResults {
     const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
     const superseded = this.#waiting.get(key);
     if (superseded !== undefined) this.#remove(key, superseded);
-    const bytes = frameLength(result.json.length, id.length);
+    const bytes = frameLength(result.json.length, id.length) + (result.key?.length ?? 0);
     const leftOut =
       result.leftOutFor(this.#receiver) + (superseded === undefined ? 0 : superseded.leftOut + 1);
     this.#put(key, { result: result.shared, bytes, leftOut });

@@ -148,7 +148,7 @@ export class SendQueue {
   /** Has a result wait for a slow socket, and others of the same subscription left out as far as these take too much. */
   addLate(receiver: LateReceiver, result: SerializedResult): void {
     if (!this.#sink.open) return;
-    result.keep();
+    result.shared.keep();
     if (!this.#draining && this.#queue === undefined && this.#late === undefined) this.#services.enlist(this);
     this.#late ??= new LateQueue();
     this.#trackLarge(frameLength(result.json.length, receiver.id.length));

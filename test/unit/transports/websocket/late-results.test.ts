@@ -322,3 +322,28 @@ test(`in the random courses of ${SEEDS} seeds, each key's latest comes, in order
     assert.equal(leftOut(), told, `seed ${seed}`);
   }
 });
+
+test('keys count among the bytes that wait, though they are not written', async () => {
+  const { wire, deliver, leftOut } = setUp(100_000);
+  const items = receiver('CONFLATE');
+  wire.full = true;
+  deliver(items, saying('first', 'first'));
+  await setImmediate();
+  let held = 0;
+  for (let n = 0; n < 100 && wire.overflows === 0 && leftOut() === 0; n += 1) {
+    deliver(items, saying(`${n}`, 'k'.repeat(10_000) + n));
+    held += 10_000;
+  }
+  assert.ok(held <= 200_000, `${held} bytes of keys wait`);
+});
+
+test('a result that stands for others has memory of its own while it waits', async () => {
+  const { wire, deliver } = setUp();
+  const items = receiver('CONFLATE');
+  wire.full = true;
+  deliver(items, saying('first', 'first'));
+  await setImmediate();
+  const result = saying('second', 'second');
+  deliver(items, result.standingFor({ of: () => 1 }));
+  assert.equal(result.json.buffer.byteLength, result.json.length);
+});
