@@ -78,7 +78,7 @@ async function serve(): Promise<void> {
     pod = await Gateway.create(config, log);
   }
   const { port, adminPort } = await pod.start();
-  log.info({ port, adminPort }, 'listening');
+  log.info({ port, adminPort, pid: process.pid }, 'listening');
   if (process.stdout.isTTY) print(`\n  http://${hostOf(config)}:${port}/ for a browser\n\n`);
 }
 

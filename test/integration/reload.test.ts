@@ -92,7 +92,11 @@ test(
       'schema.graphql': schemaOf({ item: topic, other: `${topic}-missing` }),
     });
     assert.ok(
-      gateway.lines.some(({ msg }) => msg === `expected topics that exist in Kafka, got ${topic}-missing`),
+      gateway.lines.some(
+        ({ msg }) =>
+          msg ===
+          `expected topics that exist in Kafka, got ${topic}-missing: create them, then reload the graph again`,
+      ),
     );
     const producer = await producerFor(t);
     await producer.send({ topic, messages: [{ value: JSON.stringify({ n: 1 }) }] });

@@ -42,7 +42,11 @@ export class ConsumedTopics {
     if (added.length === 0) return;
     const missing = await this.#missing(added);
     if (missing.length === 0) return;
-    throw new SluiceError('BAD_GRAPH', `expected topics that exist in Kafka, got ${missing.join(', ')}`);
+    const names = missing.join(', ');
+    throw new SluiceError(
+      'BAD_GRAPH',
+      `expected topics that exist in Kafka, got ${names}: create them, then reload the graph again`,
+    );
   }
 
   /** @returns whether they are others than before, rather than the same handled in another way */
