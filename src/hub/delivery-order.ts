@@ -19,6 +19,12 @@ export interface PendingEvent {
   leftOut: LeftOut | undefined;
 }
 
+/** Until fewer events than `limit` are pending. */
+interface Wait {
+  readonly limit: number;
+  readonly callback: () => void;
+}
+
 export interface DeliveryServices {
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
@@ -49,6 +55,8 @@ export class DeliveryOrder {
   #size = 0;
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
+  /** Those that want to know when there is room. Made when it is needed. */
+  #waits: readonly Wait[] | undefined;
   /** Deliveries that are not counted yet. */
   #delivered = 0;
 
@@ -62,6 +70,20 @@ export class DeliveryOrder {
   /** Events pending: being executed, or held for a subscriber that waits for an earlier one. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Events from the oldest one that is pending to the last one. */
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  /** Calls back, once, as soon as there are fewer of these than `limit`: at once if so now. */
+  whenBelow(limit: number, callback: () => void): void {
+    if (this.#pending.length < limit) {
+      callback();
+      return;
+    }
+    this.#waits = [...(this.#waits ?? []), { limit, callback }];
   }
 
   /** Sequence of the next event to begin. */
@@ -216,6 +238,16 @@ export class DeliveryOrder {
       this.#first += 1;
     }
     if (this.#pending.length === 0) this.#next = undefined;
+    if (this.#waits !== undefined) this.#callBack(this.#waits);
+  }
+
+  /** Behind the delivery that has made room. */
+  #callBack(waits: readonly Wait[]): void {
+    const ready = waits.filter(({ limit }) => this.#pending.length < limit);
+    if (ready.length === 0) return;
+    const rest = waits.filter((wait) => !ready.includes(wait));
+    this.#waits = rest.length > 0 ? rest : undefined;
+    for (const { callback } of ready) queueMicrotask(callback);
   }
 
   #nextOf(subscriber: Subscriber): number {

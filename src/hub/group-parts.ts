@@ -34,6 +34,7 @@ export function groupParts(
     late,
     skipped,
     isReplay,
+    isAtOnce: false,
     replayed,
     keyOf: plan.delivery?.onSlow === 'DISCONNECT' ? undefined : plan.delivery?.keyOf,
     metrics,

@@ -56,6 +56,8 @@ export class Group {
       audience: this.#audience,
       isReplay,
       maxHeld: maxWaiting,
+      hasRoom: () => isReplay || this.#parts.order.pending < maxWaiting,
+      whenRoom: (callback) => this.#parts.order.whenBelow(maxWaiting, callback),
       begin: ({ message, scope, isRecorded }, recipients) =>
         this.#begin(message, scope, isRecorded, recipients),
     });
@@ -198,13 +200,17 @@ export class Group {
     };
   }
 
-  /** Removes and ends all subscribers, once they have got what a throttle holds. */
+  /** Removes and ends all subscribers, once they have got what is under way and what a throttle holds. */
   end(errors: readonly GraphQLError[]): void {
+    const end = (subscribers: Iterable<Subscriber>): void => {
+      for (const subscriber of subscribers) {
+        this.remove(subscriber);
+        subscriber.end(errors);
+      }
+    };
+    end(this.#resuming ?? []);
     this.flush();
-    for (const subscriber of [...this.#subscribers, ...(this.#resuming ?? [])]) {
-      this.remove(subscriber);
-      subscriber.end(errors);
-    }
+    this.#parts.order.whenBelow(1, () => end(this.#subscribers));
   }
 
   /**
@@ -255,12 +261,13 @@ export class Group {
     for (const replay of this.#replays ?? []) replay.flush();
   }
 
-  /** The subscriber's connection is about to be closed: it gets what a throttle holds for it, if that needs no waiting. */
+  /** The connection is about to be closed: the subscriber gets what a throttle holds, if that needs no waiting. */
   flushFor(subscriber: Subscriber): void {
-    if (this.#throttle === undefined || !this.#subscribers.has(subscriber)) return;
-    // Results under way for it would come behind.
-    if (!this.isUpToDate(subscriber)) return;
+    // Results that are under way for it would come behind.
+    const isReady = this.#subscribers.has(subscriber) && this.isUpToDate(subscriber);
+    if (this.#throttle === undefined || !isReady) return;
     const alone = this.beginReplay();
+    alone.#parts = { ...alone.#parts, isAtOnce: true };
     alone.add(subscriber);
     this.#throttle.handOver(subscriber, (held, recipients) =>
       alone.#begin(held.message, held.scope, held.isRecorded, recipients),
@@ -277,7 +284,7 @@ export class Group {
     const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
     const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
     for (const some of recipients?.excluded ?? []) exclude(some);
-    skipped.count(subscribers);
+    skipped.count(subscribers, recipients?.leftOut);
     const { shares } = this.plan;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && shares);
     if (shares) {

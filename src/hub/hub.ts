@@ -146,9 +146,10 @@ export class Hub {
     this.#scopes = new RecentScopes(contexts);
     this.#gaps.know([...graph.bindings.values()].map(({ topic }) => topic));
     const groups = this.#allGroups();
-    const replaced = replaceGroups(groups, planFor, this.#services, (group) => this.#close(group));
+    const close = (group: Group): void => this.#close(group);
+    const { renewed, ...replaced } = replaceGroups(groups, planFor, this.#services, close);
     this.#groups.clear();
-    for (const group of groups) if (group.size > 0) this.#register(group);
+    for (const group of renewed) if (group.size > 0) this.#register(group);
     return replaced;
   }
 

@@ -7,9 +7,9 @@ import type { SubscriptionPlan } from './subscription-plan.ts';
 export interface Replaced {
   /** Subscribers that go on. */
   readonly kept: number;
-  /** Subscribers that have been told that theirs has ended. */
+  /** Subscribers that are told that theirs has ended, once they have got what was under way. */
   readonly ended: number;
-  /** Whether all events that were under way for those that go on are done. */
+  /** Whether all events that were under way are done. */
   readonly isDone: () => boolean;
 }
 
@@ -19,13 +19,15 @@ export interface Replaced {
  * @param planFor the plan for a group, or the error that it ends with
  * @param services of the graph that is in force from now on
  * @param close is called for a group before it ends
+ * @returns the groups that go on, too
  */
 export function replaceGroups(
   groups: readonly Group[],
   planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
   services: GroupServices,
   close: (group: Group) => void,
-): Replaced {
+): Replaced & { readonly renewed: readonly Group[] } {
+  const renewed: Group[] = [];
   let [kept, ended] = [0, 0];
   let underWay: (() => boolean)[] = [];
   for (const group of groups) {
@@ -34,9 +36,11 @@ export function replaceGroups(
       ended += group.size;
       close(group);
       group.end([next]);
+      if (group.size > 0) underWay.push(() => group.size === 0);
     } else {
       kept += group.size;
       const isDone = group.renew(next, services);
+      renewed.push(group);
       if (!isDone()) underWay.push(isDone);
     }
   }
@@ -44,5 +48,5 @@ export function replaceGroups(
     underWay = underWay.filter((isOver) => !isOver());
     return underWay.length === 0;
   };
-  return { kept, ended, isDone };
+  return { renewed, kept, ended, isDone };
 }

@@ -34,6 +34,8 @@ export interface GroupParts {
   readonly keyOf: Delivery['keyOf'] | undefined;
   /** Whether its events are those that resuming subscribers have missed. */
   readonly isReplay: boolean;
+  /** Connections are about to be closed: no execution waits for a place, or for a turn of the event loop. */
+  readonly isAtOnce: boolean;
   /** Of all groups. */
   readonly replayed: ReplayedResults;
   readonly metrics: Metrics;
@@ -123,10 +125,14 @@ export class SharedExecution {
   }
 
   #share(candidates: Candidates): void {
-    const { runner, limiter, late, open } = this.#parts;
+    const { runner, limiter, late, open, isAtOnce } = this.#parts;
     const first = this.#firstPending(candidates.subscribers);
     if (first === undefined) return;
     this.#open += 1;
+    if (isAtOnce) {
+      this.#execute(first, candidates, first.owner);
+      return;
+    }
     const queue = runner.needsNoPlace ? late : limiter;
     const owner =
       queue === late && late.waiting === 0

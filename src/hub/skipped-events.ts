@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
-import { SerializedResult } from './result.ts';
+import { SerializedResult, type LeftOut } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** What one subscriber misses while it skips events. */
@@ -73,16 +73,21 @@ export class SkippedEvents {
     return this.#gaps?.get(subscriber)?.from ?? Infinity;
   }
 
-  /** Counts an event for those of its subscribers that skip it. */
-  count(subscribers: ReadonlySet<Subscriber>): void {
+  /**
+   * Counts an event for those of its subscribers that skip it.
+   *
+   * @param leftOut others that it stands for
+   */
+  count(subscribers: ReadonlySet<Subscriber>, leftOut?: LeftOut): void {
     if (this.#gaps === undefined) return;
     let skipped = false;
     for (const [subscriber, { missed }] of this.#gaps) {
       if (!subscribers.has(subscriber)) continue;
       skipped = true;
+      const events = 1 + (leftOut?.of(subscriber) ?? 0);
       const last = missed.at(-1);
-      if (typeof last === 'number') missed[missed.length - 1] = last + 1;
-      else missed.push(1);
+      if (typeof last === 'number') missed[missed.length - 1] = last + events;
+      else missed.push(events);
     }
     if (skipped) this.#metrics.groupOverflows.inc();
   }

@@ -2,14 +2,24 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { connectAndInit } from '../helpers/raw-socket.ts';
+import { range, upTo } from '../helpers/numbers.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { saidTo } from '../helpers/said.ts';
 
 const SCHEMA = `
   type Subscription {
     said: Said @event(topic: "items") @delivery(throttleMs: 600000, conflateBy: "key")
+    of(who: [ID!]): Said @event(topic: "items", key: "who") @delivery(throttleMs: 600000, conflateBy: "key")
+    slow: Slow @event(topic: "others")
   }
-  type Said { n: Int key: ID }
+  type Said { n: Int key: ID who: ID }
+  type Slow { later: Int }
 `;
+
+/** Its resolver takes longer than any test. */
+const CODE = `
+  import { defineGraph } from 'sluice';
+  export default defineGraph({ resolvers: { Slow: { later: () => new Promise(() => undefined) } } });`;
 
 test('a pod that is drained delivers what it holds, with the number of what it has left out, before it closes', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
@@ -28,4 +38,37 @@ test('a pod that is drained delivers what it holds, with the number of what it h
     { data: { said: { n: 1 } } },
     { data: { said: { n: 3 } }, extensions: { gap: { skipped: 1 } } },
   ]);
+});
+
+test('what is held is delivered at a drain to all, however many there are, and though others wait for resolvers', async (t) => {
+  const [clients, keys] = [60, 100];
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': CODE });
+  const gateway = await startGateway(t, {
+    GRAPH: folder,
+    MAX_WAITING_EVENTS: '1000',
+    EXECUTE_CONCURRENCY: '2',
+    DRAIN_DELAY_SECONDS: '0',
+    DRAIN_SECONDS: '1',
+  });
+  const subscribe = async (query: string): Promise<RawSocket> => {
+    const socket = await connectAndInit(t, gateway.graphqlUrl);
+    socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
+    await socket.roundTrip();
+    return socket;
+  };
+  // Each has a group of its own.
+  const sockets = await Promise.all(
+    upTo(clients).map((n) => subscribe(`subscription { of(who: ["${n}", "all"]) { n key } }`)),
+  );
+  await subscribe('subscription { slow { later } }');
+  await gateway.untilMetric('sluice_subscribers', clients + 1);
+  for (let n = 0; n < 2; n += 1) await gateway.postEvent('others', { n });
+  for (let n = 0; n <= keys; n += 1) await gateway.postEvent('items', { n, key: `k${n}`, who: 'all' });
+  await Promise.all([...sockets.map(({ closed }) => closed), gateway.stop()]);
+  for (const socket of sockets) {
+    assert.deepEqual(
+      saidTo(socket).map(({ n }) => n),
+      range(0, keys + 1),
+    );
+  }
 });

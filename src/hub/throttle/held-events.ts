@@ -19,6 +19,7 @@ export interface ThrottledEvent {
 export interface HeldEvent extends ThrottledEvent {
   /** Its place among those of the interval. */
   readonly sequence: number;
+  readonly key: string;
   /** Of which it is the latest, by the values of the viewers: see `Bucket`. */
   readonly latest: Map<string, Slot>;
 }
@@ -101,7 +102,7 @@ export class HeldEvents {
   add(event: ThrottledEvent, key: string, values: readonly string[]): boolean {
     if (this.#hasNew) this.#phase += 1;
     this.#hasNew = false;
-    const held: HeldEvent = { ...event, sequence: this.#sequence, latest: new Map() };
+    const held: HeldEvent = { ...event, key, sequence: this.#sequence, latest: new Map() };
     this.#sequence += 1;
     this.#events.add(held);
     this.#grow(held.bytes + EVENT_BYTES);
@@ -116,9 +117,13 @@ export class HeldEvents {
     return hasSuperseded;
   }
 
-  /** Takes an event from those that are held. */
-  remove(held: HeldEvent): void {
-    if (this.#events.delete(held)) this.#grow(-held.bytes - EVENT_BYTES);
+  /** Takes an event from those that are held. One that comes later does not stand for it. */
+  take(held: HeldEvent): void {
+    this.#remove(held);
+    for (const [values, { arrivals }] of held.latest) {
+      this.#slotsOf(values).delete(held.key);
+      this.#addEntries(-arrivals.size);
+    }
   }
 
   /** Nothing of it is held any more. */
@@ -203,9 +208,13 @@ export class HeldEvents {
   #put(slots: Map<string, Slot>, key: string, slot: Slot, held: HeldEvent, values: string): void {
     if (!slots.has(key)) slots.set(key, slot);
     slot.held.latest.delete(values);
-    if (slot.held !== held && slot.held.latest.size === 0) this.remove(slot.held);
+    if (slot.held !== held && slot.held.latest.size === 0) this.#remove(slot.held);
     slot.held = held;
     held.latest.set(values, slot);
+  }
+
+  #remove(held: HeldEvent): void {
+    if (this.#events.delete(held)) this.#grow(-held.bytes - EVENT_BYTES);
   }
 
   #addEntries(count: number): void {

@@ -14,6 +14,10 @@ interface ThrottleOptions extends Delivery {
   readonly isReplay: boolean;
   /** Most events that are held. */
   readonly maxHeld: number;
+  /** Whether an event that begins now would not be skipped. */
+  readonly hasRoom: () => boolean;
+  /** Calls back once there is room. */
+  readonly whenRoom: (callback: () => void) => void;
   /** Bounds what all throttles hold. */
   readonly heldBytes: HeldBytes;
   readonly dueThrottles: DueThrottles;
@@ -65,20 +69,25 @@ export class Throttle {
     }
     this.#held ??= new HeldEvents((bytes) => heldBytes.grow(this, bytes));
     if (this.#held.add(event, keyOf(message.event), values)) metrics.throttledEvents.inc();
-    if (this.#held.isFull(maxHeld)) this.flush();
+    if (this.#held.isFull(maxHeld)) this.#makeRoom();
     heldBytes.limit();
     return true;
   }
 
-  /** Begins the next event that is due. @returns false if there is none */
+  /** Begins the next event that is due. @returns false if there is none for now */
   beginNext(): boolean {
+    const { hasRoom, whenRoom, dueThrottles } = this.#options;
     const held = this.#due?.first;
-    if (this.#due !== undefined && held !== undefined) {
-      this.#begin(held, this.#due);
-      return true;
+    if (this.#due === undefined || held === undefined) {
+      this.#dropDue();
+      return false;
     }
-    this.#dropDue();
-    return false;
+    if (!hasRoom()) {
+      whenRoom(() => dueThrottles.add(this));
+      return false;
+    }
+    this.#begin(held, this.#due);
+    return true;
   }
 
   joined(subscriber: Subscriber): void {
@@ -105,9 +114,7 @@ export class Throttle {
   flush(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next())
       this.#begin(next.held, next.interval);
-    if (this.#timer === undefined) return;
-    clearTimeout(this.#timer);
-    this.#startInterval();
+    this.#restartInterval();
   }
 
   /**
@@ -132,6 +139,23 @@ export class Throttle {
       }
       interval?.joined(subscriber);
     }
+  }
+
+  /** Too many are held: the oldest one begins, even if it is skipped, and all others for which there is room. */
+  #makeRoom(): void {
+    const { hasRoom } = this.#options;
+    do {
+      const next = this.#next();
+      if (next === undefined) break;
+      this.#begin(next.held, next.interval);
+    } while (hasRoom());
+    if (this.#held === undefined && this.#due === undefined) this.#restartInterval();
+  }
+
+  #restartInterval(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#startInterval();
   }
 
   #startInterval(): void {
@@ -159,7 +183,7 @@ export class Throttle {
   }
 
   #begin(held: HeldEvent, interval: HeldEvents): void {
-    interval.remove(held);
+    interval.take(held);
     this.#options.budget.spend(UNITS.message);
     this.#options.begin(held, interval.recipientsOf(held, this.#options.audience));
   }
