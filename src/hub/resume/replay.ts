@@ -98,7 +98,7 @@ export class Replay {
       this.giveUp();
       return true;
     }
-    if (this.#tracks.some(({ recording }) => !recording.reaches(this.#sequence))) {
+    if (this.#tracks.some(({ recording, start }) => !recording.reaches(Math.max(this.#sequence, start)))) {
       this.#replaying.flush();
       if (this.#replaying.counts.waiting > 0) return false;
       this.#beginAgain();

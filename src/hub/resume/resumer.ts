@@ -11,17 +11,19 @@ export interface Resumer {
 }
 
 /** Whether all is recorded that the resumer lacks. */
-export function isRecorded(
-  channels: readonly RecordedChannel[],
-  { epoch, sequence, starts }: Resumer,
-): boolean {
-  return channels.every(({ name, recording }) => {
-    const from = Math.max(sequence, starts?.get(name) ?? 0);
-    return recording?.covers({ epoch, sequence: from });
-  });
+export function isRecorded(channels: readonly RecordedChannel[], resumer: Resumer): boolean {
+  const { epoch } = resumer;
+  return channels.every(({ name, recording }) =>
+    recording?.covers({ epoch, sequence: placeIn(name, resumer) }),
+  );
+}
+
+/** The sequence behind which it gets what the channel has carried. */
+function placeIn(channel: string, { sequence, starts }: Resumer): number {
+  return Math.max(sequence, starts?.get(channel) ?? 0);
 }
 
 /** The sequence behind which all messages of the channel are for one of these. */
 export function startOf(channel: string, resumers: readonly Resumer[]): number {
-  return Math.min(...resumers.map(({ starts }) => starts?.get(channel) ?? 0));
+  return Math.min(...resumers.map((resumer) => placeIn(channel, resumer)));
 }

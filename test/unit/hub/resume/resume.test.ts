@@ -308,6 +308,22 @@ test('a channel that was quiet takes nothing from the replay of others', async (
   await eventually(() => assert.ok(all.every(({ numbers }) => numbers.at(-1) === 4)));
 });
 
+test('a replay begins behind what has been cut off of a busy channel, though another one was quiet meanwhile', async () => {
+  const bus = busWith(8, true);
+  const { hub } = setUpOn(bus, { binding: { replay: 1 } });
+  await publish(bus, 1, 'quiet');
+  await publish(bus, 2, 'busy');
+  const [first, second] = [new Client(hub), new Client(hub)] as const;
+  // From now on both are recorded.
+  first.connect(['quiet', 'busy']);
+  await eventually(() => assert.deepEqual(first.heard, [1, 2]));
+  for (const n of upTo(40, 3)) await publish(bus, n, 'busy');
+  second.connect(['quiet', 'busy']);
+  await eventually(() => assert.deepEqual(second.heard, [1, 40]));
+  await publish(bus, 41, 'busy');
+  assert.deepEqual(second.heard, [1, 40, 41]);
+});
+
 test('who began with what was kept is told of what is cut off behind its place', async () => {
   const bus = busWith(8, true);
   const { hub } = setUpOn(bus, { binding: { replay: 4 } });
