@@ -56,7 +56,7 @@ export class DeliveryOrder {
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
   /** Those that want to know when there is room. Made when it is needed. */
-  #waits: readonly Wait[] | undefined;
+  #waits: Wait[] | undefined;
   /** Deliveries that are not counted yet. */
   #delivered = 0;
 
@@ -83,7 +83,8 @@ export class DeliveryOrder {
       callback();
       return;
     }
-    this.#waits = [...(this.#waits ?? []), { limit, callback }];
+    this.#waits ??= [];
+    this.#waits.push({ limit, callback });
   }
 
   /** Sequence of the next event to begin. */
@@ -243,11 +244,12 @@ export class DeliveryOrder {
 
   /** Behind the delivery that has made room. */
   #callBack(waits: readonly Wait[]): void {
-    const ready = waits.filter(({ limit }) => this.#pending.length < limit);
-    if (ready.length === 0) return;
-    const rest = waits.filter((wait) => !ready.includes(wait));
+    const rest: Wait[] = [];
+    for (const wait of waits) {
+      if (this.#pending.length < wait.limit) queueMicrotask(wait.callback);
+      else rest.push(wait);
+    }
     this.#waits = rest.length > 0 ? rest : undefined;
-    for (const { callback } of ready) queueMicrotask(callback);
   }
 
   #nextOf(subscriber: Subscriber): number {

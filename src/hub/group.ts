@@ -12,7 +12,7 @@ import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
-import type { Recipients } from './throttle/held-events.ts';
+import type { Recipients, ThrottledEvent } from './throttle/held-events.ts';
 import { Throttle } from './throttle/throttle.ts';
 
 /**
@@ -58,8 +58,7 @@ export class Group {
       maxHeld: maxWaiting,
       hasRoom: () => isReplay || this.#parts.order.pending < maxWaiting,
       whenRoom: (callback) => this.#parts.order.whenBelow(maxWaiting, callback),
-      begin: ({ message, scope, isRecorded }, recipients) =>
-        this.#begin(message, scope, isRecorded, recipients),
+      begin: (held, recipients) => this.#begin(held, recipients),
     });
   }
 
@@ -202,15 +201,16 @@ export class Group {
 
   /** Removes and ends all subscribers, once they have got what is under way and what a throttle holds. */
   end(errors: readonly GraphQLError[]): void {
-    const end = (subscribers: Iterable<Subscriber>): void => {
-      for (const subscriber of subscribers) {
-        this.remove(subscriber);
-        subscriber.end(errors);
-      }
-    };
-    end(this.#resuming ?? []);
+    for (const subscriber of this.#resuming ?? []) this.#endOne(subscriber, errors);
     this.flush();
-    this.#parts.order.whenBelow(1, () => end(this.#subscribers));
+    this.#parts.order.whenBelow(1, () => {
+      for (const subscriber of this.#subscribers) this.#endOne(subscriber, errors);
+    });
+  }
+
+  #endOne(subscriber: Subscriber, errors: readonly GraphQLError[]): void {
+    this.remove(subscriber);
+    subscriber.end(errors);
   }
 
   /**
@@ -246,8 +246,8 @@ export class Group {
       return;
     }
     this.#events += 1;
-    const isTaken = this.#throttle?.takes({ message, scope, isRecorded, bytes });
-    if (isTaken !== true) this.#begin(message, scope, isRecorded);
+    const event = { message, scope, isRecorded, bytes };
+    if (this.#throttle?.takes(event) !== true) this.#begin(event);
   }
 
   /** Has all executed that a throttle holds. */
@@ -269,15 +269,13 @@ export class Group {
     const alone = this.beginReplay();
     alone.#parts = { ...alone.#parts, isAtOnce: true };
     alone.add(subscriber);
-    this.#throttle.handOver(subscriber, (held, recipients) =>
-      alone.#begin(held.message, held.scope, held.isRecorded, recipients),
-    );
+    this.#throttle.handOver(subscriber, (held, recipients) => alone.#begin(held, recipients));
     alone.remove(subscriber);
     this.endReplay(alone);
   }
 
   /** @param recipients undefined: all that the filter lets it pass for */
-  #begin(message: Message, scope: EventScope, isRecorded: boolean, recipients?: Recipients): void {
+  #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
     const { order, skipped } = this.#parts;
     const pending = order.begin();
     pending.leftOut = recipients?.leftOut;

@@ -135,8 +135,8 @@ export class Recording {
       .filter(({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen')
       .map((recorded) => known.get(recorded.sequence) ?? recorded);
     this.#messages = [...kept, ...carried];
-    this.#cutTo =
-      this.#epoch === undefined || this.#epoch === position.epoch ? Math.min(this.#cutTo, from) : from;
+    const isSameEpoch = this.#epoch === undefined || this.#epoch === position.epoch;
+    this.#cutTo = isSameEpoch ? Math.min(this.#cutTo, from) : from;
     this.#epoch = position.epoch;
     this.#from = from;
     this.#isAll = isAll;

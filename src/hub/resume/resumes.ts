@@ -192,16 +192,15 @@ export class Resumes {
     this.#isScheduled = false;
     for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
-      this.#ready.delete(group);
       // Those that begin with the last events do not get all that others get.
-      const ofOneKind = ready.filter(({ resumer }) => !resumer.starts === !ready[0]?.resumer.starts);
-      if (ofOneKind.length < ready.length) {
-        this.#ready.set(
-          group,
-          ready.filter((one) => !ofOneKind.includes(one)),
-        );
-      }
-      this.#start(group, ofOneKind);
+      const isFromLast = ready[0]?.resumer.starts !== undefined;
+      const rest = ready.filter(({ resumer }) => (resumer.starts !== undefined) !== isFromLast);
+      if (rest.length > 0) this.#ready.set(group, rest);
+      else this.#ready.delete(group);
+      this.#start(
+        group,
+        ready.filter(({ resumer }) => (resumer.starts !== undefined) === isFromLast),
+      );
     }
     const hasStepped = this.#step();
     if (this.#running.size > 0) this.#schedule(hasStepped ? 0 : WAITING_MS);
