@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { LetterFilter } from '../ingest/dead-letters/filter.ts';
+import { UsageError } from './command.ts';
 
 export const DEAD_LETTERS_USAGE = `sluice dead-letters list [--json] [filters]
 sluice dead-letters replay [--dry-run] [--json] [filters, or --all]
@@ -27,9 +28,6 @@ export interface DeadLetterCommand {
   readonly json: boolean;
   readonly dryRun: boolean;
 }
-
-/** The command line can't be understood; the message says what was expected and what came. */
-export class UsageError extends Error {}
 
 const FILTERS = ['topic', 'reason', 'since', 'until', 'key', 'limit'] as const;
 

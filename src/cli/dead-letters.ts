@@ -3,8 +3,9 @@ import type { Config } from '../config/settings.ts';
 import { SluiceError } from '../errors.ts';
 import { KafkajsDeadLetterKafka } from '../ingest/kafka/kafkajs/dead-letter-kafka.ts';
 import { createLog } from '../log.ts';
+import { UsageError } from './command.ts';
 import { listLetters, replayLetters } from './dead-letter-actions.ts';
-import { DEAD_LETTERS_USAGE, deadLetterCommand, UsageError } from './dead-letter-arguments.ts';
+import { DEAD_LETTERS_USAGE, deadLetterCommand } from './dead-letter-arguments.ts';
 
 /**
  * `sluice dead-letters`: letters go to standard output, all else to standard error.

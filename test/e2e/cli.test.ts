@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
-import { runCli, startGateway } from '../helpers/gateway.ts';
+import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 
@@ -36,6 +37,27 @@ test('an unknown command or option is refused with the usage', async (t) => {
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, /expected|Unknown option/, args.join(' '));
   }
+});
+
+test('help is a command too', async (t) => {
+  const { code, stdout, stderr } = await runCli(t, ['help']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^sluice \[command\]\n\n {2}serve +run the gateway/);
+  assert.equal(stderr, '');
+});
+
+test('a reader of the output that has seen enough ends the command, without a word', async (t) => {
+  const field = (_: unknown, index: number): string =>
+    `  f${index}(id: ID): Item @event(topic: "t", key: "nope")`;
+  const fields = Array.from({ length: 2_000 }, field).join('\n');
+  const folder = await graphFolder(t, {
+    'schema.graphql': `type Subscription {\n${fields}\n}\ntype Item { id: ID }\n`,
+  });
+  const child = spawnCli(t, ['check', folder], {});
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  assert.equal(code, 141);
+  assert.equal(stderr, '');
 });
 
 test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {

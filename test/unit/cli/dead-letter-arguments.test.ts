@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deadLetterCommand, UsageError } from '../../../src/cli/dead-letter-arguments.ts';
+import { UsageError } from '../../../src/cli/command.ts';
+import { deadLetterCommand } from '../../../src/cli/dead-letter-arguments.ts';
 
 const parse = (text: string) => deadLetterCommand(text.split(' ').filter((word) => word !== ''));
 

@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+
+/** One of the commands of `sluice`. */
+export interface Command {
+  /** What is written behind `sluice`, and what it does: one or more lines of the usage. */
+  readonly usage: readonly (readonly [written: string, does: string])[];
+  /**
+   * @param args behind the command's name
+   * @returns the exit code: 0 done, 1 failed, 2 wrong arguments; undefined while the gateway runs
+   * @throws UsageError, SluiceError, or the errors of util.parseArgs
+   */
+  run(args: readonly string[]): Promise<number | undefined>;
+}
+
+/** The command line can't be understood; the message says what was expected and what came. */
+export class UsageError extends Error {}
+
+/**
+ * Parses the arguments of a command that takes these, no more and no fewer.
+ *
+ * @param names of the positional ones, for the error
+ * @param known options, without their dashes; none has a value
+ * @throws UsageError, or the errors of util.parseArgs
+ */
+export function argumentsOf(
+  args: readonly string[],
+  names: readonly string[],
+  known: readonly string[] = [],
+): { positionals: readonly string[]; options: ReadonlySet<string> } {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: Object.fromEntries(known.map((name) => [name, { type: 'boolean' as const }])),
+  });
+  if (positionals.length !== names.length) {
+    const expected = names.length === 0 ? 'no argument' : names.map((name) => `<${name}>`).join(' ');
+    const got = positionals.length === 0 ? 'none' : `'${positionals.join(' ')}'`;
+    throw new UsageError(`expected ${expected}, got ${got}`);
+  }
+  return { positionals, options: new Set(Object.keys(values)) };
+}
+
+export function isParseError(error: unknown): error is Error {
+  return (error as { code?: string } | undefined)?.code?.startsWith('ERR_PARSE_ARGS') === true;
+}

@@ -1,0 +1,62 @@
+import type { Command } from './command.ts';
+
+/** By name, in the order of the usage. Each loads what it needs when it is run. */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  [
+    'serve',
+    {
+      usage: [['serve', 'run the gateway (the default)']],
+      run: async (args) => (await import('./serve.ts')).serve(args),
+    },
+  ],
+  [
+    'check',
+    {
+      usage: [['check <graph>', "validate a graph's folder without starting"]],
+      run: async (args) => (await import('./check.ts')).check(args),
+    },
+  ],
+  [
+    'build',
+    {
+      usage: [['build <graph>', "compile a graph's TypeScript to JavaScript, for images without Babel"]],
+      run: async (args) => (await import('./build.ts')).build(args),
+    },
+  ],
+  [
+    'config',
+    {
+      usage: [
+        ['config', 'print the effective settings'],
+        ['config --markdown', 'print all settings as a table'],
+      ],
+      run: async (args) => (await import('./config.ts')).config(args),
+    },
+  ],
+  [
+    'dead-letters',
+    {
+      usage: [
+        ['dead-letters list', 'print the messages that could not be decoded'],
+        ['dead-letters replay', 'send them back to the topics that they came from'],
+      ],
+      run: async (args) => (await import('./dead-letters.ts')).deadLetters(args),
+    },
+  ],
+]);
+
+/** How the command line is written. */
+export function usage(): string {
+  const lines = [
+    ...[...COMMANDS.values()].flatMap((command) => command.usage),
+    ['help', 'print this'] as const,
+  ];
+  const width = Math.max(...lines.map(([written]) => written.length));
+  const listed = lines.map(([written, does]) => `  ${written.padEnd(width)}  ${does}\n`).join('');
+  return `sluice [command]
+
+${listed}
+Settings come from the environment; see 'sluice config --markdown'.
+The options of dead-letters are listed by 'sluice dead-letters --help'.
+`;
+}

@@ -1,0 +1,9 @@
+import { configMarkdown, describeConfig, loadConfig } from '../config/config.ts';
+import { argumentsOf } from './command.ts';
+import { print } from './output.ts';
+
+/** `sluice config [--markdown]` */
+export async function config(args: readonly string[]): Promise<number> {
+  const { options } = argumentsOf(args, [], ['markdown']);
+  return print(`${options.has('markdown') ? configMarkdown() : describeConfig(loadConfig(process.env))}\n`);
+}

@@ -1,0 +1,68 @@
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { loadConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+import { configWarnings } from '../config/warnings.ts';
+import { createLog, type Log } from '../log.ts';
+import { WORKER } from '../workers/messages.ts';
+import { argumentsOf } from './command.ts';
+import { print } from './output.ts';
+import { reloadOnSignal, stopOnSignal, type Pod } from './signals.ts';
+
+/** `sluice serve`: runs until a signal ends it. */
+export async function serve(args: readonly string[]): Promise<undefined> {
+  argumentsOf(args, []);
+  const config = loadConfig(process.env);
+  const log = createLog(config.LOG_LEVEL);
+  guard(log);
+  if (cluster.isWorker) return serveAsWorker(config, log);
+  for (const warning of configWarnings(process.env, config)) log.warn(warning);
+  const current: { pod?: Pod } = {};
+  stopOnSignal(() => current.pod, log);
+  reloadOnSignal(() => current.pod);
+  const pod = await createPod(config, log);
+  current.pod = pod;
+  const { port, adminPort } = await pod.start();
+  log.info({ port, adminPort, pid: process.pid }, 'listening');
+  if (process.stdout.isTTY) print(`\n  http://${hostOf(config)}:${port}/ for a browser\n\n`);
+}
+
+/** The primary has neither graph nor connections, so it does not load the modules for those. */
+async function createPod(config: Config, log: Log) {
+  const workers = processesOf(config);
+  if (workers > 1) {
+    const { Primary } = await import('../workers/primary.ts');
+    return new Primary(config, workers, log);
+  }
+  const { Gateway } = await import('../gateway/gateway.ts');
+  return Gateway.create(config, log);
+}
+
+async function serveAsWorker(config: Config, log: Log): Promise<undefined> {
+  const [{ Gateway }, { runWorker }] = await Promise.all([
+    import('../gateway/gateway.ts'),
+    import('../workers/worker.ts'),
+  ]);
+  const workerLog = log.child({ worker: Number(process.env[WORKER]) });
+  const gateway = await Gateway.create(config, workerLog, { worker: true, processes: processesOf(config) });
+  await runWorker(gateway, workerLog);
+}
+
+/** Under which a browser on this machine reaches the gateway. */
+function hostOf({ BIND }: Config): string {
+  if (BIND === undefined || /^(::1?|0\.0\.0\.0|127\..+)$/.test(BIND)) return 'localhost';
+  return BIND.includes(':') ? `[${BIND}]` : BIND;
+}
+
+function processesOf({ WORKERS }: Config): number {
+  return WORKERS === 'auto' ? availableParallelism() : WORKERS;
+}
+
+/** An unhandled rejection in a graph's code is logged, and does not end the process and all its connections. */
+function guard(log: Log): void {
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception; the process exits');
+    process.exit(1);
+  });
+}
