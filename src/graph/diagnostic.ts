@@ -1,5 +1,8 @@
 import { getLocation, type GraphQLError, type Location } from 'graphql';
 
+/** Name of the GraphQL sources that the gateway adds to a schema. */
+export const GATEWAY_SOURCE = 'sluice';
+
 /** A position in a file; line and column count from 1. */
 export interface Place {
   readonly file: string;
@@ -65,14 +68,20 @@ export function placeOf(
   return { file: node.loc.source.name, ...getLocation(node.loc.source, node.loc.start) };
 }
 
-/** Position of an error of graphql-js; of several locations the one in `file` is preferred. */
+/**
+ * Position of an error of graphql-js; of several the first one in the graph, or of two definitions of one name the second.
+ *
+ * @param file where it has none
+ */
 export function placeOfError(error: GraphQLError, file: string): Place {
+  const nodes = error.nodes?.filter(({ loc }) => loc !== undefined && loc.source.name !== GATEWAY_SOURCE);
+  const node = nodes?.at(error.message.startsWith('There can be only one') ? -1 : 0);
+  if (node !== undefined) return placeOf(node, file);
   const [position] = error.locations ?? [];
-  if (position !== undefined && error.source?.name === file) return { file, ...position };
-  return placeOf(
-    error.nodes?.find((node) => node.loc?.source.name === file),
-    file,
-  );
+  if (position === undefined || error.source === undefined || error.source.name === GATEWAY_SOURCE) {
+    return startOf(file);
+  }
+  return { file: error.source.name, ...position };
 }
 
 /** `a, b and c`, for messages. */

@@ -47,11 +47,12 @@ test('help is a command too', async (t) => {
 });
 
 test('a reader of the output that has seen enough ends the command, without a word', async (t) => {
-  const field = (_: unknown, index: number): string =>
-    `  f${index}(id: ID): Item @event(topic: "t", key: "nope")`;
-  const fields = Array.from({ length: 2_000 }, field).join('\n');
+  const fields = Array.from(
+    { length: 2_000 },
+    (_, n) => `f${n}(id: ID): Item @event(topic: "t", key: "nope")`,
+  );
   const folder = await graphFolder(t, {
-    'schema.graphql': `type Subscription {\n${fields}\n}\ntype Item { id: ID }\n`,
+    'schema.graphql': `type Subscription {\n${fields.join('\n')}\n}\ntype Item { id: ID }\n`,
   });
   const child = spawnCli(t, ['check', folder], {});
   child.stdout.once('data', () => child.stdout.destroy());

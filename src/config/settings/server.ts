@@ -4,7 +4,7 @@ import { choice, flag, hosts, optionalAddress, origins, port, text, type Setting
 export const SERVER_SETTINGS = {
   GRAPH: text({
     default: 'examples/auction',
-    help: 'Folder of the graph: `schema.graphql` and, if it needs code, `graph.ts` or `graph.js`.',
+    help: 'Folder of the graph: its schema, `schema.graphql` or several files that end so, and, if it needs code, `graph.ts` or `graph.js`.',
   }),
   WATCH_GRAPH: flag({
     default: false,

@@ -1,10 +1,20 @@
-import { Kind, OperationTypeNode, parse, Source, type DefinitionNode, type DocumentNode } from 'graphql';
+import {
+  Kind,
+  OperationTypeNode,
+  parse,
+  Source,
+  type DefinitionNode,
+  type DocumentNode,
+  type GraphQLDirective,
+  type GraphQLNamedType,
+} from 'graphql';
+import { GATEWAY_SOURCE } from '../diagnostic.ts';
 
 /**
  * Directives that the gateway adds to every schema. Only those that the gateway implements are declared, so that a
  * schema that uses another one fails at start.
  */
-const GATEWAY_SDL = /* GraphQL */ `
+const AUTHORS_SDL = /* GraphQL */ `
   """
   Sends subscribers the events of a Kafka topic. With a key, the argument of that name selects the events whose field of
   that name has its value; a list selects several values; null or absent selects all events.
@@ -147,6 +157,12 @@ const QUERY_SDL = /* GraphQL */ `
   }
 `;
 
+const AUTHORS = sourceOf(AUTHORS_SDL);
+
+function sourceOf(sdl: string): Source {
+  return new Source(sdl, GATEWAY_SOURCE);
+}
+
 /** The schema with the gateway's directives and, where it has none, a query root. */
 export function withGatewaySchema(document: DocumentNode): DocumentNode {
   const declared = new Set(
@@ -154,10 +170,10 @@ export function withGatewaySchema(document: DocumentNode): DocumentNode {
       definition.kind === Kind.DIRECTIVE_DEFINITION ? definition.name.value : [],
     ),
   );
-  const cost = definitionsOf(COST_SDL).filter(
+  const cost = definitionsOf(sourceOf(COST_SDL)).filter(
     (definition) => definition.kind === Kind.DIRECTIVE_DEFINITION && !declared.has(definition.name.value),
   );
-  const definitions = [...definitionsOf(GATEWAY_SDL), ...cost, ...document.definitions];
+  const definitions = [...definitionsOf(AUTHORS), ...cost, ...document.definitions];
   const names = (kind: Kind) =>
     definitions.some(
       (definition) => definition.kind === kind && 'name' in definition && definition.name?.value === 'Query',
@@ -172,11 +188,16 @@ export function withGatewaySchema(document: DocumentNode): DocumentNode {
       )
     : names(Kind.OBJECT_TYPE_DEFINITION);
   if (hasQuery) return { ...document, definitions };
-  if (!names(Kind.OBJECT_TYPE_DEFINITION)) definitions.push(...definitionsOf(QUERY_SDL));
-  if (explicit) definitions.push(...definitionsOf('extend schema { query: Query }'));
+  if (!names(Kind.OBJECT_TYPE_DEFINITION)) definitions.push(...definitionsOf(sourceOf(QUERY_SDL)));
+  if (explicit) definitions.push(...definitionsOf(sourceOf('extend schema { query: Query }')));
   return { ...document, definitions };
 }
 
-function definitionsOf(sdl: string): readonly DefinitionNode[] {
-  return parse(new Source(sdl, 'sluice')).definitions;
+/** Whether a definition is one of the gateway's that are of use only in a schema, and not for its clients. */
+export function isForAuthors({ astNode }: GraphQLDirective | GraphQLNamedType): boolean {
+  return astNode?.loc?.source === AUTHORS;
+}
+
+function definitionsOf(source: Source): readonly DefinitionNode[] {
+  return parse(source).definitions;
 }

@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
@@ -5,11 +6,12 @@ import { attachAuth } from '../auth/attach-auth.ts';
 import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
-import { Findings, formatDiagnostic, type Diagnostic } from '../diagnostic.ts';
-import { eventItself } from '../directives/event-field.ts';
+import { Findings, formatDiagnostic, GATEWAY_SOURCE, type Diagnostic } from '../diagnostic.ts';
+import { eventItself, type EventField } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
 import { freezeSchema } from './freeze-schema.ts';
-import { readGraph, type GraphParts } from './read-graph.ts';
+import { publicSchema } from './public-schema.ts';
+import { readGraph } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
   /** What the graph author passed to `defineGraph`. */
@@ -46,9 +48,10 @@ export async function loadGraph(folder: string, { anew = false } = {}): Promise<
       findings.all.filter(({ severity }) => severity === 'error'),
     );
   }
-  const { schema, fields, definition, guards } = parts;
+  const { fields, definition, guards } = parts;
+  const schema = publicSchema(parts.schema);
   attachResolvers(schema, definition.resolvers ?? {});
-  await resolveRoots(parts);
+  await resolveRoots(schema, fields);
   attachAuth(schema, guards);
   freezeSchema(schema);
   return {
@@ -64,10 +67,10 @@ export async function loadGraph(folder: string, { anew = false } = {}): Promise<
 }
 
 /** Adds the gateway's own resolvers where the graph has none: subscription fields, and `Query.sluice` (the version). */
-async function resolveRoots({ schema, fields }: GraphParts): Promise<void> {
+async function resolveRoots(schema: GraphQLSchema, fields: readonly EventField[]): Promise<void> {
   for (const { field } of fields) field.resolve ??= eventItself;
   const version = schema.getQueryType()?.getFields()['sluice'];
-  if (version === undefined || version.astNode?.loc?.source.name !== 'sluice') return;
+  if (version === undefined || version.astNode?.loc?.source.name !== GATEWAY_SOURCE) return;
   const manifest = await readFile(new URL('../../../../package.json', import.meta.url), 'utf8');
   const value = String((JSON.parse(manifest) as { version?: unknown }).version);
   version.resolve ??= () => value;

@@ -8,7 +8,7 @@ import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
 import { readEventFields, type EventField } from '../directives/event-field.ts';
 import { loadCode } from './graph-code.ts';
-import { readSchema } from './schema-file.ts';
+import { readSchema, SCHEMA_FILE } from './schema-files.ts';
 
 /** A graph as read from its folder; complete and correct if `findings` has no errors. */
 export interface GraphParts {
@@ -29,8 +29,8 @@ export async function readGraph(
   findings: Findings,
   anew = false,
 ): Promise<GraphParts | undefined> {
-  const file = path.join(folder, 'schema.graphql');
-  const schema = await readSchema(file, findings);
+  const file = path.join(folder, SCHEMA_FILE);
+  const schema = await readSchema(folder, findings);
   const code = await loadCode(folder, findings, anew);
   if (schema === undefined) return undefined;
   const fields = readEventFields(schema, file, findings);

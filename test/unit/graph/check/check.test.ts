@@ -23,7 +23,7 @@ const CASES: readonly Case[] = [
     'a directive that the gateway does not know',
     'type Subscription {\n  bid: String @event(topic: "bids") @entity(key: "x")\n}',
     ['schema.graphql:2:37 error: Unknown directive "@entity".'],
-    '@event, @filter, @auth, @cost and @listSize',
+    '@event, @filter, @delivery, @auth, @cost and @listSize',
   ],
   [
     'an argument of @event that is not there yet',
@@ -279,7 +279,7 @@ describe('checkGraph', () => {
     const folder = path.relative(process.cwd(), await graphFolder(t, {}));
     const [found] = await checkGraph(folder);
     assert.equal(found?.file, path.join(folder, 'schema.graphql'));
-    assert.match(found?.message ?? '', /expected a schema that can be read: ENOENT/);
+    assert.match(found?.message ?? '', /expected a file that ends in .graphql, found none/);
   });
 });
 

@@ -1,0 +1,15 @@
+import { GraphQLSchema } from 'graphql';
+import { isForAuthors } from '../directives/definitions.ts';
+
+/**
+ * The schema as clients see it by introspection: without the directives and types that only serve to write it, which
+ * generated clients would carry along. Its types are those of `schema`, not copies.
+ */
+export function publicSchema(schema: GraphQLSchema): GraphQLSchema {
+  const config = schema.toConfig();
+  return new GraphQLSchema({
+    ...config,
+    directives: config.directives.filter((directive) => !isForAuthors(directive)),
+    types: config.types.filter((type) => !isForAuthors(type)),
+  });
+}

@@ -1,0 +1,103 @@
+import {
+  buildASTSchema,
+  concatAST,
+  GraphQLError,
+  parse,
+  Source,
+  validateSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
+import { validateSDL } from 'graphql/validation/validate.js';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { placeOfError, startOf, type Findings } from '../diagnostic.ts';
+import { withGatewaySchema } from '../directives/definitions.ts';
+
+/** Of a graph with one. What has no place of its own is reported there. */
+export const SCHEMA_FILE = 'schema.graphql';
+
+/**
+ * Reads the GraphQL schema in a folder, all its files that end in `.graphql`, and adds the gateway's directives to it.
+ *
+ * @returns undefined if there is no valid schema, which has been added to `findings`
+ */
+export async function readSchema(folder: string, findings: Findings): Promise<GraphQLSchema | undefined> {
+  const main = path.join(folder, SCHEMA_FILE);
+  try {
+    const sources = await sourcesIn(folder);
+    if (sources.length === 0) {
+      const hint = 'A graph is a folder with a schema.graphql, or several files of such a name.';
+      findings.error(startOf(main), 'expected a file that ends in .graphql, found none', hint);
+      return undefined;
+    }
+    const written = sources.flatMap((source) => parsed(source, findings) ?? []);
+    if (written.length < sources.length) return undefined;
+    const document = withGatewaySchema(concatAST(written));
+    const faults = validateSDL(document);
+    if (faults.length > 0) {
+      for (const fault of faults) report(fault, main, findings);
+      return undefined;
+    }
+    const schema = buildASTSchema(document, { assumeValidSDL: true });
+    for (const fault of validateSchema(schema)) report(fault, main, findings);
+    if (schema.getSubscriptionType() === undefined || schema.getSubscriptionType() === null) {
+      findings.error(
+        startOf(sources[0]?.name ?? main),
+        'expected a type Subscription, found none',
+        'Write type Subscription { … } with a field for each kind of event that clients can subscribe to.',
+      );
+    }
+    return schema;
+  } catch (error) {
+    if (error instanceof GraphQLError) report(error, main, findings);
+    else if (isFileError(error)) {
+      const message = `expected a schema that can be read: ${messageOf(error)}`;
+      findings.error(startOf(main), message, 'A graph is a folder with a schema.graphql.');
+    } else throw error;
+    return undefined;
+  }
+}
+
+async function sourcesIn(folder: string): Promise<Source[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.graphql') && !name.startsWith('.'));
+  const files = names.toSorted().map((name) => path.join(folder, name));
+  return Promise.all(files.map(async (file) => new Source(await readFile(file, 'utf8'), file)));
+}
+
+/** @returns undefined if it has a syntax error, which has been added to `findings` */
+function parsed(source: Source, findings: Findings): DocumentNode | undefined {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    report(error, source.name, findings);
+    return undefined;
+  }
+}
+
+function isFileError(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).syscall !== undefined;
+}
+
+function report(fault: GraphQLError, file: string, findings: Findings): void {
+  findings.error(placeOfError(fault, file), fault.message, hintFor(fault.message));
+}
+
+function hintFor(message: string): string {
+  if (message.startsWith('Unknown directive')) {
+    return 'Directives of the gateway: @event, @filter, @delivery, @auth, @cost and @listSize. Others must be declared in the schema.';
+  }
+  if (message.includes('on directive "@event"')) {
+    return 'Arguments of @event: topic, key, keyFrom, keys, format, sharing, history and replay.';
+  }
+  if (message.includes('irective "@auth"')) {
+    return '@auth belongs on object types and fields; its arguments: requires, claim, owner and any.';
+  }
+  if (message.includes('irective "@filter"')) return 'The argument of @filter: where.';
+  if (message.startsWith('There can be only one type named')) {
+    return 'All .graphql files of the folder are one schema: the second file writes `extend type`.';
+  }
+  return 'The schema must be valid in the GraphQL schema definition language.';
+}
