@@ -15,4 +15,4 @@ export type {
   Resolvers,
   ScalarCode,
 } from './graph/api/define-graph.ts';
-export type { Decode, Event, Headers, JsonValue } from './events/event.ts';
+export type { Decode, Event, Headers, JsonValue, KafkaMessage } from './events/event.ts';

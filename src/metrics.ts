@@ -1,243 +1,246 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { MetricsRegistry } from './metrics/registry.ts';
 import { REFUSALS, type RefusalReason } from './support/refusal.ts';
 import { eventLoopUtilization, heapLimit } from './process-metrics.ts';
 import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
- * All metrics of the gateway itself: name, help, labels. Each gateway has a registry of its own, so that one process
- * can run several (tests do). Counters on the way of an event are increased once per group or batch, never per
- * delivery.
+ * All metrics of the gateway itself: name, help, labels. Counters on the way of an event are increased once per group or
+ * batch, never per delivery.
  */
-export class Metrics {
-  readonly registry = new Registry();
-  readonly #readers = new Map<object, () => void>();
-
-  readonly connections = this.#gauge('connections', 'WebSocket connections open');
-  readonly subscribers = this.#gauge('subscribers', 'Subscribers whose channels the bus has acknowledged');
-  readonly groups = this.#gauge('groups', 'Groups: distinct document, operation and variables');
-  readonly channels = this.#gauge(
+export class Metrics extends MetricsRegistry {
+  readonly connections = this.gauge('connections', 'WebSocket connections open');
+  readonly subscribers = this.gauge('subscribers', 'Subscribers whose channels the bus has acknowledged');
+  readonly groups = this.gauge('groups', 'Groups: distinct document, operation and variables');
+  readonly channels = this.gauge(
     'channels',
     'Channels this pod is subscribed to on the bus, lingering ones included',
   );
-  readonly backlog = this.#gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
-  readonly events = this.#counter(
+  readonly backlog = this.gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
+  readonly events = this.counter(
     'events_total',
     'Messages consumed, those that were skipped or could not be decoded included',
     ['topic'],
   );
-  readonly publishes = this.#counter(
+  readonly publishes = this.counter(
     'publishes_total',
     'Messages published and acknowledged: one for each channel of an event',
   );
-  readonly executions = this.#counter('executions_total', 'GraphQL executions of subscription events');
-  readonly replayExecutions = this.#counter(
+  readonly executions = this.counter('executions_total', 'GraphQL executions of subscription events');
+  readonly replayExecutions = this.counter(
     'replay_executions_total',
     'GraphQL executions for subscribers that have missed the event: part of executions_total',
   );
-  readonly deliveries = this.#counter('deliveries_total', 'Results put into the send queues of subscribers');
-  readonly deadLetters = this.#counter('dead_letters_total', 'Messages that could not be decoded', [
+  readonly deliveries = this.counter('deliveries_total', 'Results put into the send queues of subscribers');
+  readonly deadLetters = this.counter('dead_letters_total', 'Messages that could not be decoded', [
     'topic',
     'reason',
   ]);
-  readonly positionResets = this.#counter(
+  readonly positionResets = this.counter(
     'position_resets_total',
     'Positions in Kafka that were not in the log, and were moved to its beginning or its end',
     ['topic', 'to'],
   );
-  readonly badBatches = this.#counter(
+  readonly badBatches = this.counter(
     'bad_batches_total',
     'Record batches that could not be decoded, with all messages in them',
     ['topic'],
   );
-  readonly badPartitions = this.#gauge(
+  readonly badPartitions = this.gauge(
     'bad_partitions',
     'Partitions that are stopped by a record batch that can not be decoded',
     ['topic'],
   );
-  readonly duplicates = this.#counter(
+  readonly duplicates = this.counter(
     'duplicates_total',
     'Messages dropped as repetitions: their partition and offset were not after those of an earlier one',
   );
-  readonly skippedMessages = this.#counter(
+  readonly skippedMessages = this.counter(
     'skipped_messages_total',
     'Messages from the bus that were skipped',
     ['reason'],
   );
-  readonly busOutages = this.#counter(
+  readonly busOutages = this.counter(
     'bus_outages_total',
     'Times that this pod lost its subscriptions to Redis: it missed events that other pods published meanwhile',
   );
-  readonly redisNotMaster = this.#counter(
+  readonly redisNotMaster = this.counter(
     'redis_not_master_total',
     'Times that Redis turned out to be a replica: nothing is published to it, and the pod connects again',
   );
-  readonly resumes = this.#counter(
+  readonly resumes = this.counter(
     'resumes_total',
     'Subscriptions begun by clients that resume: new ones, those that lack nothing since their cursors (recovered), and those that may (lost)',
     ['outcome'],
   );
-  readonly gaps = this.#counter(
+  readonly gaps = this.counter(
     'gaps_total',
     'Times that subscribers of this pod may have missed events of a topic',
     ['topic'],
   );
-  readonly busConnected = this.#gauge(
+  readonly busConnected = this.gauge(
     'bus_connected',
     '1 while a connection to Redis can be used: for publishing, or for listening',
     ['connection'],
     'min',
   );
-  readonly kafkaConnected = this.#gauge(
+  readonly kafkaConnected = this.gauge(
     'kafka_connected',
     '1 while a Kafka broker has answered within KAFKA_SESSION_SECONDS',
     [],
     'min',
   );
-  readonly partitionsAssigned = this.#gauge('partitions_assigned', 'Kafka partitions that this pod consumes');
-  readonly kafkaLag = this.#gauge(
+  readonly partitionsAssigned = this.gauge('partitions_assigned', 'Kafka partitions that this pod consumes');
+  readonly kafkaLag = this.gauge(
     'kafka_lag',
     'Messages that are yet to be consumed, of the partitions of this pod',
     ['topic'],
   );
-  readonly kafkaLagSeconds = this.#gauge(
+  readonly kafkaLagSeconds = this.gauge(
     'kafka_lag_seconds',
     'Age of the oldest message that is yet to be consumed, of the partitions of this pod; 0 if there is none',
     ['topic'],
     'max',
   );
-  readonly staleEvents = this.#counter(
+  readonly tombstones = this.counter(
+    'tombstones_total',
+    "Messages without a value, Kafka's mark for a deleted key, which were passed over",
+    ['topic'],
+  );
+  readonly staleEvents = this.counter(
     'stale_events_total',
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',
     ['topic'],
   );
-  readonly unsubscribedEvents = this.#counter(
+  readonly unsubscribedEvents = this.counter(
     'unsubscribed_events_total',
     'Events that were not published, as no pod was subscribed to any of their channels',
     ['topic'],
   );
-  readonly kafkaKeyMismatches = this.#counter(
+  readonly missingKeys = this.counter(
+    'missing_keys_total',
+    'Events that lack a field by which subscriptions pick them',
+    ['topic', 'field'],
+  );
+  readonly kafkaKeyMismatches = this.counter(
     'kafka_key_mismatches_total',
     'Events of keyFrom: KAFKA_KEY whose Kafka key differs from the value in the event',
     ['topic'],
   );
-  readonly filtered = this.#counter(
+  readonly filtered = this.counter(
     'filtered_total',
     'Events that a @filter rejected for all subscribers of a group',
   );
-  readonly throttledEvents = this.#counter(
+  readonly throttledEvents = this.counter(
     'throttled_events_total',
     'Events that a group left out, as a later one of the same key came in the same interval of throttleMs',
   );
-  readonly leftOutResults = this.#counter(
+  readonly leftOutResults = this.counter(
     'left_out_results_total',
     'Results that were left out, as their sockets were slow: see onSlow',
   );
-  readonly executionTimeouts = this.#counter(
+  readonly executionTimeouts = this.counter(
     'execution_timeouts_total',
     'Executions aborted after EXECUTE_TIMEOUT_MS',
   );
-  readonly unsharedExecutions = this.#counter(
+  readonly unsharedExecutions = this.counter(
     'unshared_executions_total',
     'Executions of an event that were needed only because viewers differ at this path',
     ['field', 'path'],
   );
-  readonly groupOverflows = this.#counter(
+  readonly groupOverflows = this.counter(
     'group_overflows_total',
     'Events that subscribers of a group skipped because MAX_WAITING_EVENTS were waiting for them already',
   );
-  readonly refusedOperations = this.#counter(
+  readonly refusedOperations = this.counter(
     'refused_operations_total',
     'Operations refused as past a limit on what one may ask for',
     ['code'],
   );
-  readonly heldConnections = this.#counter(
+  readonly heldConnections = this.counter(
     'held_connections_total',
     'Times that a connection was not read for a while, as its messages had to wait for their turn',
   );
-  readonly closes = this.#counter('closes_total', 'WebSocket connections closed by the gateway', [
+  readonly closes = this.counter('closes_total', 'WebSocket connections closed by the gateway', [
     'code',
     'reason',
   ]);
-  readonly refusals = this.#counter(
+  readonly refusals = this.counter(
     'refusals_total',
     'Connections and operations refused, by the cap that was reached',
     ['reason'],
   );
-  readonly revocations = this.#counter(
+  readonly revocations = this.counter(
     'revocations_total',
     'Revocations that this process has heard of, each once',
   );
-  readonly jwksFailures = this.#counter(
+  readonly jwksFailures = this.counter(
     'jwks_failures_total',
     'Times that the keys of AUTH_JWKS_URL could not be fetched',
   );
-  readonly pressureLevel = this.#gauge(
+  readonly pressureLevel = this.gauge(
     'pressure_level',
     '0: none; from 1 on new connections are refused, from 2 on nothing is consumed, at 3 sockets are shed',
     [],
     'max',
   );
-  readonly pressure = this.#gauge(
+  readonly pressure = this.gauge(
     'pressure',
     'Share of its limit that is in use: heap, memory, bytes that wait for sockets, delay of the event loop',
     ['source'],
     'max',
   );
-  readonly consumerRestarts = this.#counter('consumer_restarts_total', 'Restarts of crashed Kafka consumers');
-  readonly workers = this.#gauge('workers', 'Worker processes; 0 in a pod of one process');
-  readonly workerRestarts = this.#counter(
+  readonly consumerRestarts = this.counter('consumer_restarts_total', 'Restarts of crashed Kafka consumers');
+  readonly workers = this.gauge('workers', 'Worker processes; 0 in a pod of one process');
+  readonly workerRestarts = this.counter(
     'worker_restarts_total',
     'Worker processes started in place of one that ended by itself',
   );
-  readonly graphReloads = this.#counter('graph_reloads_total', 'Reloads of the graph', ['outcome']);
-  readonly backendRequests = this.#counter(
+  readonly graphReloads = this.counter('graph_reloads_total', 'Reloads of the graph', ['outcome']);
+  readonly backendRequests = this.counter(
     'backend_requests_total',
     'Calls to back ends by outcome; retries are not counted separately',
     ['backend', 'outcome'],
   );
-  readonly backendRetries = this.#counter('backend_retries_total', 'Retries of calls to back ends', [
+  readonly backendRetries = this.counter('backend_retries_total', 'Retries of calls to back ends', [
     'backend',
   ]);
-  readonly backendInFlight = this.#gauge(
+  readonly backendInFlight = this.gauge(
     'backend_in_flight',
     'Unfinished calls to back ends, waiting ones included',
     ['backend'],
   );
-  readonly backendBreakerOpen = this.#gauge(
+  readonly backendBreakerOpen = this.gauge(
     'backend_breaker_open',
     '1 while the circuit breaker of a back end is open, so that calls fail at once',
     ['backend'],
   );
-  readonly backendDuration = new Histogram({
-    name: 'sluice_backend_duration_seconds',
-    help: 'Duration of calls to back ends, waiting and retries included',
-    labelNames: ['backend'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.registry],
-  });
-  readonly eventDelay = new Histogram({
-    name: 'sluice_event_delay_seconds',
-    help: 'Time from consuming an event to writing it to the sockets, once per group and event',
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: [this.registry],
-  });
-  readonly eventAge = new Histogram({
-    name: 'sluice_event_age_seconds',
-    help: 'Time from writing an event to Kafka to writing it to the sockets, once per group and event',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
-    registers: [this.registry],
-  });
-  readonly publishDuration = new Histogram({
-    name: 'sluice_publish_seconds',
-    help: 'Time that the bus took to acknowledge up to 500 events',
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers: [this.registry],
-  });
+  readonly backendDuration = this.histogram(
+    'backend_duration_seconds',
+    'Duration of calls to back ends, waiting and retries included',
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    ['backend'],
+  );
+  readonly eventDelay = this.histogram(
+    'event_delay_seconds',
+    'Time from consuming an event to writing it to the sockets, once per group and event',
+    [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  );
+  readonly eventAge = this.histogram(
+    'event_age_seconds',
+    'Time from writing an event to Kafka to writing it to the sockets, once per group and event',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
+  );
+  readonly publishDuration = this.histogram(
+    'publish_seconds',
+    'Time that the bus took to acknowledge up to 500 events',
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  );
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
   readonly heapLimit = heapLimit(this.registry);
 
   /** Where nothing is consumed these have no series: alerts would take 0 for a fault. */
   constructor() {
+    super();
     this.kafkaConnected.remove();
     this.partitionsAssigned.remove();
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
@@ -257,43 +260,5 @@ export class Metrics {
   /** A cap has been reached: a connection, or one operation of it, is refused. */
   refused(reason: RefusalReason): void {
     this.refusals.inc({ reason });
-  }
-
-  /** Adds prom-client's metrics of the process: memory, CPU, event loop delay, garbage collection. */
-  collectProcess(): void {
-    collectDefaultMetrics({ register: this.registry });
-  }
-
-  /** Has a gauge set each time metrics are collected, rather than each time it changes. */
-  onCollect(gauge: object, set: () => void): void {
-    this.#readers.set(gauge, set);
-  }
-
-  /** @param aggregator of several worker processes: how they would be combined; only those of `sum` are */
-  #gauge<Label extends string = never>(
-    name: string,
-    help: string,
-    labelNames: Label[] = [],
-    aggregator: 'sum' | 'min' | 'max' = 'sum',
-  ): Gauge<Label> {
-    const readers = this.#readers;
-    return new Gauge({
-      name: `sluice_${name}`,
-      help,
-      labelNames,
-      aggregator,
-      registers: [this.registry],
-      collect() {
-        readers.get(this)?.();
-      },
-    });
-  }
-
-  #counter<Label extends string = never>(
-    name: string,
-    help: string,
-    labelNames: Label[] = [],
-  ): Counter<Label> {
-    return new Counter({ name: `sluice_${name}`, help, labelNames, registers: [this.registry] });
   }
 }

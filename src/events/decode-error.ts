@@ -2,8 +2,6 @@ import { SluiceError } from '../errors.ts';
 
 /** Why a record is no event, as a closed list: these are values of a metric's label. */
 export type DecodeErrorReason =
-  /** The value is null: Kafka's mark for a deleted key. */
-  | 'tombstone'
   | 'empty'
   | 'invalid_utf8'
   | 'not_json'

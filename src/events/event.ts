@@ -6,11 +6,25 @@ export type Event = { [key: string]: JsonValue };
 /** Headers of a Kafka record as text; a header that repeats is a list. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
+/** A Kafka message, as a graph's own `decode` gets it. */
+export interface KafkaMessage {
+  readonly value: Buffer;
+  /** Null: it has none. */
+  readonly key: Buffer | null;
+  readonly headers: Headers;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** ms since 1970, by the topic's setting of its creation or its arrival; negative if it has none. */
+  readonly timestamp: number;
+}
+
 /**
- * Turns a Kafka record's value into an event.
- * Null means "not an event on purpose": the record is passed over without being counted as a dead letter.
+ * Turns a Kafka message into an event. Messages without a value (tombstones) don't get there.
+ *
+ * @returns null: not an event on purpose; it is passed over, and is no dead letter
  */
-export type Decode = (value: Buffer, headers: Headers) => Event | null | Promise<Event | null>;
+export type Decode = (message: KafkaMessage) => Event | null | Promise<Event | null>;
 
 /** Whether keys become snake_case or stay as they come. */
 export type KeyStyle = 'SNAKE' | 'KEEP';

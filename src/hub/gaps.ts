@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { LogThrottle } from '../support/log-throttle.ts';
+import { LogThrottles } from '../support/log-throttles.ts';
 import { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -24,7 +24,7 @@ export class Gaps {
   readonly #policy: GapPolicy;
   readonly #metrics: Metrics;
   readonly #log: Log;
-  readonly #throttles = new Map<string, LogThrottle>();
+  readonly #throttles = new LogThrottles<string>({ ...LOG_BOUND, now: Date.now });
 
   constructor(policy: GapPolicy, topics: Iterable<string>, metrics: Metrics, log: Log) {
     this.#policy = policy;
@@ -36,8 +36,6 @@ export class Gaps {
   /** @param topics of which gaps may be told from now on */
   know(topics: Iterable<string>): void {
     for (const topic of topics) {
-      if (this.#throttles.has(topic)) continue;
-      this.#throttles.set(topic, new LogThrottle({ ...LOG_BOUND, now: Date.now }));
       // At 0 from the start, or Prometheus would see no increase at a topic's first.
       this.#metrics.gaps.inc({ topic }, 0);
     }
@@ -52,7 +50,7 @@ export class Gaps {
     this.#metrics.gaps.inc({ topic });
     const subscribers = groups.reduce((sum, { size }) => sum + size, 0);
     const reconnecting = isIgnored ? 0 : this.#tell(topic, groups);
-    const suppressed = this.#throttles.get(topic)?.admit();
+    const suppressed = this.#throttles.admit(topic);
     if (suppressed === undefined) return;
     const told = isIgnored ? 0 : subscribers - reconnecting;
     this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');

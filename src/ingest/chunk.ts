@@ -94,7 +94,7 @@ export class Chunk {
     let unsubscribed = 0;
     for (const event of this.#events) {
       if (!event.channels.some(isSubscribed)) {
-        unsubscribed += 1;
+        if (!event.lacksKey) unsubscribed += 1;
         continue;
       }
       const pending = event.encode();

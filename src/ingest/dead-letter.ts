@@ -35,10 +35,7 @@ interface Options {
 /** A topic full of records that can't be decoded must not fill the disk with log lines too. */
 const LOG_BOUND = { lines: 20, periodMs: 10_000 };
 
-/**
- * Counts, logs and sends what could not be decoded. Tombstones are how a compacted topic deletes a key, and no fault:
- * they are counted, logged at debug only, and not sent.
- */
+/** Counts, logs and sends what could not be decoded. */
 export class DeadLetters {
   readonly #options: Options;
   readonly #throttle: LogThrottle;
@@ -53,23 +50,17 @@ export class DeadLetters {
     const { metrics, log } = this.#options;
     const { topic, partition, offset } = record;
     metrics.deadLetters.inc({ topic, reason: error.reason });
-    const fields = { topic, partition, offset, reason: error.reason };
-    if (error.reason === 'tombstone') {
-      log.debug(fields, 'passed over a tombstone');
-      return;
-    }
     const count = this.#throttle.admit();
     if (count === undefined) return;
     if (count > 0) log.warn({ count }, 'could not decode more messages, not logged each');
-    log.warn({ ...fields, detail: error.message }, 'could not decode a message');
+    const { reason, message: detail } = error;
+    log.warn({ topic, partition, offset, reason, detail }, 'could not decode a message');
   }
 
   /** Resolves when the dead-letter topic, if there is one, has acknowledged all of them. */
   async send(letters: readonly DeadLetter[]): Promise<void> {
     const { sink } = this.#options;
-    if (sink === undefined) return;
-    const messages = letters.filter(({ error }) => error.reason !== 'tombstone').map(toMessage);
-    if (messages.length > 0) await sink.send(messages);
+    if (sink !== undefined && letters.length > 0) await sink.send(letters.map(toMessage));
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../errors.ts';
 import type { Decode, Event, JsonValue } from '../events/event.ts';
-import { headersOf, type KafkaRecord } from './record.ts';
+import { kafkaMessage, type EventRecord } from './record.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 /**
@@ -26,10 +26,10 @@ export function decodeJson(value: Buffer): JsonValue {
  * @returns null if the record is to be passed over; a promise only if decode gives one
  * @throws DecodeError, or rejects with it, for anything that decode throws
  */
-export function decodeWith(decode: Decode, value: Buffer, record: KafkaRecord): Decoded | Promise<Decoded> {
+export function decodeWith(decode: Decode, record: EventRecord): Decoded | Promise<Decoded> {
   let result: ReturnType<Decode>;
   try {
-    result = decode(value, headersOf(record.headers));
+    result = decode(kafkaMessage(record));
   } catch (cause) {
     throw decodeFailed(cause);
   }

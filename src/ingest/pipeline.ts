@@ -9,7 +9,8 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
-import type { KafkaRecord } from './record.ts';
+import { MissingKeys } from './missing-keys.ts';
+import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import { SlowRecords } from './slow-records.ts';
 import { RoutedEvent, type EncodeResult, type RouteResult } from './routed-event.ts';
@@ -42,6 +43,7 @@ export class Pipeline {
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
   readonly #keyRouting: KeyRouting;
+  readonly #missingKeys: MissingKeys;
   readonly #slow: SlowRecords;
 
   constructor(options: PipelineOptions) {
@@ -49,6 +51,8 @@ export class Pipeline {
     this.#topics = options.topics;
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
+    this.#missingKeys = new MissingKeys(options);
+    this.#know(options.topics);
     this.#slow = new SlowRecords(options);
   }
 
@@ -58,12 +62,23 @@ export class Pipeline {
       if (this.#topics.get(name)?.kafkaKey !== kafkaKey) this.#keyRouting.forget(name);
     }
     this.#topics = topics;
+    this.#know(topics);
+  }
+
+  /** Counters begin at 0, or Prometheus would see no increase at the first of each. */
+  #know(topics: ReadonlyMap<string, Topic>): void {
+    for (const topic of topics.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
+    this.#missingKeys.know(topics);
   }
 
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
   route(record: KafkaRecord): RouteResult | Promise<RouteResult> {
     const topic = this.#topics.get(record.topic);
     if (topic === undefined) return undefined;
+    if (!hasValue(record)) {
+      this.#options.metrics.tombstones.inc({ topic: topic.name });
+      return undefined;
+    }
     const consumedAt = this.#options.now();
     if (this.#maxAgeMs > 0 && record.timestamp >= 0 && consumedAt - record.timestamp > this.#maxAgeMs) {
       this.#options.metrics.staleEvents.inc({ topic: topic.name });
@@ -74,7 +89,7 @@ export class Pipeline {
     return new RoutedEvent(record, channels, () => encoded(this.#decode(record, topic, consumedAt)));
   }
 
-  #decode(record: KafkaRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
+  #decode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
     if (this.#slow.isGivenUp(record)) return tooSlow();
     const startedAt = this.#options.now();
     const result = this.#tryDecode(record, topic, consumedAt);
@@ -82,7 +97,7 @@ export class Pipeline {
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
 
-  #tryDecode(record: KafkaRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
+  #tryDecode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
     try {
       const decoded = decode(record, topic);
       if (!(decoded instanceof Promise)) return this.#route(decoded, record, topic, consumedAt);
@@ -110,7 +125,8 @@ export class Pipeline {
     const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
     const channels = route(named, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, record, topic);
-    return new RoutedEvent(record, channels, () => this.#encode(event, channels, record, topic, consumedAt));
+    const encode = () => this.#encode(event, channels, record, topic, consumedAt);
+    return new RoutedEvent(record, channels, encode, this.#missingKeys.note(named, topic, record));
   }
 
   #encode(
@@ -164,10 +180,8 @@ function encoded(result: RouteResult | Promise<RouteResult>): EncodeResult | Pro
   return result instanceof RoutedEvent ? result.encode() : result;
 }
 
-function decode(record: KafkaRecord, topic: Topic): JsonValue | null | Promise<JsonValue | null> {
-  const { value } = record;
-  if (value === null) throw new DecodeError('tombstone', 'expected an event, got a tombstone');
-  return topic.decode === undefined ? decodeJson(value) : decodeWith(topic.decode, value, record);
+function decode(record: EventRecord, topic: Topic): JsonValue | null | Promise<JsonValue | null> {
+  return topic.decode === undefined ? decodeJson(record.value) : decodeWith(topic.decode, record);
 }
 
 function tooSlow(): DecodeError {

@@ -1,4 +1,4 @@
-import type { Headers } from '../events/event.ts';
+import type { Headers, KafkaMessage } from '../events/event.ts';
 
 type HeaderValue = Buffer | string;
 
@@ -19,8 +19,22 @@ export interface KafkaRecord {
   readonly headers: RawHeaders | undefined;
 }
 
-/** Headers as text, for a graph's own decode. */
-export function headersOf(raw: RawHeaders | undefined): Headers {
+/** A record that is no tombstone, Kafka's mark for a deleted key. */
+export interface EventRecord extends KafkaRecord {
+  readonly value: Buffer;
+}
+
+export function hasValue(record: KafkaRecord): record is EventRecord {
+  return record.value !== null;
+}
+
+/** The record as a graph's own decode sees it. */
+export function kafkaMessage(record: EventRecord): KafkaMessage {
+  const { topic, partition, offset, timestamp, key, value, headers } = record;
+  return { value, key, headers: headersOf(headers), topic, partition, offset, timestamp };
+}
+
+function headersOf(raw: RawHeaders | undefined): Headers {
   const headers: Record<string, string | readonly string[]> = Object.create(null) as Record<string, never>;
   for (const [name, value] of Object.entries(raw ?? {})) {
     if (value === undefined) continue;

@@ -29,14 +29,19 @@ export class RoutedEvent {
   /** Does the rest of the work; to be called once. A promise only if the graph's own `decode` gives one. Never throws. */
   readonly encode: () => EncodeResult | Promise<EncodeResult>;
 
+  /** Whether the event lacks a field of a key: then there may be subscribers that would have wanted it. */
+  readonly lacksKey: boolean;
+
   /** @param encode never throws, never rejects */
   constructor(
     record: KafkaRecord,
     channels: readonly string[],
     encode: () => EncodeResult | Promise<EncodeResult>,
+    lacksKey = false,
   ) {
     this.record = record;
     this.channels = channels;
     this.encode = encode;
+    this.lacksKey = lacksKey;
   }
 }

@@ -1,4 +1,4 @@
-interface Options {
+export interface LogBound {
   /** Most lines in one period. */
   readonly lines: number;
   readonly periodMs: number;
@@ -8,18 +8,18 @@ interface Options {
 
 /** Bounds how many lines one kind of event may log, however often it happens. A period begins with its first line. */
 export class LogThrottle {
-  readonly #options: Options;
+  readonly #bound: LogBound;
   #periodEnd = -Infinity;
   #lines = 0;
   #suppressed = 0;
 
-  constructor(options: Options) {
-    this.#options = options;
+  constructor(bound: LogBound) {
+    this.#bound = bound;
   }
 
   /** @returns how many lines were suppressed in the periods before; undefined if this one is to be suppressed too */
   admit(): number | undefined {
-    const { lines, periodMs, now } = this.#options;
+    const { lines, periodMs, now } = this.#bound;
     const time = now();
     if (time >= this.#periodEnd) {
       const suppressed = this.#suppressed;

@@ -314,7 +314,7 @@ test('a topic is decoded by the new graph from the next message on', async (t) =
   const received = new Received(client, 'subscription { note { n } }');
   await gateway.untilMetric('sluice_subscribers', 1);
   await gateway.postEvent('notes', { n: 1 });
-  const decode = 'decode: { notes: (value) => ({ n: JSON.parse(value.toString()).n * 10 }) }, resolvers:';
+  const decode = 'decode: { notes: ({ value }) => ({ n: JSON.parse(value.toString()).n * 10 }) }, resolvers:';
   await graph.reload(gateway, { 'graph.ts': GRAPH.replace('resolvers:', decode) });
   await gateway.postEvent('notes', { n: 2 });
   assert.deepEqual((await received.until(2)).data, [{ note: { n: 1 } }, { note: { n: 20 } }]);

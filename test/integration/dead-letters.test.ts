@@ -13,7 +13,7 @@ import { createTopic } from '../helpers/topic.ts';
 /** Decodes what the graph without it can't: `1=5` is the item 1 with n 5. */
 const decoding = (topic: string) => `
   import { defineGraph } from 'sluice';
-  const decode = (value) => {
+  const decode = ({ value }) => {
     const [id, n] = value.toString().split('=');
     return { id: Number(id), n: Number(n) };
   };

@@ -7,7 +7,7 @@ import { kafkaClient } from '../helpers/kafka-client.ts';
 import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-const POISON: Record<string, Buffer | string | null> = {
+const POISON: Record<string, Buffer | string> = {
   'not json': 'not json',
   'empty value': '',
   'a megabyte of nested arrays': '['.repeat(500_000) + ']'.repeat(500_000),
@@ -16,7 +16,6 @@ const POISON: Record<string, Buffer | string | null> = {
   'a key that becomes __proto__': '{"id":1,"__Proto__":{"polluted":true},"n":1}',
   'a constructor with a prototype': '{"id":1,"constructor":{"prototype":{"polluted":true}},"n":1}',
   'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
-  'a tombstone': null,
   'a list': '[{"id":1}]',
   'a number': '42',
 };
@@ -51,9 +50,12 @@ test(
       await received.until(n - 100);
       assert.equal(received.data.at(-1)?.item.n, good, `the good event after ${what}`);
     }
+    // Debezium writes one after each deletion: an alert on dead letters would fire for ever.
+    await producer.send({ topic, messages: [{ key: '1', value: null }] });
+    await gateway.untilMetric('sluice_tombstones_total', 1);
     const count = Object.keys(POISON).length;
     await gateway.untilMetric('sluice_dead_letters_total', count);
-    assert.equal(await gateway.metric('sluice_events_total'), 2 * count);
+    assert.equal(await gateway.metric('sluice_events_total'), 2 * count + 1);
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
     assert.equal(await gateway.stop(), 0);
   },

@@ -83,7 +83,7 @@ export interface GraphDefinition {
    * @returns the added properties; one of the same name as a property of `base` replaces it
    */
   context?(base: GraphContext): object;
-  /** For each topic whose messages are not JSON: the function that decodes a message's value into an event. */
+  /** For each topic whose messages are not JSON: the function that decodes a message into an event. */
   readonly decode?: Readonly<Record<string, Decode>>;
 }
 

@@ -52,13 +52,15 @@ export function checkCode(
   }
 }
 
+const DECODE_HINT = 'Write ({ value, key, headers, topic, partition, offset, timestamp }) => event.';
+
 function checkDecode(code: GraphCode, fields: readonly EventField[], findings: Findings): void {
   const { decode } = code.definition as Readonly<Record<keyof GraphDefinition, unknown>>;
   if (decode === undefined) return;
   const topics = [...new Set(fields.map(({ topic }) => topic))];
   if (!isRecord(decode)) {
     const message = `decode: expected an object, got ${describe(decode)}`;
-    findings.error(code.locate('decode'), message, 'Write decode: { topic: (value, headers) => … }.');
+    findings.error(code.locate('decode'), message, 'Write decode: { topic: ({ value }) => … }.');
     return;
   }
   for (const [topic, value] of Object.entries(decode)) {
@@ -68,7 +70,10 @@ function checkDecode(code: GraphCode, fields: readonly EventField[], findings: F
       findings.error(at, message, `Topics: ${listed(topics)}.`);
     } else if (typeof value !== 'function') {
       const message = `decode["${topic}"]: expected a function, got ${describe(value)}`;
-      findings.error(at, message, 'Write (value, headers) => event.');
+      findings.error(at, message, DECODE_HINT);
+    } else if (value.length > 1) {
+      const message = `decode["${topic}"]: expected a function of one argument, got one of ${value.length}`;
+      findings.error(at, message, DECODE_HINT);
     }
   }
 }

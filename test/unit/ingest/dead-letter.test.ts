@@ -18,7 +18,6 @@ function setUp() {
 }
 
 const poison = { record: record('not json'), error: new DecodeError('not_json', 'expected JSON') };
-const tombstone = { record: record(null), error: new DecodeError('tombstone', 'expected an event') };
 
 test('a dead letter is logged with its place and reason, and counted', async () => {
   const { deadLetters, lines, metrics } = setUp();
@@ -33,10 +32,7 @@ test('a dead letter is logged with its place and reason, and counted', async () 
 test('a dead letter is sent with the value and headers of its message, and headers that say where it came from', async () => {
   const { deadLetters, sent } = setUp();
   const headers = { trace: Buffer.from('t') };
-  await deadLetters.send([
-    { ...poison, record: record('not json', { key: Buffer.from('k'), headers }) },
-    tombstone,
-  ]);
+  await deadLetters.send([{ ...poison, record: record('not json', { key: Buffer.from('k'), headers }) }]);
   assert.deepEqual(sent, [
     {
       key: Buffer.from('k'),
@@ -51,15 +47,6 @@ test('a dead letter is sent with the value and headers of its message, and heade
       },
     },
   ]);
-});
-
-test('tombstones are counted, logged at debug and not sent', async () => {
-  const { deadLetters, lines, metrics, sent } = setUp();
-  deadLetters.note(tombstone);
-  await deadLetters.send([tombstone]);
-  assert.equal(lines[0]?.['level'], 20);
-  assert.deepEqual(sent, []);
-  assert.equal((await metrics.deadLetters.get()).values[0]?.labels.reason, 'tombstone');
 });
 
 test('a flood of poison messages is counted in full and logged in part, with a line that says how many are left out', async () => {

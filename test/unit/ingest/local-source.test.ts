@@ -55,7 +55,7 @@ test('events are published in the order in which they came, though the first one
   const source = new LocalSource({
     topics: topics(
       topic('bids', {
-        decode: (value) =>
+        decode: ({ value }) =>
           value.length > 2 ? new Promise((resolve) => slowly.push(() => resolve({ n: 1 }))) : { n: 2 },
       }),
     ),

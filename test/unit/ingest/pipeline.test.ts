@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { KafkaMessage } from '../../../src/events/event.ts';
 import { decodeMessage } from '../../../src/events/message.ts';
 import { Pipeline } from '../../../src/ingest/pipeline.ts';
 import type { EncodeResult, EncodedEvent, RouteResult } from '../../../src/ingest/routed-event.ts';
@@ -72,10 +73,9 @@ test('an event carries the id of its topic, if Kafka has told it', () => {
 });
 
 const MEGABYTE = 1_000_000;
-const poison: [string, string | Buffer | null, string][] = [
+const poison: [string, string | Buffer, string][] = [
   ['text that is not JSON', 'not json', 'not_json'],
   ['an empty value', '', 'empty'],
-  ['a tombstone', null, 'tombstone'],
   ['1 MB of nested arrays', '['.repeat(MEGABYTE / 2) + ']'.repeat(MEGABYTE / 2), 'not_an_object'],
   [
     '1 MB of nested arrays in an object',
@@ -123,19 +123,40 @@ test('an event older than the limit is skipped and counted, one without a timest
   assert.deepEqual((await metrics.staleEvents.get()).values[0]?.value, 1);
 });
 
-test("a graph's decode sees value and headers, and may pass a message over", () => {
+test('a graph’s decode sees the whole message, and may pass it over', () => {
+  const seen: KafkaMessage[] = [];
   const { opened } = pipelineOf(
     topic('bids', {
-      decode: (value, headers) =>
-        value.length === 0 ? null : { text: String(value), headers: JSON.stringify(headers) },
+      decode: (message) => {
+        seen.push(message);
+        return message.value.length === 0 ? null : { text: String(message.value), key: String(message.key) };
+      },
     }),
   );
   assert.equal(opened(record('')), undefined);
   const headers = { one: Buffer.from('1'), two: [Buffer.from('2'), '3'] };
-  assert.deepEqual(eventOf(opened(record('x', { headers }))), {
-    text: 'x',
-    headers: '{"one":"1","two":["2","3"]}',
-  });
+  const key = Buffer.from('k');
+  assert.deepEqual(eventOf(opened(record('x', { headers, key }))), { text: 'x', key: 'k' });
+  assert.deepEqual(
+    { ...seen[1], headers: { ...seen[1]?.headers } },
+    {
+      value: Buffer.from('x'),
+      key,
+      headers: { one: '1', two: ['2', '3'] },
+      topic: 'bids',
+      partition: 2,
+      offset: 7,
+      timestamp: 1_000,
+    },
+  );
+});
+
+test('a tombstone is passed over and counted, and is neither decoded nor a dead letter', async () => {
+  for (const options of [{}, { decode: () => fail(new Error('called')) }, { keys: ['id'], kafkaKey: 'id' }]) {
+    const { opened, metrics } = pipelineOf(topic('bids', options));
+    assert.equal(opened(record(null, { key: Buffer.from('7') })), undefined);
+    assert.deepEqual((await metrics.tombstones.get()).values, [{ value: 1, labels: { topic: 'bids' } }]);
+  }
 });
 
 test("an asynchronous decode's event is awaited, and its keys are renamed", async () => {

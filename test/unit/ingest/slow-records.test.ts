@@ -14,7 +14,7 @@ function setUp(options: Partial<Topic> = {}) {
   let now = 0;
   let decoded = 0;
   const { log, lines } = readableLog();
-  const decode: Topic['decode'] = (value) => {
+  const decode: Topic['decode'] = ({ value }) => {
     now += Number(value);
     decoded += 1;
     return { id: 1 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { KafkaMessage } from '../../../src/events/event.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import type { Metrics } from '../../../src/metrics.ts';
 import { range } from '../../helpers/numbers.ts';
@@ -28,6 +29,37 @@ test('events are published only on channels with subscribers; the other events a
   assert.deepEqual(offsetsOf(publisher), [1, 4, 7]);
   assert.equal(await count(metrics.unsubscribedEvents), 6);
   assert.deepEqual(batch.committed, [9]);
+});
+
+test('an event without a field by which subscriptions pick it is counted as that, and not as unsubscribed', async () => {
+  const { processor, publisher, metrics, lines } = setUp(['id', 'seller_id']);
+  publisher.wants = () => false;
+  const batch = new FakeBatch([
+    '{"id":1,"seller_id":2}',
+    '{"id":1}',
+    '{"id":1,"sellerId":{"nested":2}}',
+    '{"id":null,"sellerId":[]}',
+    '{"n":1}',
+  ]);
+  await processor.process(batch);
+  const counted = (await metrics.missingKeys.get()).values;
+  assert.deepEqual(
+    counted.map(({ labels, value }) => [labels.topic, labels.field, value]),
+    [
+      ['bids', 'id', 1],
+      ['bids', 'seller_id', 3],
+    ],
+  );
+  assert.equal(await count(metrics.unsubscribedEvents), 2);
+  assert.deepEqual(
+    lines
+      .filter(({ msg }) => String(msg).startsWith('an event lacks the field'))
+      .map(({ topic, offset, field, got }) => [topic, offset, field, got]),
+    [
+      ['bids', 1, 'seller_id', 'nothing'],
+      ['bids', 4, 'id', 'nothing'],
+    ],
+  );
 });
 
 test('without subscribers no event is published, and the committed offset advances', async () => {
@@ -101,7 +133,7 @@ test('a fault inside an event is found only if the event has a subscriber, and c
 
 /** A decode that tells how often it was called. */
 function countedDecode() {
-  const decode = (value: Buffer) => {
+  const decode = ({ value }: KafkaMessage) => {
     decode.calls += 1;
     return JSON.parse(value.toString()) as { id: number };
   };

@@ -238,14 +238,15 @@ const CASES: readonly Case[] = [
     graphJs('{\n  backends: { uaa: { url: "http://uaa", forward: ["token"] } },\n}'),
   ],
   [
-    'decode for a topic that no field shows, or without a function',
-    bid('@event(topic: "bids")'),
+    'decode for a topic that no field shows, or without a function of one argument',
+    bid('@event(topic: "bids") other: Bid @event(topic: "others")'),
     [
       'graph.js:2:41 error: decode: no @event names the topic "bidz"',
       'graph.js:2:60 error: decode["bids"]: expected a function, got number',
+      'graph.js:2:69 error: decode["others"]: expected a function of one argument, got one of 2',
     ],
-    'Topics: bids.',
-    graphJs("{ decode: { 'bidz': () => null, bids: 5 } }"),
+    'Write ({ value, key, headers, topic, partition, offset, timestamp }) => event.',
+    graphJs("{ decode: { 'bidz': () => null, bids: 5, others: (value, headers) => null } }"),
   ],
   [
     'a default export that is not a definition',

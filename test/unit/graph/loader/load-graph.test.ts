@@ -185,14 +185,13 @@ describe('loadGraph', () => {
     const folder = await graphFolder(t, {
       'schema.graphql': SCHEMA,
       'graph.js': code(
-        `{ decode: { bids: (value, headers) => ({ amount: value.length, kind: headers.kind }) } }`,
+        `{ decode: { bids: ({ value, headers }) => ({ amount: value.length, kind: headers.kind }) } }`,
       ),
     });
     const { topics, hasResolvers } = await loadGraph(folder);
-    assert.deepEqual(await topics.get('bids')?.decode?.(Buffer.from('abc'), { kind: 'x' }), {
-      amount: 3,
-      kind: 'x',
-    });
+    const message = { value: Buffer.from('abc'), key: null, headers: { kind: 'x' } };
+    const place = { topic: 'bids', partition: 0, offset: 0, timestamp: -1 };
+    assert.deepEqual(await topics.get('bids')?.decode?.({ ...message, ...place }), { amount: 3, kind: 'x' });
     assert.equal(topics.get('camel')?.decode, undefined);
     assert.equal(hasResolvers, false);
   });
