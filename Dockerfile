@@ -1,5 +1,5 @@
 # The gateway as a container: docker build -t sluice .
-# The stage "build" has Babel and compiles graphs; see docs/guides/kubernetes.md.
+# Takes any graph: mounted, or copied in by deploy/graph.Dockerfile; see docs/guides/kubernetes.md.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /build
 COPY package.json yarn.lock .yarnrc.yml ./
@@ -17,11 +17,14 @@ WORKDIR /dependencies
 COPY package.json yarn.lock .yarnrc.yml ./
 COPY .yarn ./.yarn
 RUN node .yarn/releases/yarn-*.cjs workspaces focus --production
+# The gateway loads babel.min.js.
+RUN rm node_modules/@babel/standalone/babel.js node_modules/@babel/standalone/*.map
 
 FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 COPY --from=dependencies /dependencies/node_modules ./node_modules
 COPY --from=build /build/dist/src ./dist/src
+COPY --from=build /build/dist/babel-plugins ./dist/babel-plugins
 COPY --from=build /build/dist/examples ./dist/examples
 COPY --from=build /build/dist/graphiql ./dist/graphiql
 COPY package.json LICENSE ./

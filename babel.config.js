@@ -1,7 +1,7 @@
-/** The server runs what it is compiled for: the Node.js that is running now, no polyfills, no module rewriting. */
+/** For the oldest Node.js that runs it (`engines`): no polyfills, no module rewriting. */
 export default {
   presets: [
-    ['@babel/preset-env', { targets: { node: 'current' }, modules: false }],
+    ['@babel/preset-env', { targets: { node: '20.19' }, modules: false }],
     [
       '@babel/preset-typescript',
       {

@@ -18,22 +18,25 @@ export class UsageError extends Error {}
 /**
  * Parses the arguments of a command that takes these, no more and no fewer.
  *
- * @param names of the positional ones, for the error
- * @param known options, without their dashes; none has a value
+ * @param names of the positional ones
+ * @param allowed.optional names of those that may follow
+ * @param allowed.options without their dashes; none has a value
  * @throws UsageError, or the errors of util.parseArgs
  */
 export function argumentsOf(
   args: readonly string[],
   names: readonly string[],
-  known: readonly string[] = [],
+  allowed: { readonly optional?: readonly string[]; readonly options?: readonly string[] } = {},
 ): { positionals: readonly string[]; options: ReadonlySet<string> } {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: Object.fromEntries(known.map((name) => [name, { type: 'boolean' as const }])),
+    options: Object.fromEntries((allowed.options ?? []).map((name) => [name, { type: 'boolean' as const }])),
   });
-  if (positionals.length !== names.length) {
-    const expected = names.length === 0 ? 'no argument' : names.map((name) => `<${name}>`).join(' ');
+  const { optional = [] } = allowed;
+  if (positionals.length < names.length || positionals.length > names.length + optional.length) {
+    const written = [...names.map((name) => `<${name}>`), ...optional.map((name) => `[${name}]`)];
+    const expected = written.length === 0 ? 'no argument' : written.join(' ');
     const got = positionals.length === 0 ? 'none' : `'${positionals.join(' ')}'`;
     throw new UsageError(`expected ${expected}, got ${got}`);
   }

@@ -19,7 +19,12 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'build',
     {
-      usage: [['build <graph>', "compile a graph's TypeScript to JavaScript, for images without Babel"]],
+      usage: [
+        [
+          'build <graph> [folder]',
+          'write a graph to be deployed, compiled to JavaScript, to its dist or the folder',
+        ],
+      ],
       run: async (args) => (await import('./build.ts')).build(args),
     },
   ],

@@ -4,6 +4,6 @@ import { print } from './output.ts';
 
 /** `sluice config [--markdown]` */
 export async function config(args: readonly string[]): Promise<number> {
-  const { options } = argumentsOf(args, [], ['markdown']);
+  const { options } = argumentsOf(args, [], { options: ['markdown'] });
   return print(`${options.has('markdown') ? configMarkdown() : describeConfig(loadConfig(process.env))}\n`);
 }

@@ -1,5 +1,5 @@
 import type { ExecutionResult, FieldNode, GraphQLSchema } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { compileQuery, isCompiledQuery } from '#graphql-jit';
 import { FlatOperation, NotCompilable } from './flat-operation.ts';
 import { JitSchema, type CompiledRun } from './jit-schema.ts';
 import type { Operation } from './operation.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RedisPubSub } from 'graphql-redis-subscriptions';
+import { RedisPubSub } from '#graphql-redis-subscriptions';
 import { Redis, ReplyError, type ChainableCommander, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';

@@ -1,46 +1,33 @@
+import type * as Babel from '@babel/standalone';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
 
-const { resolve } = createRequire(import.meta.url);
-const PRESET = '@babel/preset-typescript';
-
-/** Babel is a dev dependency: installed on a developer's machine, but not in production images. */
-export function isBabelInstalled(): boolean {
-  try {
-    resolve('@babel/core');
-    resolve(PRESET);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const require = createRequire(import.meta.url);
 
 /**
  * Compiles one TypeScript file of a graph to JavaScript with an inline source map: types are removed, and `Proxy.lazy`
- * is compiled. The first call loads Babel.
+ * is compiled. The first call loads Babel, all of it in one package: @babel/core would bring 40 to each installation.
  *
  * @param file path of the file
  * @param rewriteExtensions whether imports of `./x.ts` become `./x.js`, for output that is written to disk
  * @throws SluiceError BAD_GRAPH with file, line and column of a syntax error
  */
 export async function compileTypeScript(file: string, rewriteExtensions: boolean): Promise<string> {
-  const [{ transformAsync }, { default: proxyLazy }] = await Promise.all([
-    import('@babel/core'),
-    import('../../../babel-plugins/proxy-lazy/index.ts'),
-  ]);
+  const { transform } = require('@babel/standalone/babel.min.js') as typeof Babel;
+  const { default: proxyLazy } = await import('../../../babel-plugins/proxy-lazy/index.ts');
   try {
-    const result = await transformAsync(await readFile(file, 'utf8'), {
+    const { code } = transform(await readFile(file, 'utf8'), {
       filename: file,
       sourceFileName: path.basename(file),
       sourceMaps: 'inline',
       babelrc: false,
       configFile: false,
       plugins: [proxyLazy],
-      presets: [[resolve(PRESET), { rewriteImportExtensions: rewriteExtensions }]],
+      presets: [['typescript', { rewriteImportExtensions: rewriteExtensions }]],
     });
-    return result?.code ?? '';
+    return code ?? '';
   } catch (error) {
     if (!isSyntaxError(error)) throw error;
     // Babel's message also has the file and a code frame, and counts columns from 0.

@@ -1,43 +1,61 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, SluiceError } from '../../errors.ts';
-import { compileTypeScript, isBabelInstalled } from './babel.ts';
+import { compileTypeScript } from './babel.ts';
+
+/** Folders and files that a gateway does not load: what is hidden or built, packages, tests, and tools' settings. */
+const LEFT_OUT = /^(\..*|node_modules|dist|tests?|__tests__|.+\.(test|spec|config)\.[cm]?[jt]s|.+\.d\.ts)$/;
+
+/** What a graph is made of. A package.json is the folder's, not the graph's. */
+const PARTS = /^(?!package(-lock)?\.json$|tsconfig.*\.json$).+\.(ts|[cm]?js|json|graphql)$/;
 
 /**
- * Compiles every TypeScript file of a graph folder to JavaScript beside it, for images without Babel.
+ * Writes a graph as it is to be deployed: TypeScript compiled to JavaScript, all else copied, tests left out.
  *
- * @param folder path of the graph folder
+ * @param folder path of the graph's folder
+ * @param output path of the folder to write to; by default `dist` in the graph's
  * @returns paths of the written files
- * @throws SluiceError BAD_GRAPH if Babel is not installed, the folder can't be read, or a file has a syntax error;
- *   then no file has been written
+ * @throws SluiceError BAD_GRAPH if the folder can't be read, or a file has a syntax error; then no file has been written
  */
-export async function buildGraph(folder: string): Promise<string[]> {
-  if (!isBabelInstalled()) {
-    const message =
-      'building a graph needs Babel, which is a dev dependency of sluice and not installed here: build it before the image is made';
+export async function buildGraph(folder: string, output = path.join(folder, 'dist')): Promise<string[]> {
+  if (isWithin(path.resolve(folder), path.resolve(output))) {
+    const message = `expected a folder for the output that does not hold the graph, got ${output}`;
     throw new SluiceError('BAD_GRAPH', message);
   }
-  const sources = await sourcesBelow(folder);
-  const outputs = await Promise.all(
-    sources.map(async (source) => ({
-      file: source.replace(/ts$/, 'js'),
-      text: await compileTypeScript(source, true),
-    })),
+  const sources = await partsBelow(folder, path.resolve(output));
+  const compiled = await Promise.all(
+    sources.map((source) => (isTypeScript(source) ? compileTypeScript(source, true) : undefined)),
   );
-  await Promise.all(outputs.map(({ file, text }) => writeFile(file, `${text}\n`)));
-  return outputs.map(({ file }) => file);
+  const written = sources.map((source) => {
+    const relative = path.relative(folder, source);
+    return path.join(output, isTypeScript(source) ? relative.replace(/ts$/, 'js') : relative);
+  });
+  for (const [index, target] of written.entries()) {
+    await mkdir(path.dirname(target), { recursive: true });
+    const text = compiled[index];
+    await (text === undefined ? cp(sources[index] ?? '', target) : writeFile(target, `${text}\n`));
+  }
+  return written;
 }
 
-async function sourcesBelow(folder: string): Promise<string[]> {
+const isTypeScript = (file: string): boolean => file.endsWith('.ts');
+
+function isWithin(folder: string, other: string): boolean {
+  return !path.relative(other, folder).startsWith('..');
+}
+
+async function partsBelow(folder: string, output: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    const below = await Promise.all(
-      entries
-        .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
-        .map((entry) => sourcesBelow(path.join(folder, entry.name))),
+    const named = entries.filter(({ name }) => !LEFT_OUT.test(name));
+    const parts = await Promise.all(
+      named.map(async (entry) => {
+        const file = path.join(folder, entry.name);
+        if (entry.isDirectory()) return path.resolve(file) === output ? [] : partsBelow(file, output);
+        return PARTS.test(entry.name) ? [file] : [];
+      }),
     );
-    const own = entries.filter(({ name }) => name.endsWith('.ts') && !name.endsWith('.d.ts'));
-    return [...own.map(({ name }) => path.join(folder, name)), ...below.flat()].toSorted();
+    return parts.flat().toSorted();
   } catch (error) {
     throw new SluiceError('BAD_GRAPH', `the graph can't be built: ${messageOf(error)}`, { cause: error });
   }

@@ -4,7 +4,6 @@ import { createRequire, register } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../errors.ts';
-import { isBabelInstalled } from './babel.ts';
 import { isDefinition, type GraphDefinition } from '../api/define-graph.ts';
 import { startOf, type Findings, type Place } from '../diagnostic.ts';
 import { LOAD, type HookData } from './module-hooks.ts';
@@ -38,15 +37,8 @@ export async function loadCode(
   const javascript = path.join(folder, 'graph.js');
   const hasTypeScript = existsSync(typescript);
   if (!hasTypeScript && !existsSync(javascript)) return NO_CODE;
-  const useTypeScript = hasTypeScript && isBabelInstalled();
-  const file = useTypeScript ? typescript : javascript;
-  if (!existsSync(file)) {
-    const message =
-      'a TypeScript graph needs Babel, which production images do not have, and there is no graph.js';
-    findings.error(startOf(typescript), message, `Run \`sluice build ${folder}\` where the image is made.`);
-    return undefined;
-  }
-  if (useTypeScript) process.setSourceMapsEnabled(true);
+  const file = hasTypeScript ? typescript : javascript;
+  if (hasTypeScript) process.setSourceMapsEnabled(true);
   try {
     const real = await realpath(folder);
     registerHooks(real);

@@ -93,8 +93,8 @@ export class BuiltImages {
     const env = { ...process.env, PATH: this.#path };
     const images = await buildStages(stages, { folder, context, images: this.#images, env });
     const last = images.get(stages.at(-1)?.name ?? '') as Image;
-    // By the names that the documentation gives them with --tag.
-    if (this.#images.size === 0) images.set('sluice', last).set('sluice-build', images.get('build') as Image);
+    // By the name that the documentation gives it with --tag.
+    if (this.#images.size === 0) images.set('sluice', last);
     this.#images = images;
     return last;
   }

@@ -1,4 +1,4 @@
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka } from '#kafkajs';
 import type { PartitionRange } from './partition-buffer.ts';
 
 /** Error codes of Kafka's protocol. */

@@ -1,4 +1,4 @@
-import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
+import kafkajs, { type Kafka, type SASLOptions } from '#kafkajs';
 import { readSettingFile } from '../../../config/config.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { Log } from '../../../log.ts';

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
 import { Decompress } from 'fzstd';
-import kafkajs from 'kafkajs';
+import kafkajs from '#kafkajs';
 import { decompressFrameSync } from 'lz4-napi';
 import { uncompressSync } from 'snappy';
 

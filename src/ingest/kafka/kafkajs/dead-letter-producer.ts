@@ -1,4 +1,4 @@
-import kafkajs, { type ICustomPartitioner, type Kafka, type Producer } from 'kafkajs';
+import kafkajs, { type ICustomPartitioner, type Kafka, type Producer } from '#kafkajs';
 import type { DeadLetterMessage } from '../../dead-letter.ts';
 import type { StoppableSink } from '../driver.ts';
 import { isTooLarge } from './is-too-large.ts';

@@ -1,4 +1,4 @@
-import kafkajs from 'kafkajs';
+import kafkajs from '#kafkajs';
 
 /** Whether the same attempt may succeed later: not after a wrong password, a missing codec or a fault in the code. */
 export function isRetriable(error: unknown): boolean {

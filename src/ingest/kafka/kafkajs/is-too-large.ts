@@ -1,4 +1,4 @@
-import kafkajs from 'kafkajs';
+import kafkajs from '#kafkajs';
 
 /** Whether a broker has refused records because the topic takes no larger ones, or no more of them together. */
 export function isTooLarge(thrown: unknown): boolean {

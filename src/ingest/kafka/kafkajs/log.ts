@@ -1,4 +1,4 @@
-import kafkajs, { type LogEntry, type logCreator } from 'kafkajs';
+import kafkajs, { type LogEntry, type logCreator } from '#kafkajs';
 import type { Log } from '../../../log.ts';
 
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */

@@ -1,4 +1,4 @@
-import type { Consumer, Kafka, PositionPolicy } from 'kafkajs';
+import type { Consumer, Kafka, PositionPolicy } from '#kafkajs';
 import type { GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
 import { KafkajsBatch } from './record-batch.ts';
 import type { StartPositions } from '../start-positions.ts';

@@ -1,4 +1,4 @@
-import type { IHeaders } from 'kafkajs';
+import type { IHeaders } from '#kafkajs';
 import type { RawHeaders } from '../../record.ts';
 
 /**

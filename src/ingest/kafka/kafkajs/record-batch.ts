@@ -1,4 +1,4 @@
-import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { EachBatchPayload, KafkaMessage } from '#kafkajs';
 import type { KafkaRecord } from '../../record.ts';
 import type { BadBatch, RecordBatch } from '../driver.ts';
 

@@ -1,4 +1,4 @@
-import kafkajs, { type ICustomPartitioner, type Kafka, type Producer, type TopicMessages } from 'kafkajs';
+import kafkajs, { type ICustomPartitioner, type Kafka, type Producer, type TopicMessages } from '#kafkajs';
 import { messageOf } from '../../../errors.ts';
 import type { ReplaySink } from '../../dead-letters/kafka.ts';
 import type { ReplayMessage } from '../../dead-letters/letter.ts';

@@ -1,4 +1,4 @@
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Consumer, EachBatchPayload, Kafka } from '#kafkajs';
 import type { Log } from '../../../log.ts';
 import type { TopicReader } from '../../dead-letters/kafka.ts';
 import { PartitionBuffer, type PartitionRange } from './partition-buffer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { realpath, rm } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +10,7 @@ import { GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { buildGraph } from '../../../../src/graph/loader/build-graph.ts';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { graphFolder } from '../graph-folder.ts';
 
 const SCHEMA = `type Subscription { bid: Bid @event(topic: "bids") }
@@ -172,21 +173,29 @@ describe('the code of a graph outside the repository', () => {
 });
 
 describe('buildGraph', () => {
-  it('compiles every TypeScript file beside itself, for a graph without TypeScript', async (t) => {
+  it('writes what a gateway loads to a folder of its own, TypeScript compiled', async (t) => {
     const folder = await graphFolder(t, {
       ...FILES,
       'types.d.ts': 'export type A = 1;',
+      'graph.test.ts': 'no code',
+      'test/graph.ts': 'no code',
+      'vitest.config.ts': 'no code',
+      'notes/rates.json': '{}',
+      'package.json': '{}',
       'node_modules/x/index.ts': 'export const x: number = 1;',
     });
-    const written = await buildGraph(folder);
-    assert.deepEqual(
-      written.map((file) => path.relative(folder, file)),
-      ['graph.js', 'notes/note.js'],
-    );
-    assert.ok(!existsSync(path.join(folder, 'node_modules/x/index.js')));
-    await rm(path.join(folder, 'graph.ts'));
-    await rm(path.join(folder, 'notes/note.ts'));
-    const resolve = await resolversOf(folder);
+    const before = await readdir(folder);
+    const expected = ['graph.js', 'notes/note.js', 'notes/rates.json', 'schema.graphql'];
+    for (const output of [undefined, path.join(await temporaryFolder(t), 'new/folder')]) {
+      const written = await buildGraph(folder, output);
+      const target = output ?? path.join(folder, 'dist');
+      assert.deepEqual(
+        written.map((file) => path.relative(target, file)),
+        expected,
+      );
+    }
+    assert.deepEqual(await readdir(folder), [...before, 'dist'].toSorted());
+    const resolve = await resolversOf(path.join(folder, 'dist'));
     assert.equal(resolve('note', { amount: 3 }), '3 bid');
     assert.throws(
       () => resolve('note', { amount: -1 }),
@@ -195,13 +204,23 @@ describe('buildGraph', () => {
     );
   });
 
+  it('does not write into the graph itself, nor above it', async (t) => {
+    const folder = await graphFolder(t, FILES);
+    for (const output of [folder, path.dirname(folder), path.join(folder, 'dist/..')]) {
+      await assert.rejects(buildGraph(folder, output), {
+        code: 'BAD_GRAPH',
+        message: /does not hold the graph/,
+      });
+    }
+  });
+
   it('refuses a file that is not TypeScript, with its place, and then writes nothing', async (t) => {
     const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': 'let a: = 1;' });
     await assert.rejects(buildGraph(folder), {
       code: 'BAD_GRAPH',
       message: /note\.ts:1:8: Unexpected token/,
     });
-    assert.ok(!existsSync(path.join(folder, 'graph.js')));
+    assert.ok(!existsSync(path.join(folder, 'dist')));
   });
 
   it('refuses a folder that does not exist', async () => {
