@@ -2,14 +2,16 @@
  * Compiles what is newer than its output: TypeScript through Babel, other files that the gateway reads copied, and
  * GraphiQL's files collected, so that production needs none of their packages. Outputs without a source go away.
  */
-import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
 
-/** Plugins first: babel.config.js compiles the others with them. */
-const FOLDERS = ['babel-plugins', 'src', 'examples', 'loadtest', 'test'];
+/** What a gateway needs. Plugins first: babel.config.js compiles the others with them. */
+export const RUNTIME = ['babel-plugins', 'src', 'examples'];
+
+export const ALL = [...RUNTIME, 'loadtest', 'test'];
 
 /** What load tests have written; nothing that is run. */
 const REPORTS = path.join(root, 'loadtest/out') + path.sep;
@@ -23,13 +25,14 @@ const GRAPHIQL_FILES = {
   'graphql-ws.js': 'graphql-ws/umd/graphql-ws.min.js',
 };
 
-export async function build() {
+/** @param folders of `ALL`; outputs of the others stay as they are */
+export async function build(folders) {
   const compiler = await newest([
     path.join(root, 'babel.config.js'),
     import.meta.filename,
     ...(await filesBelow(path.join(root, 'babel-plugins'))),
   ]);
-  const below = await Promise.all(FOLDERS.map((folder) => filesBelow(path.join(root, folder))));
+  const below = await Promise.all(folders.map((folder) => filesBelow(path.join(root, folder))));
   const sources = below.flat().filter((file) => !file.startsWith(REPORTS));
   const outputs = new Set();
   const stale = [];
@@ -42,14 +45,16 @@ export async function build() {
   for (const [name, source] of Object.entries(GRAPHIQL_FILES)) {
     const target = path.join(dist, 'graphiql', name);
     outputs.add(target);
-    if ((await modified(target)) === 0) stale.push([path.join(root, 'node_modules', source), target]);
+    if ((await modified(target)) < (await modified(import.meta.filename)))
+      stale.push([path.join(root, 'node_modules', source), target]);
   }
   if (stale.length > 0) console.error(`Building ${stale.length} files …`);
   for (const [source, target] of stale) {
     await mkdir(path.dirname(target), { recursive: true });
-    await (isTypeScript(source) ? compile(source, target) : cp(source, target));
+    await (isTypeScript(source) ? compile(source, target) : copy(source, target));
   }
-  const orphans = (await filesBelow(dist)).filter((file) => !outputs.has(file) && !isDeclaration(file));
+  const built = await Promise.all(folders.map((folder) => filesBelow(path.join(dist, folder))));
+  const orphans = built.flat().filter((file) => !outputs.has(file) && !isDeclaration(file));
   await Promise.all(orphans.map((file) => rm(file)));
   return stale.length;
 }
@@ -61,6 +66,14 @@ async function compile(source, target) {
   map.sources = [path.relative(path.dirname(target), source)];
   await writeFile(`${target}.map`, JSON.stringify(map));
   await writeFile(target, `${code}\n//# sourceMappingURL=${path.basename(target)}.map\n`);
+}
+
+/** The fonts within GraphiQL's styles are half of its files; browsers have others. */
+const FONTS = /@font-face\s*\{[^}]*url\(\s*["']?data:[^}]*\}/g;
+
+async function copy(source, target) {
+  if (path.basename(target) !== 'graphiql.css') return cp(source, target);
+  await writeFile(target, (await readFile(source, 'utf8')).replace(FONTS, ''));
 }
 
 function targetOf(source) {
@@ -85,4 +98,4 @@ async function newest(files) {
   return Math.max(...(await Promise.all(files.map(modified))));
 }
 
-if (process.argv[1] === import.meta.filename) await build();
+if (process.argv[1] === import.meta.filename) await build(ALL);

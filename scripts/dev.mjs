@@ -4,7 +4,7 @@ import { existsSync, watch } from 'node:fs';
 import path from 'node:path';
 import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
-await ensureAll();
+await ensureAll('RUNTIME');
 
 // A restart need not drain connections here, and a developer does not want to wait for it.
 const AT_ONCE = { DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
@@ -29,6 +29,6 @@ for (const folder of ['src', 'examples', 'babel-plugins'].filter((name) =>
   existsSync(path.join(root, name)),
 )) {
   watch(path.join(root, folder), { recursive: true }, () => {
-    building = building.then(ensureBuilt).catch((error) => console.error(error.message));
+    building = building.then(() => ensureBuilt('RUNTIME')).catch((error) => console.error(error.message));
   });
 }

@@ -28,15 +28,16 @@ export function ensureInstalled() {
   writeFileSync(STAMP, wanted);
 }
 
-export async function ensureBuilt() {
-  const { build } = await import('./build.mjs');
-  await build();
+/** @param what see build.mjs: what is not needed takes most of the time */
+export async function ensureBuilt(what = 'ALL') {
+  const { build, [what]: folders } = await import('./build.mjs');
+  await build(folders);
 }
 
-export async function ensureAll() {
+export async function ensureAll(what) {
   ensureNode();
   ensureInstalled();
-  await ensureBuilt();
+  await ensureBuilt(what);
 }
 
 /** Runs the Yarn that is committed here. Its output appears only if it fails. */

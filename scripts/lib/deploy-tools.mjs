@@ -1,4 +1,4 @@
-/** Programs that the tests of `deploy/` need besides services: found, or fetched in the version named here. */
+/** Programs that tests of what is deployed need besides services: found, or fetched in the version named here. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
@@ -8,6 +8,10 @@ import { cacheFolder } from './places.mjs';
 import { run } from './processes.mjs';
 
 const KUBERNETES_VALIDATE = '1.34.1';
+
+/** Between the oldest that `engines` allows, which tests run on, and that of the container image. */
+const NODE_22 = '22.23.3';
+
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 
 /** By name: fetches the program, and resolves to its path. Rejects with the reason why it can't be had. */
@@ -16,6 +20,7 @@ export const DEPLOY_TOOLS = {
   kubectl,
   'kubernetes-validate': kubernetesValidate,
   'image-node': imageNode,
+  'node-22': () => nodeOf(NODE_22),
 };
 
 async function nginx() {
@@ -48,10 +53,14 @@ async function kubernetesValidate() {
 
 /** The Node.js of the container image, as npm has it. */
 async function imageNode() {
-  if (process.platform !== 'linux')
-    throw new Error(`The container image is for Linux; this is ${process.platform}.`);
   const [, version] = /^FROM node:([\d.]+)/m.exec(readFileSync(path.join(root, 'Dockerfile'), 'utf8')) ?? [];
   if (version === undefined) throw new Error('Expected FROM node:<version> in the Dockerfile, found none.');
+  return nodeOf(version);
+}
+
+async function nodeOf(version) {
+  if (process.platform !== 'linux')
+    throw new Error(`Node.js is fetched for Linux; this is ${process.platform}.`);
   if (process.versions.node === version) return process.execPath;
   const folder = path.join(cacheFolder, `node-${version}`);
   await onceInCache(folder, async () => {

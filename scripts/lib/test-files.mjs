@@ -17,10 +17,11 @@ const SUITES = [
   'memory',
   'loadtest',
   'deploy',
+  'package',
   'docs',
 ];
 const WITHOUT_SERVICES = new Set(['unit', 'babel', 'simulation']);
-const WITH_DEPLOY_TOOLS = new Set(['deploy', 'docs']);
+const WITH_DEPLOY_TOOLS = new Set(['deploy', 'package', 'docs']);
 
 /**
  * @param {string[]} selection suites, folders or files: `unit`, `test/unit/hub`, `test/unit/config.test.ts`; none: all

@@ -3,7 +3,7 @@
  * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
  */
 
-type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node';
+type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node' | 'node-22';
 
 export type Need =
   'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool;
@@ -17,6 +17,7 @@ const VARIABLES: Partial<Record<Need, string>> = {
   kubectl: 'KUBECTL',
   'kubernetes-validate': 'KUBERNETES_VALIDATE',
   'image-node': 'IMAGE_NODE',
+  'node-22': 'NODE_22',
 };
 
 /**

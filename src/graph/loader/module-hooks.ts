@@ -3,6 +3,7 @@
  * they are not registered for a graph without code.
  */
 import { existsSync, realpathSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileTypeScript } from './babel.ts';
@@ -38,13 +39,11 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
 };
 
 export const load: LoadHook = async (url, context, nextLoad) => {
-  if (!isGraphCode(url)) return nextLoad(url, context);
-  if (isTypeScript(url)) {
-    const source = await compileTypeScript(fileURLToPath(url), false);
-    return { format: 'module', source, shortCircuit: true };
-  }
-  // Code of a graph is an ES module, even if a package.json above the folder says otherwise.
-  return nextLoad(url, isJavaScript(url) ? { ...context, format: 'module' } : context);
+  if (!isGraphCode(url) || !(isTypeScript(url) || isJavaScript(url))) return nextLoad(url, context);
+  // An ES module, even if a package.json above the folder says otherwise. Hooks of others, as Yarn's, would ask that.
+  const file = fileURLToPath(url);
+  const source = await (isTypeScript(url) ? compileTypeScript(file, false) : readFile(file));
+  return { format: 'module', source, shortCircuit: true };
 };
 
 function isInGraph(url: string): boolean {

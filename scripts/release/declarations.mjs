@@ -1,0 +1,61 @@
+/** TypeScript declarations of what the package exports, and of no more. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../ensure.mjs';
+
+const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
+
+/** What a declaration imports. */
+const IMPORTED = /(\b(?:from|import)\s*\(?\s*)(['"])(\.[^'"]+)\2/g;
+
+/**
+ * @param entries paths of TypeScript files from the repository's root
+ * @param folder to which they are written, at the same paths
+ */
+export async function writeDeclarations(entries, folder) {
+  const all = await mkdtemp(path.join(root, '.release', 'types-'));
+  try {
+    await compile(entries, all);
+    const written = new Set();
+    const pending = entries.map(declarationOf);
+    for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+      if (written.has(file)) continue;
+      written.add(file);
+      const text = await readFile(path.join(all, file), 'utf8');
+      for (const [, , , imported] of text.matchAll(IMPORTED)) {
+        pending.push(declarationOf(path.join(path.dirname(file), imported)));
+      }
+      const target = path.join(folder, file);
+      await mkdir(path.dirname(target), { recursive: true });
+      // tsc leaves the endings as they are, and others do not find a .ts then.
+      await writeFile(
+        target,
+        text.replace(
+          IMPORTED,
+          (_, before, quote, name) => before + quote + name.replace(/\.ts$/, '.js') + quote,
+        ),
+      );
+    }
+  } finally {
+    await rm(all, { recursive: true });
+  }
+}
+
+const declarationOf = (file) => file.replace(/\.ts$/, '.d.ts');
+
+async function compile(entries, outDir) {
+  const config = path.join(outDir, 'tsconfig.json');
+  const compilerOptions = { outDir, rootDir: root, noEmit: false };
+  const files = entries.map((entry) => path.join(root, entry));
+  await writeFile(
+    config,
+    JSON.stringify({ extends: path.join(root, 'tsconfig.json'), compilerOptions, files, include: [] }),
+  );
+  try {
+    await promisify(execFile)(process.execPath, [TSC, '-p', config], { cwd: root });
+  } catch (error) {
+    throw new Error(`expected declarations, got:\n${error.stdout}`, { cause: error });
+  }
+}

@@ -1,0 +1,66 @@
+/** `yarn release:pack`: what `npm install sluice` installs, as a folder and a tarball in `.release`. Prints the tarball's path. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { ensureAll, root } from '../ensure.mjs';
+
+await ensureAll('RUNTIME');
+const { writeDeclarations } = await import('./declarations.mjs');
+const { vendor, vendored } = await import('./vendor.mjs');
+
+/** Within the vendored packages. */
+const BUNDLED = ['graphql-subscriptions'];
+
+const release = path.join(root, '.release');
+const folder = path.join(release, 'package');
+await rm(folder, { recursive: true, force: true });
+await mkdir(path.join(folder, 'dist/vendor'), { recursive: true });
+
+for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE'])
+  await cp(path.join(root, name), path.join(folder, name));
+for (const name of ['src', 'babel-plugins', 'graphiql', 'examples/auction']) {
+  // The sources are not there, so source maps would lead nowhere.
+  const filter = (file) => !file.endsWith('.map') && !file.endsWith('.d.ts');
+  await cp(path.join(root, 'dist', name), path.join(folder, 'dist', name), { recursive: true, filter });
+}
+const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+await writeDeclarations(
+  Object.values(manifest.exports).map(({ types }) => sourceOf(types)),
+  path.join(folder, 'dist'),
+);
+const vendoredImports = await vendor(path.join(folder, 'dist/vendor'), './dist/vendor');
+await writeFile(
+  path.join(folder, 'package.json'),
+  `${JSON.stringify(released(manifest, vendoredImports), undefined, 2)}\n`,
+);
+// npm writes what it packs to standard output, one line, and all else to standard error.
+const { stdout } = await promisify(execFile)('npm', ['pack', '--silent', '--pack-destination', release], {
+  cwd: folder,
+});
+console.log(path.join(release, stdout.trim()));
+
+/** './dist/src/index.d.ts' → 'src/index.ts' */
+function sourceOf(types) {
+  return types.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '.ts');
+}
+
+function released(
+  { name, version, description, license, type, engines, bin, exports, dependencies },
+  imports,
+) {
+  const isInstalled = ([dependency]) => !vendored.includes(dependency) && !BUNDLED.includes(dependency);
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    bin,
+    exports,
+    imports,
+    files: ['dist'],
+    dependencies: Object.fromEntries(Object.entries(dependencies).filter(isInstalled)),
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, and packs the tarball.
+ * Nothing leaves this machine: it prints what a person does to publish.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { root } from '../ensure.mjs';
+
+const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
+const UNRELEASED = /^## Unreleased\n+(.*?)(?=^## |(?![^]))/ms;
+
+const [version = '', ...rest] = process.argv.slice(2);
+const changelog = path.join(root, 'CHANGELOG.md');
+const manifest = path.join(root, 'package.json');
+
+const current = JSON.parse(readFileSync(manifest, 'utf8')).version;
+if (rest.length > 0 || !isNext(version)) {
+  fail(
+    `expected a version that follows ${current} (the next major, minor or patch), got '${process.argv.slice(2).join(' ')}'`,
+  );
+}
+if (git('status', '--porcelain') !== '') fail('expected a clean work tree, got changes; commit them first');
+const text = readFileSync(changelog, 'utf8');
+const notes = UNRELEASED.exec(text)?.[1]?.trim() ?? '';
+if (notes === '') fail('expected changes below "## Unreleased" in CHANGELOG.md, found none');
+
+const day = new Date().toISOString().slice(0, 10);
+writeFileSync(
+  changelog,
+  text.replace('## Unreleased\n', () => `## Unreleased\n\n## ${version} – ${day}\n`),
+);
+writeFileSync(
+  manifest,
+  readFileSync(manifest, 'utf8').replace(`"version": "${current}"`, `"version": "${version}"`),
+);
+git('commit', '--quiet', '--all', '--message', `Release ${version}`);
+const tarball = execFileSync(process.execPath, [path.join(root, 'scripts/release/pack.mjs')], {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'inherit'],
+}).trim();
+const notesFile = path.join(root, '.release', `notes-${version}.md`);
+writeFileSync(notesFile, `${notes}\n`);
+git('tag', '--annotate', `v${version}`, '--cleanup=verbatim', '--file', notesFile);
+console.log(`Release ${version} is prepared. To publish it:
+
+  git push --follow-tags
+  npm publish ${path.relative(process.cwd(), tarball)}
+
+Its notes: ${path.relative(process.cwd(), notesFile)}`);
+
+/** Of semantic versions: one number is one higher, and those behind it are 0. */
+function isNext(next) {
+  const [, major, minor, patch] = VERSION.exec(current)?.map(Number) ?? [];
+  return [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`].includes(next);
+}
+
+function git(...args) {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

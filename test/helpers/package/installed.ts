@@ -1,0 +1,79 @@
+import { execFile, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { spawnFor } from '../child-process.ts';
+import type { Scope } from '../scope.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import type { Manager } from './managers.ts';
+
+const ROOT = path.join(import.meta.dirname, '../../../..');
+
+/** The tarball that is released. @returns its path */
+export async function packed(): Promise<string> {
+  const script = path.join(ROOT, 'scripts/release/pack.mjs');
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  return stdout.trim();
+}
+
+/** A project outside the repository, in which a package manager has installed the tarball. */
+export class InstalledPackage {
+  readonly folder: string;
+  readonly #manager: Manager;
+
+  private constructor(folder: string, manager: Manager) {
+    this.folder = folder;
+    this.#manager = manager;
+  }
+
+  static async with(scope: Scope, manager: Manager, tarball: string): Promise<InstalledPackage> {
+    const folder = await temporaryFolder(scope);
+    await writeFile(path.join(folder, 'package.json'), '{"name":"shop","private":true}');
+    // To Yarn a folder with one is a project, whatever is above it.
+    if (manager.name === 'Yarn') await writeFile(path.join(folder, 'yarn.lock'), '');
+    const installed = new InstalledPackage(folder, manager);
+    await installed.exec(manager.add(tarball));
+    return installed;
+  }
+
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      const file = path.join(this.folder, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+  }
+
+  remove(name: string): Promise<void> {
+    return rm(path.join(this.folder, name), { recursive: true });
+  }
+
+  /** Runs a command to its end. Rejects, with what it has printed, unless it ends with 0. */
+  exec([file = '', ...args]: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+    return promisify(execFile)(file, args, { cwd: this.folder, env: environment({}) });
+  }
+
+  /** As `npx sluice …` or the like. */
+  sluice(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+    return this.exec([...this.#manager.run, 'sluice', ...args]);
+  }
+
+  /** Starts a command that goes on. @param command by default what runs `sluice` */
+  spawn(
+    scope: Scope,
+    args: readonly string[],
+    settings: Readonly<Record<string, string>>,
+    command: readonly string[] = [...this.#manager.run, 'sluice'],
+  ): ChildProcessWithoutNullStreams {
+    const [file = '', ...before] = command;
+    return spawnFor(scope, file, [...before, ...args], { cwd: this.folder, env: environment(settings) });
+  }
+}
+
+/** What the tests' own runner has been told. */
+const OF_RUNNER = new Set(['NODE_OPTIONS', 'KAFKA_BROKERS', 'REDIS_URL']);
+
+function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !OF_RUNNER.has(name));
+  return { ...Object.fromEntries(others), ...settings };
+}

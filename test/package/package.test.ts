@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kafkaClient } from '../helpers/kafka-client.ts';
+import { InstalledPackage, packed } from '../helpers/package/installed.ts';
+import { MANAGERS, NPM } from '../helpers/package/managers.ts';
+import { deployTool, needs, podSettings } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+
+const MAX_BYTES = 1_000_000;
+const MAX_PACKAGES = 60;
+
+const schema = (topic: string) => `
+  type Subscription {
+    order_placed(order_id: ID!): Order @event(topic: "${topic}", key: "order_id")
+  }
+`;
+const GRAPH = {
+  'graph/order.graphql': 'type Order { order_id: ID! total: Int gross: Float }',
+  'graph/graph.ts': `
+    import { defineGraph } from 'sluice';
+    import { GraphQLError } from 'graphql';
+    import { gross } from './tax.ts';
+
+    interface Order { readonly total: number }
+
+    export default defineGraph({
+      resolvers: {
+        Order: {
+          gross: ({ total }: Order): number => {
+            if (total < 0) throw new GraphQLError('no total');
+            return gross(total);
+          },
+        },
+      },
+    });
+  `,
+  'graph/tax.ts': 'export const gross = (net: number): number => net * 1.19;',
+  'graph/tax.test.ts': 'import "a package that is not there";',
+};
+const QUERY = 'subscription { order_placed(order_id: "7") { total gross } }';
+
+/** That an event which comes by HTTP gets to a subscriber, through the graph's code. */
+async function delivers(t: TestContext, child: Parameters<typeof untilListening>[0]): Promise<void> {
+  const gateway = await untilListening(child);
+  const received = new Received(graphqlClient(t, gateway.graphqlUrl), QUERY);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('orders', { orderId: 7, total: 100 });
+  await received.until(1);
+  assert.deepEqual(received.results, [{ data: { order_placed: { total: 100, gross: 119 } } }]);
+  await end(gateway);
+}
+
+/** By its own pid: a package manager that has started it may pass no signal on. */
+async function end({ child, lines }: GatewayProcess): Promise<void> {
+  const listening = lines.find(({ msg }) => msg === 'listening');
+  const exit = once(child, 'exit');
+  process.kill(Number(listening?.['pid']), 'SIGTERM');
+  await exit;
+}
+
+describe('the package', needs('image-node', 'node-22'), () => {
+  let tarball: string;
+
+  before(async () => {
+    tarball = await packed();
+  });
+
+  const install = async (t: TestContext, manager = NPM) => {
+    const installed = await InstalledPackage.with(t, manager, tarball);
+    await installed.write({ ...GRAPH, 'graph/schema.graphql': schema('orders') });
+    return installed;
+  };
+
+  it('is small, holds no sources and no tests, and brings few others', async (t) => {
+    assert.ok((await stat(tarball)).size < MAX_BYTES);
+    const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', tarball]);
+    const files = listed.trim().split('\n');
+    const endings = new Set(files.map((file) => file.replace(/^.*?((\.d)?\.\w+|\/\w+)$/, '$1')));
+    assert.deepEqual([...endings].toSorted(), [
+      '.cjs',
+      '.css',
+      '.d.ts',
+      '.graphql',
+      '.html',
+      '.js',
+      '.json',
+      '.md',
+      '/LICENSE',
+    ]);
+    const installed = await install(t);
+    const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
+    // The first is the project itself.
+    assert.ok(stdout.trim().split('\n').length - 1 <= MAX_PACKAGES, stdout);
+  });
+
+  for (const manager of MANAGERS) {
+    it(`is installed by ${manager.name}, and each of its commands runs`, async (t) => {
+      const installed = await install(t, manager);
+      assert.match((await installed.sluice('help')).stdout, /^sluice \[command\]/m);
+      assert.match((await installed.sluice('config')).stdout, /^PORT=4000$/m);
+      assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
+      const { stdout } = await installed.sluice('build', 'graph', 'built');
+      assert.deepEqual(stdout.match(/built\/\S+/g)?.toSorted(), [
+        'built/graph.js',
+        'built/order.graphql',
+        'built/schema.graphql',
+        'built/tax.js',
+      ]);
+      assert.match((await installed.sluice('dead-letters', '--help')).stdout, /^sluice dead-letters list/m);
+      for (const graph of ['graph', 'built']) {
+        await delivers(t, installed.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: graph }));
+      }
+    });
+  }
+
+  it('runs on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
+    const installed = await install(t);
+    const cli = path.join(installed.folder, 'node_modules/sluice/dist/src/cli.js');
+    for (const node of [process.execPath, deployTool('node-22'), deployTool('image-node')]) {
+      await delivers(t, installed.spawn(t, [cli], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }, [node]));
+    }
+  });
+
+  it('shows the demo where no graph is named', async (t) => {
+    const installed = await install(t);
+    const gateway = await untilListening(installed.spawn(t, [], GATEWAY_DEFAULTS));
+    const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
+    assert.match(await page.text(), /graphiql/);
+    const query = 'subscription { property_update { asking_price { formatted } } }';
+    const [result] = (await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(1)).results;
+    assert.equal(result?.errors, undefined);
+    await end(gateway);
+  });
+
+  it(
+    'consumes Kafka with the client that it carries, compressed records too, over Redis',
+    needs('kafka', 'redis'),
+    async (t) => {
+      const topic = await createTopic(t);
+      const installed = await install(t);
+      await installed.write({ 'graph/schema.graphql': schema(topic) });
+      const settings = { ...GATEWAY_DEFAULTS, ...podSettings(topic), GRAPH: 'graph' };
+      const gateway = await untilListening(installed.spawn(t, ['serve'], settings));
+      await gateway.untilReady();
+      const received = new Received(graphqlClient(t, gateway.graphqlUrl), QUERY);
+      await gateway.untilMetric('sluice_subscribers', 1);
+      const producer = kafkaClient().producer();
+      await producer.connect();
+      t.after(() => producer.disconnect());
+      for (const compression of [0, 1]) {
+        const value = JSON.stringify({ orderId: 7, total: 100 + compression });
+        await producer.send({ topic, compression, messages: [{ key: '7', value }] });
+      }
+      await received.until(2);
+      assert.deepEqual(
+        received.data,
+        [100, 101].map((total) => ({ order_placed: { total, gross: total * 1.19 } })),
+      );
+      await end(gateway);
+    },
+  );
+});
