@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Of a service `redis`, Kubernetes sets REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;
 
-/** Set by npm and yarn for every script: the folder that it was called in. */
-const OF_NPM = 'INIT_CWD';
+/** Set by npm and yarn for every script, the folder that it was called in; and by `node --watch`. */
+const OF_OTHERS = new Set(['INIT_CWD', 'WATCH_REPORT_DEPENDENCIES']);
 
 /** The nearest setting is a guess: it is named where so large a part of the name, or less, is different. */
 const GUESSABLE = 1 / 3;
@@ -60,7 +60,7 @@ export function configWarnings(env: Environment, config: Config): string[] {
   );
   const warnings = Object.keys(env)
     .filter((name) => [...prefixes].some((prefix) => name.startsWith(prefix)))
-    .filter((name) => !names.includes(name) && !KUBERNETES.test(name) && name !== OF_NPM)
+    .filter((name) => !names.includes(name) && !KUBERNETES.test(name) && !OF_OTHERS.has(name))
     .map((name) => unknownName(name, names));
   if (config.KAFKA_SASL_MECHANISM !== undefined && !config.KAFKA_TLS) {
     warnings.push('KAFKA_SASL_MECHANISM without KAFKA_TLS: others on the network can read what is sent');

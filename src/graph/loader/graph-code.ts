@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../errors.ts';
 import { isDefinition, type GraphDefinition } from '../api/define-graph.ts';
 import { startOf, type Findings, type Place } from '../diagnostic.ts';
+import { MISSING_FILE } from './missing-file.ts';
 import { LOAD, type HookData } from './module-hooks.ts';
 
 /** The default export of `graph.ts` or `graph.js`, and where its properties are defined. */
@@ -56,11 +57,10 @@ export async function loadCode(
     findings.error(startOf(file), message, 'Write export default defineGraph({ … }).');
   } catch (error) {
     const { place, message } = await explain(error, folder, file);
-    findings.error(
-      place,
-      `the code of the graph can't be loaded: ${message}`,
-      'It is run whenever the graph is loaded.',
-    );
+    const hint = message.startsWith(MISSING_FILE)
+      ? 'An import names a file as it is called, as Node.js wants it.'
+      : 'It is run whenever the graph is loaded.';
+    findings.error(place, `the code of the graph can't be loaded: ${message}`, hint);
   }
   return undefined;
 }

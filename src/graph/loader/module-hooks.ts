@@ -2,11 +2,12 @@
  * Module hooks for graph folders. Node.js runs them on a thread of their own, which it starts when they are registered;
  * they are not registered for a graph without code.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileTypeScript } from './babel.ts';
+import { missingFile } from './missing-file.ts';
 
 export interface HookData {
   /** URL of the folder, with a slash at its end. */
@@ -34,7 +35,9 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   if (parent === undefined || !isInGraph(parent)) return nextResolve(specifier, context);
   if (SHARED.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
   if (!isGraphCode(parent)) return nextResolve(specifier, context);
-  const resolved = await nextResolve(targetOf(sourceOf(specifier, parent), parent), context);
+  const target = sourceOf(specifier, parent);
+  if (isRelative(specifier) && !isFile(new URL(target, parent))) throw missingFile(specifier, parent);
+  const resolved = await nextResolve(targetOf(target, parent), context);
   return isGraphCode(resolved.url) ? { ...resolved, url: ofSameLoad(resolved.url, parent) } : resolved;
 };
 
@@ -45,6 +48,14 @@ export const load: LoadHook = async (url, context, nextLoad) => {
   const source = await (isTypeScript(url) ? compileTypeScript(file, false) : readFile(file));
   return { format: 'module', source, shortCircuit: true };
 };
+
+function isRelative(specifier: string): boolean {
+  return /^\.{1,2}\//.test(specifier);
+}
+
+function isFile(url: URL): boolean {
+  return statSync(url, { throwIfNoEntry: false })?.isFile() ?? false;
+}
 
 function isInGraph(url: string): boolean {
   return [...folders].some((folder) => url.startsWith(folder));
@@ -57,7 +68,7 @@ function isGraphCode(url: string): boolean {
 
 /** Of a link, where it leads now: Node.js would take it to lead where it has led before. */
 function targetOf(specifier: string, parent: string): string {
-  if (!/^\.{1,2}\//.test(specifier)) return specifier;
+  if (!isRelative(specifier)) return specifier;
   const url = new URL(specifier, parent);
   return existsSync(url) ? pathToFileURL(realpathSync(url)).href : specifier;
 }

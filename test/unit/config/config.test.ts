@@ -171,7 +171,13 @@ test('names like those of settings are warned of, with the nearest setting; thos
     KAFKA_SERVICE_HOST: '10.0.0.2',
   };
   assert.deepEqual(warningsOf(kubernetes), []);
-  const npm = { INIT_CWD: '/', npm_config_prefix: '/', npm_lifecycle_event: 'start', npm_package_name: 'x' };
+  const npm = {
+    WATCH_REPORT_DEPENDENCIES: '1',
+    INIT_CWD: '/',
+    npm_config_prefix: '/',
+    npm_lifecycle_event: 'start',
+    npm_package_name: 'x',
+  };
   assert.deepEqual(warningsOf(npm), []);
 });
 

@@ -158,7 +158,15 @@ describe('the code of a graph outside the repository', () => {
         1,
         /nothingLikeThat/,
       ],
-      ['graph.ts', `import './nothing.ts';\n`, 1, 1, /nothing\.ts/],
+      ['graph.ts', `import './nothing.ts';\n`, 1, 8, /got '\.\/nothing\.ts'$/],
+      ['graph.ts', `\nimport './notes/note';\n`, 2, 8, /; there is '\.\/notes\/note\.ts'$/],
+      [
+        'notes/note.ts',
+        `import '../notes';\n`,
+        1,
+        8,
+        /expected the name of a file, with its ending, got '\.\.\/notes'/,
+      ],
     ] as const;
     for (const [name, text, line, column, message] of cases) {
       const folder = await graphFolder(t, { ...FILES, [name]: text });
