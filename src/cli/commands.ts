@@ -29,6 +29,16 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'schema',
+    {
+      usage: [
+        ['schema', 'print the directives that a schema is written with, for editors and code generators'],
+        ['schema <graph>', "print a graph's schema as clients see it"],
+      ],
+      run: async (args) => (await import('./schema.ts')).schema(args),
+    },
+  ],
+  [
     'config',
     {
       usage: [

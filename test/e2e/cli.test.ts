@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
+import { buildSchema, validateSchema } from 'graphql';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
 import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
@@ -59,6 +60,23 @@ test('a reader of the output that has seen enough ends the command, without a wo
   const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
   assert.equal(code, 141);
   assert.equal(stderr, '');
+});
+
+test('schema prints the directives with which the files of a graph are a whole schema, and what its clients see', async (t) => {
+  const directives = await runCli(t, ['schema']);
+  assert.equal(directives.code, 0);
+  const written = `type Query { now: String } ${itemSchema('items')}`;
+  const folder = await graphFolder(t, { 'schema.graphql': written });
+  assert.throws(() => buildSchema(written), /Unknown directive "@event"/);
+  const whole = buildSchema(`${directives.stdout}\n${written}`);
+  assert.deepEqual(validateSchema(whole), []);
+  const shown = await runCli(t, ['schema', folder]);
+  assert.doesNotMatch(shown.stdout, /@event|EventKeys/);
+  const fields = Object.keys(buildSchema(shown.stdout).getSubscriptionType()?.getFields() ?? {});
+  assert.deepEqual(fields, ['item', 'expensive_item']);
+  const nowhere = await runCli(t, ['schema', '/no/graph']);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /expected a schema that can be read: ENOENT/);
 });
 
 test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {

@@ -104,6 +104,7 @@ describe('the package', needs('image-node', 'node-22'), () => {
     it(`is installed by ${manager.name}, and each of its commands runs`, async (t) => {
       const installed = await install(t, manager);
       assert.match((await installed.sluice('help')).stdout, /^sluice \[command\]/m);
+      assert.match((await installed.sluice('schema')).stdout, /directive @event/);
       assert.match((await installed.sluice('config')).stdout, /^PORT=4000$/m);
       assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
       const { stdout } = await installed.sluice('build', 'graph', 'built');

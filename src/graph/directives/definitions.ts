@@ -2,6 +2,7 @@ import {
   Kind,
   OperationTypeNode,
   parse,
+  print,
   Source,
   type DefinitionNode,
   type DocumentNode,
@@ -191,6 +192,14 @@ export function withGatewaySchema(document: DocumentNode): DocumentNode {
   if (!names(Kind.OBJECT_TYPE_DEFINITION)) definitions.push(...definitionsOf(sourceOf(QUERY_SDL)));
   if (explicit) definitions.push(...definitionsOf(sourceOf('extend schema { query: Query }')));
   return { ...document, definitions };
+}
+
+/** All directives of the gateway and their types, as text. */
+export function directivesSdl(): string {
+  return print({
+    kind: Kind.DOCUMENT,
+    definitions: [...definitionsOf(AUTHORS), ...definitionsOf(sourceOf(COST_SDL))],
+  });
 }
 
 /** Whether a definition is one of the gateway's that are of use only in a schema, and not for its clients. */
