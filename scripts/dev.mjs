@@ -6,11 +6,15 @@ import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
 await ensureAll('RUNTIME');
 
-// A restart need not drain connections here, and a developer does not want to wait for it.
-const AT_ONCE = { DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '0' };
-
-// Node.js watches modules, and not the schema: that is reloaded.
-const WITH_SCHEMA = { WATCH_GRAPH: 'true' };
+const DEVELOPMENT = {
+  // A restart need not drain connections here, and a developer does not want to wait for it.
+  DRAIN_DELAY_SECONDS: '0',
+  DRAIN_SECONDS: '0',
+  // Node.js watches modules, and not the schema: that is reloaded.
+  WATCH_GRAPH: 'true',
+  // The developer is the client.
+  MASK_ERRORS: 'false',
+};
 
 // Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them.
 const gateway = spawn(
@@ -22,7 +26,7 @@ const gateway = spawn(
     path.join(root, 'dist/src/cli.js'),
     ...process.argv.slice(2),
   ],
-  { stdio: 'inherit', env: { ...AT_ONCE, ...WITH_SCHEMA, ...process.env } },
+  { stdio: 'inherit', env: { ...DEVELOPMENT, ...process.env } },
 );
 gateway.once('exit', (code) => process.exit(code ?? 0));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => gateway.kill(signal));

@@ -14,7 +14,11 @@ export class SluiceError extends Error {
   }
 }
 
-/** The message of a thrown value, which may be no Error, for logs and for errors that wrap it. */
+/** The message of a thrown value, which may be no Error, for logs and for errors that wrap it. Never throws. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return 'a value whose text cannot be read';
+  }
 }

@@ -142,6 +142,11 @@ export class Metrics extends MetricsRegistry {
     'execution_timeouts_total',
     'Executions aborted after EXECUTE_TIMEOUT_MS',
   );
+  readonly resolverErrors = this.counter(
+    'resolver_errors_total',
+    'Errors of fields, once for each execution: code INTERNAL_SERVER_ERROR for faults, else that of the GraphQLError',
+    ['field', 'code'],
+  );
   readonly unsharedExecutions = this.counter(
     'unshared_executions_total',
     'Executions of an event that were needed only because viewers differ at this path',

@@ -91,6 +91,7 @@ export function hubOn(
     subscriptionField: (...asked: Parameters<Executor['subscriptionField']>) =>
       real.subscriptionField(...asked),
     execute: execute ?? ((...run: Parameters<Executor['execute']>) => real.execute(...run)),
+    failure: (...failed: Parameters<Executor['failure']>) => real.failure(...failed),
   };
   const { contexts } = contextsOver(0, graph.definition);
   const hub = benchHub({ graph, contexts, bus, executor, metrics, log, channelPrefix });

@@ -1,5 +1,4 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { messageOf } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { FairLimiter } from '../support/fair-limiter.ts';
 import { withTimeout } from '../support/with-timeout.ts';
@@ -26,6 +25,7 @@ type Subject = keyof typeof TOOK_TOO_LONG;
  * is discarded. One that is aborted before, since its clients have left, keeps its place until then: its resolvers may
  * go on, and a client that begins and leaves again and again would have any number of them run.
  *
+ * @param result never rejects
  * @param owner see FairLimiter
  * @returns never rejects
  */
@@ -37,9 +37,7 @@ export function boundedExecution(
   { limiter, metrics, timeoutMs }: ExecutionBounds,
 ): Promise<ExecutionResult> {
   limiter.take(owner);
-  const failed = (thrown: unknown): ExecutionResult =>
-    failure(`The ${subject} could not be executed`, thrown);
-  return withTimeout(result.catch(failed), timeoutMs, () => {
+  return withTimeout(result, timeoutMs, () => {
     metrics.executionTimeouts.inc();
     const error = new GraphQLError(TOOK_TOO_LONG[subject](timeoutMs), {
       extensions: { code: 'EXECUTE_TIMEOUT' },
@@ -47,9 +45,4 @@ export function boundedExecution(
     execution.abort(error);
     return { errors: [error], data: null };
   }).finally(() => limiter.release(owner));
-}
-
-/** The result of an execution for which something threw that must not. */
-export function failure(what: string, thrown: unknown): ExecutionResult {
-  return { errors: [new GraphQLError(`${what}: ${messageOf(thrown)}`)], data: null };
 }

@@ -2,13 +2,13 @@ import type { ExecutionResult } from 'graphql';
 import type { Executor } from '../executor/executor.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { Json } from '../lazy/reads.ts';
-import { boundedExecution, failure, type ExecutionBounds } from './bounded-execution.ts';
+import { boundedExecution, type ExecutionBounds } from './bounded-execution.ts';
 import type { Contexts } from './event-scope.ts';
 import type { Execution } from './execution.ts';
 import { PendingQuery } from './pending-query.ts';
 
 export interface QueryServices extends ExecutionBounds {
-  readonly executor: Pick<Executor, 'execute'>;
+  readonly executor: Pick<Executor, 'execute' | 'failure'>;
   readonly contexts: Pick<Contexts, 'queryExecution'>;
 }
 
@@ -75,7 +75,7 @@ export class Queries {
     try {
       execution = contexts.queryExecution(viewer);
     } catch (error) {
-      pending.settle(failure("The context can't be made", error));
+      pending.settle(executor.failure(operation, error));
       return;
     }
     const result = executor.execute(operation, undefined, execution.context, variables);
@@ -84,7 +84,8 @@ export class Queries {
       return;
     }
     pending.untilThen(() => execution.abort(new Error('the client has left')));
-    void boundedExecution(result, execution, owner, 'operation', this.#services).then((settled) =>
+    const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
+    void boundedExecution(safe, execution, owner, 'operation', this.#services).then((settled) =>
       pending.settle(settled),
     );
   }

@@ -7,6 +7,7 @@ import { interpret } from './interpret.ts';
 import type { CompiledRun } from './jit-schema.ts';
 import { JitState, type Specialization } from './jit-state.ts';
 import type { Operation } from './operation.ts';
+import type { ResultErrors } from './result-errors.ts';
 import { Rate } from '../support/rate.ts';
 import { coerceVariables, type Variables } from './variables.ts';
 
@@ -39,6 +40,7 @@ interface CoercedVariables {
 export class AdaptiveJit {
   readonly counts = { compiled: 0, refused: 0, fallback: 0 };
   readonly #schema: GraphQLSchema;
+  readonly #errors: ResultErrors;
   readonly #log: Log;
   readonly #compiler: Compiler;
   readonly #states = new WeakMap<Operation, JitState>();
@@ -53,9 +55,10 @@ export class AdaptiveJit {
    * @param maxFields number of fields for which code is kept, over all operations; about 1.2 KB each
    * @param now a monotonic clock
    */
-  constructor(schema: GraphQLSchema, maxFields: number, log: Log, now: () => number) {
+  constructor(schema: GraphQLSchema, errors: ResultErrors, maxFields: number, log: Log, now: () => number) {
     this.#rate = new Rate(FIELDS_PER_SECOND, now);
     this.#schema = schema;
+    this.#errors = errors;
     this.#log = log;
     this.#compiler = new Compiler(schema);
     this.#compiled = new LRUCache({
@@ -82,7 +85,7 @@ export class AdaptiveJit {
     const variables = state.interpretOnly ? undefined : this.#coerce(operation, raw);
     const compiled = variables && this.#compiledFor(operation, state, variables);
     if (variables === undefined || compiled === undefined) {
-      return interpret(this.#schema, operation, rootValue, context, raw);
+      return interpret(this.#schema, this.#errors, operation, rootValue, context, raw);
     }
 
     state.countCompiledRun();
@@ -92,14 +95,27 @@ export class AdaptiveJit {
       if (!(result instanceof Promise)) {
         return result.errors
           ? this.#fallBack(operation, state, rootValue, run, raw)
-          : withRefusals(result, run);
+          : this.#withRefusals(operation, result, run);
       }
       const fallBack = (): MaybePromise<ExecutionResult> =>
         this.#fallBack(operation, state, rootValue, run, raw);
-      return result.then((settled) => (settled.errors ? fallBack() : withRefusals(settled, run)), fallBack);
+      return result.then(
+        (settled) => (settled.errors ? fallBack() : this.#withRefusals(operation, settled, run)),
+        fallBack,
+      );
     } catch {
       return this.#fallBack(operation, state, rootValue, run, raw);
     }
+  }
+
+  /** A result of compiled code with the errors that graphql-js gives, in another order, for fields that the viewer may not use. */
+  #withRefusals(
+    operation: Operation,
+    result: ExecutionResult,
+    { refusals, context }: CompiledRun,
+  ): ExecutionResult {
+    if (refusals === undefined) return result;
+    return this.#errors.presented(operation, { errors: refusals, ...result }, context);
   }
 
   #fallBack(
@@ -112,7 +128,7 @@ export class AdaptiveJit {
     this.counts.fallback++;
     // A viewer who may not use a field must not make the operation slower for those who may.
     if (refusals === undefined) state.countFallback();
-    return interpret(this.#schema, operation, rootValue, context, raw);
+    return interpret(this.#schema, this.#errors, operation, rootValue, context, raw);
   }
 
   #stateOf(operation: Operation): JitState {
@@ -161,11 +177,6 @@ export class AdaptiveJit {
       return undefined;
     }
   }
-}
-
-/** A result of compiled code with the errors that graphql-js gives, in another order, for fields that the viewer may not use. */
-function withRefusals(result: ExecutionResult, { refusals }: CompiledRun): ExecutionResult {
-  return refusals === undefined ? result : { errors: refusals, ...result };
 }
 
 /**

@@ -7,6 +7,7 @@ import { Documents } from './documents.ts';
 import { isPromise } from './guard.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
+import { ResultErrors, type ResultErrorsOptions } from './result-errors.ts';
 import { selectedTypes } from './selected-types.ts';
 import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
 import { withoutSuggestions } from './suggestions.ts';
@@ -40,7 +41,15 @@ export interface ExecutorOptions {
    */
   readonly suggestions?: boolean;
   /**
-   * A monotonic clock, which limits how much is compiled in a second.
+   * Whether clients get `Internal server error` in place of the message of what the graph has not thrown for them.
+   *
+   * @default true
+   */
+  readonly maskErrors?: boolean;
+  /** Told of the errors of each execution; see ResultErrors. */
+  readonly failed?: ResultErrorsOptions['failed'];
+  /**
+   * A monotonic clock in ms, which limits how much is compiled and logged in a second.
    *
    * @default performance.now
    */
@@ -55,6 +64,7 @@ export class Executor {
   readonly #schema: GraphQLSchema;
   readonly #documents: Documents;
   readonly #jit: AdaptiveJit;
+  readonly #errors: ResultErrors;
   readonly #costs: CostCheck;
   readonly #refused: (code: CostCode) => void;
   readonly #suggestions: boolean;
@@ -63,6 +73,8 @@ export class Executor {
     const {
       cacheCharacters = 1_000_000,
       maxCompiledFields = 50_000,
+      maskErrors: mask = true,
+      failed = () => undefined,
       now = () => performance.now(),
     } = options;
     this.#schema = schema;
@@ -70,7 +82,8 @@ export class Executor {
     this.#costs = new CostCheck(schema, { ...DEFAULT_COST_LIMITS, ...limits });
     this.#refused = refused ?? (() => undefined);
     this.#documents = new Documents(schema, { entries: cacheSize, characters: cacheCharacters }, this.#costs);
-    this.#jit = new AdaptiveJit(schema, maxCompiledFields, log, now);
+    this.#errors = new ResultErrors({ schema, mask, failed, log, now });
+    this.#jit = new AdaptiveJit(schema, this.#errors, maxCompiledFields, log, now);
   }
 
   /** How often the compiler compiled and refused an operation, and how often compiled code fell back to graphql-js. */
@@ -138,7 +151,8 @@ export class Executor {
 
   /**
    * Executes a query, a mutation, or a subscription's selection for one event. Synchronous unless a resolver is
-   * asynchronous. After an error, resolvers of queries and subscriptions may be called a second time.
+   * asynchronous. After an error, resolvers of queries and subscriptions may be called a second time. Errors are counted
+   * and logged, and as clients are to get them.
    *
    * @param rootValue for a subscription: the event
    * @param contextValue `ctx` of resolvers
@@ -152,11 +166,20 @@ export class Executor {
   ): ExecutionResult | Promise<ExecutionResult> {
     const result =
       operation.kind === 'mutation'
-        ? interpret(this.#schema, operation, rootValue, contextValue, variables)
+        ? interpret(this.#schema, this.#errors, operation, rootValue, contextValue, variables)
         : this.#jit.execute(operation, rootValue, contextValue, variables);
     // Errors of variables are found before anything is asynchronous; a subscription's were found when it began.
     if (this.#suggestions || isPromise(result) || 'data' in result) return result;
     return { ...result, errors: this.#shown(result.errors ?? []) };
+  }
+
+  /**
+   * The result of an operation whose execution could not begin, or end: its error is treated like that of a resolver.
+   *
+   * @param thrown by the graph's `context`
+   */
+  failure(operation: Operation, thrown: unknown): ExecutionResult {
+    return this.#errors.failure(operation, thrown);
   }
 
   #shown(errors: readonly GraphQLError[]): readonly GraphQLError[] {

@@ -1,8 +1,7 @@
-import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { messageOf } from '../errors.ts';
-import { withFrozenHints } from './frozen-hint.ts';
+import { execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { isPromise } from './guard.ts';
 import type { Operation } from './operation.ts';
+import type { ResultErrors } from './result-errors.ts';
 import type { Variables } from './variables.ts';
 
 /**
@@ -13,20 +12,22 @@ import type { Variables } from './variables.ts';
  */
 export function interpret(
   schema: GraphQLSchema,
-  { document, name }: Operation,
+  errors: ResultErrors,
+  operation: Operation,
   rootValue: unknown,
   contextValue: unknown,
   variableValues: Variables,
 ): ExecutionResult | Promise<ExecutionResult> {
+  const { document, name } = operation;
   try {
     const operationName = name ?? null;
     const result = execute({ schema, document, operationName, rootValue, contextValue, variableValues });
-    return isPromise(result) ? result.then(withFrozenHints, failed) : withFrozenHints(result);
+    if (!isPromise(result)) return errors.presented(operation, result, contextValue);
+    return result.then(
+      (settled) => errors.presented(operation, settled, contextValue),
+      (thrown: unknown) => errors.failure(operation, thrown),
+    );
   } catch (thrown) {
-    return failed(thrown);
+    return errors.failure(operation, thrown);
   }
-}
-
-function failed(thrown: unknown): ExecutionResult {
-  return { errors: [new GraphQLError(`The operation can't be executed: ${messageOf(thrown)}`)] };
 }

@@ -6,8 +6,11 @@ import { Contexts } from '../context/event-scope.ts';
 import { Queries } from '../context/queries.ts';
 import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
 import { Executor } from '../executor/executor.ts';
+import { fieldsWithCode } from '../executor/field-names.ts';
 import { OperationAdmission } from '../executor/operation-admission.ts';
+import { INTERNAL_CODE } from '../executor/result-errors.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
+import { BoundedLabels } from '../support/bounded-labels.ts';
 import { systemClock } from '../support/clock.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { Basics } from './basics.ts';
@@ -29,6 +32,8 @@ export class GraphMaker {
   /** Of all executions, of this graph and of those before. */
   readonly bounds: ExecutionBounds;
   readonly #basics: Basics;
+  /** Codes of errors, which authors of graphs choose. */
+  readonly #codes = new BoundedLabels();
 
   constructor(basics: Basics) {
     const { config, metrics } = basics;
@@ -55,7 +60,10 @@ export class GraphMaker {
       suggestions: config.INTROSPECTION === 'true',
       limits: costLimits(config),
       refused: (code) => metrics.refusedOperations.inc({ code }),
-      log,
+      maskErrors: config.MASK_ERRORS,
+      failed: (field, code, count) =>
+        metrics.resolverErrors.inc({ field, code: this.#codes.of(code) }, count),
+      log: log.child({ part: 'executor' }),
     });
     const admission = new OperationAdmission({
       executor,
@@ -71,6 +79,7 @@ export class GraphMaker {
     };
     // Last: what throws behind it would leave connections open.
     const backends = new Backends(definition.backends ?? {}, services, before?.backends);
+    for (const field of fieldsWithCode(schema)) metrics.resolverErrors.inc({ field, code: INTERNAL_CODE }, 0);
     const contexts = new Contexts(definition, backends, Date.now, hasAuth);
     return {
       graph,

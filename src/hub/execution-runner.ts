@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { boundedExecution, failure, type ExecutionBounds } from '../context/bounded-execution.ts';
+import { boundedExecution, type ExecutionBounds } from '../context/bounded-execution.ts';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Execution } from '../context/execution.ts';
 import type { Executor } from '../executor/executor.ts';
@@ -9,7 +9,7 @@ import type { SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
 export interface ExecutionServices extends ExecutionBounds {
-  readonly executor: Pick<Executor, 'execute'>;
+  readonly executor: Pick<Executor, 'execute' | 'failure'>;
   readonly budget: WorkBudget;
   /** ms, of a monotonic clock. */
   readonly now?: () => number;
@@ -91,8 +91,13 @@ export class ExecutionRunner {
     metrics.executions.inc();
     budget.spend(UNITS.execution);
     this.#count += 1;
-    const execution = executionIn(scope, viewer, reads);
-    if (!('context' in execution)) return execution;
+    let execution: Execution;
+    try {
+      execution = scope.execution(viewer, reads);
+    } catch (error) {
+      // A graph's own `context` may throw: that is an error for the subscribers that the event is executed for.
+      return executor.failure(operation, error);
+    }
     const began = this.#now();
     const result = executor.execute(operation, event, execution.context, variables);
     const took = this.#now() - began;
@@ -102,18 +107,7 @@ export class ExecutionRunner {
       return result;
     }
     this.#synchronous = false;
-    return new RunningExecution(
-      boundedExecution(result, execution, owner, 'event', this.#services),
-      execution,
-    );
-  }
-}
-
-/** A graph's own `context` may throw: that is an error for the subscribers that the event is executed for. */
-function executionIn(scope: EventScope, viewer: Json, reads: ReadSet): Execution | ExecutionResult {
-  try {
-    return scope.execution(viewer, reads);
-  } catch (error) {
-    return failure("The context can't be made", error);
+    const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
+    return new RunningExecution(boundedExecution(safe, execution, owner, 'event', this.#services), execution);
   }
 }

@@ -92,7 +92,7 @@ describe('an executor under abuse', () => {
   beforeEach(() => {
     // Limits of cost are out of the way of what runs: bombs.test.ts is about them.
     const limits = { depth: 1_000, aliases: 1_000 };
-    executor = new Executor({ schema, cacheSize: 10, log: createLog('silent'), limits });
+    executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent'), limits });
   });
 
   afterEach(() => {

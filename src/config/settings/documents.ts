@@ -1,6 +1,6 @@
 import { choice, flag, optionalText, type Setting } from '../types.ts';
 
-/** Which documents clients may send, and who may read the schema. */
+/** Which documents clients may send, who may read the schema, and what they read of errors. */
 export const DOCUMENTS_SETTINGS = {
   PERSISTED_DOCUMENTS: optionalText({
     default: undefined,
@@ -13,5 +13,9 @@ export const DOCUMENTS_SETTINGS = {
   INTROSPECTION: choice(['true', 'false', 'viewers'], {
     default: 'true',
     help: 'Who may read the schema (`__schema`, `__type`): all clients, none, or viewers of whom something is known, as `authenticate` has returned an object that is not empty. Unless it is `true`, errors suggest no names.',
+  }),
+  MASK_ERRORS: flag({
+    default: true,
+    help: 'What a graph throws is `Internal server error` for clients unless it is a `GraphQLError`: the message is in the log. `false`: clients read the message too.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  GraphQLError,
   GraphQLScalarType,
   isAbstractType,
   isEnumType,
@@ -48,13 +49,29 @@ function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {
   // graphql-js derives the functions that are left out from the others.
   const complete = new GraphQLScalarType({
     name: type.name,
-    ...(serialize && { serialize: (value: unknown) => serialize.call(code, value) }),
+    ...(serialize && { serialize: (value: unknown) => serialized(code, serialize, value) }),
     ...(parseValue && { parseValue: (value: unknown) => parseValue.call(code, value) }),
     ...(parseLiteral && { parseLiteral: parseLiteral.bind(code) }),
   });
   type.serialize = complete.serialize;
   type.parseValue = complete.parseValue;
   type.parseLiteral = complete.parseLiteral;
+}
+
+/**
+ * A GraphQLError is for clients. Scalars throw it by custom, of graphql-js and of libraries alike, with the value in its
+ * message: content of an event.
+ */
+function serialized(
+  code: ScalarCode,
+  serialize: NonNullable<ScalarCode['serialize']>,
+  value: unknown,
+): unknown {
+  try {
+    return serialize.call(code, value);
+  } catch (error) {
+    throw error instanceof GraphQLError ? new TypeError(error.message, { cause: error }) : error;
+  }
 }
 
 /** Must run before the first serialization, at which graphql-js builds its table from values to names. */

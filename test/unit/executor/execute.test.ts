@@ -75,13 +75,13 @@ describe('execute', () => {
       if (fails) throw new Error('no title');
       return 'a title';
     });
-    const executor = executorFor(schema);
+    const executor = executorFor(schema, { maskErrors: false });
     const operation = prepared(executor, 'subscription { event { id title } }');
     const run = (): string => JSON.stringify(executor.execute(operation, EVENT, {}, {}));
     for (let index = 0; index < RUNS; index++) run();
     fails = true;
     const expected =
-      '{"errors":[{"message":"no title","path":["event","title"]}],"data":{"event":{"id":"1","title":null}}}';
+      '{"errors":[{"message":"no title","path":["event","title"],"extensions":{"code":"INTERNAL_SERVER_ERROR"}}],"data":{"event":{"id":"1","title":null}}}';
     for (let index = 0; index < 30; index++) assert.equal(run(), expected);
     assert.equal(executor.counts.fallback, 11);
     calls = 0;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { buildSchema, GraphQLError, type GraphQLSchema } from 'graphql';
+import { buildSchema, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { Executor, type ExecutorOptions } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
+import { ResultErrors } from '../../../src/executor/result-errors.ts';
 import { createLog } from '../../../src/log.ts';
 
 export const SDL = `
@@ -31,4 +32,15 @@ export function refused(executor: Executor, query: string, name?: string | null)
   assert.ok(errors.length > 0, 'expected at least one error');
   assert.ok(errors.every((error) => error instanceof GraphQLError));
   return errors;
+}
+
+/** What an executor that masks nothing makes of a result of graphql-js. */
+export function unmasked(
+  schema: GraphQLSchema,
+  operation: Operation,
+  result: ExecutionResult,
+): ExecutionResult {
+  const log = createLog('silent');
+  const errors = new ResultErrors({ schema, mask: false, failed: () => undefined, log, now: () => 0 });
+  return errors.presented(operation, result, undefined);
 }

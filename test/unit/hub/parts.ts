@@ -160,6 +160,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
       execute: (_operation, event, context, variables) =>
         options.execute?.(event as never, variables, context as GraphContext) ??
         ({ data: event } as ExecutionResult),
+      failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
     },
     budget: new Flusher(Date.now, () => undefined),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.

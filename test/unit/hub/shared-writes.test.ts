@@ -55,7 +55,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
   freezeSchema(schema);
   const log = createLog('silent');
   const metrics = new Metrics();
-  const executor = new Executor({ schema, cacheSize: 10, log });
+  const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log });
   const operation = executor.prepare(QUERY);
   assert.ok(operation instanceof Operation, JSON.stringify(operation));
   const plan = planSubscription(

@@ -34,6 +34,7 @@ function start(t: TestContext) {
         executor: {
           subscriptionField: () => assert.fail('no subscription begins'),
           execute: (_operation, event) => ({ data: { n: (event as { readonly n: number }).n + more } }),
+          failure: () => assert.fail('no execution fails'),
         },
       };
       parts.hub.replaceGraph(next, (plan) => ({ ...plan, operation: { ...plan.operation }, filter }));

@@ -98,7 +98,11 @@ test('where the graph is replaced by one without the field, what was held is del
   for (const n of upTo(8)) publish(`k${n}`);
   const graph = { bindings: new Map(), hasResolvers: false };
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  const executor = { subscriptionField: () => assert.fail(), execute: () => assert.fail() };
+  const executor = {
+    subscriptionField: () => assert.fail(),
+    execute: () => assert.fail(),
+    failure: () => assert.fail(),
+  };
   const { isDone } = hub.replaceGraph({ graph, contexts, executor }, () => new GraphQLError('it is gone'));
   assert.equal(subscriber.ended, undefined);
   assert.equal(isDone(), false);

@@ -1,0 +1,149 @@
+import { GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { messageOf } from '../errors.ts';
+import type { GraphContext } from '../graph/api/context.ts';
+import type { Log } from '../log.ts';
+import { judge } from './fault.ts';
+import { FaultLog, type Fault } from './fault-log.ts';
+import { FieldNames } from './field-names.ts';
+import { frozenHint } from './frozen-hint.ts';
+import type { Operation } from './operation.ts';
+
+/** `extensions.code` of what a graph has not thrown for its clients. */
+export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
+const INTERNAL_MESSAGE = 'Internal server error';
+
+/** A list of an event may have any number of items, and an error takes more bytes than the null of its item. */
+const MAX_ERRORS = 1_000;
+
+export interface ResultErrorsOptions {
+  readonly schema: GraphQLSchema;
+  /** Whether clients get a message without internals in place of that of a fault. */
+  readonly mask: boolean;
+  /**
+   * Called once for each execution, field and code.
+   *
+   * @param field `Type.field`
+   * @param code `extensions.code`, INTERNAL_SERVER_ERROR for a fault; the graph's author chooses it
+   */
+  readonly failed: (field: string, code: string, count: number) => void;
+  readonly log: Log;
+  /** ms, of a monotonic clock. */
+  readonly now: () => number;
+}
+
+type Path = GraphQLError['path'];
+
+/** Errors of one execution that have field and code in common. */
+interface Tally {
+  readonly field: string;
+  readonly code: string;
+  count: number;
+  /** The first of them, if they are faults. */
+  readonly fault: Pick<Fault, 'path' | 'thrown'> | undefined;
+}
+
+/**
+ * What becomes of the errors of an execution: they are counted, faults are logged, and clients get what is for them.
+ * GraphQLErrors that the graph has thrown are for clients; everything else is a fault.
+ */
+export class ResultErrors {
+  readonly #names: FieldNames;
+  readonly #log: FaultLog;
+  readonly #mask: boolean;
+  readonly #failed: ResultErrorsOptions['failed'];
+
+  constructor({ schema, mask, failed, log, now }: ResultErrorsOptions) {
+    this.#names = new FieldNames(schema);
+    this.#log = new FaultLog(log, now);
+    this.#mask = mask;
+    this.#failed = failed;
+  }
+
+  /**
+   * Never throws. Errors of a request whose execution has not begun, which has no data, are the client's own.
+   *
+   * @param context of the execution: no client waits for the result of one that was aborted, and its errors are no faults
+   */
+  presented(operation: Operation, result: ExecutionResult, context: unknown): ExecutionResult {
+    const { errors } = result;
+    if (errors === undefined || !('data' in result)) return result;
+    const shown: GraphQLError[] = [];
+    const tallies = new Map<string, Tally>();
+    // A hostile graph may have anything thrown, which graphql-js then reports as it is.
+    for (const error of errors as readonly unknown[]) {
+      const judgement = judge(error);
+      const path = pathOf(error);
+      const isFault = 'fault' in judgement;
+      const field = this.#names.of(operation, nodeOf(error));
+      const code = isFault ? INTERNAL_CODE : judgement.code;
+      const key = `${field} ${code}`;
+      const tally = tallies.get(key);
+      if (tally !== undefined) tally.count += 1;
+      else {
+        const fault = isFault ? { path, thrown: judgement.fault } : undefined;
+        tallies.set(key, { field, code, count: 1, fault });
+      }
+      if (shown.length < MAX_ERRORS) shown.push(isFault ? this.#shown(error, path) : (error as GraphQLError));
+    }
+    if (errors.length > MAX_ERRORS) shown.push(leftOut(errors.length - MAX_ERRORS));
+    if (!isAborted(context)) this.#report(operation, tallies.values());
+    return { ...result, errors: shown };
+  }
+
+  /** The result of an execution that has none, since something threw that is no field. Never throws. */
+  failure(operation: Operation, thrown: unknown): ExecutionResult {
+    return this.presented(operation, { errors: [thrown as GraphQLError], data: null }, undefined);
+  }
+
+  #report(operation: Operation, tallies: Iterable<Tally>): void {
+    for (const { field, code, count, fault } of tallies) {
+      this.#failed(field, code, count);
+      if (fault !== undefined) this.#log.add(operation.name, { field, errors: count, ...fault });
+    }
+  }
+
+  /** Without anything of the original but, for a developer, its message. */
+  #shown(error: unknown, path: Path): GraphQLError {
+    const message = this.#mask ? INTERNAL_MESSAGE : withHint(error);
+    return new GraphQLError(message, { path: path ?? null, extensions: { code: INTERNAL_CODE } });
+  }
+}
+
+function withHint(error: unknown): string {
+  const hint = frozenHint(error);
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
+}
+
+function leftOut(count: number): GraphQLError {
+  return new GraphQLError(`${count} more errors are left out: a result has at most ${MAX_ERRORS}.`, {
+    extensions: { code: 'ERRORS_LEFT_OUT', leftOut: count },
+  });
+}
+
+/** Undefined for what is no path of a result: an error of the graph's own may have a property of this name. */
+function pathOf(error: unknown): Path {
+  try {
+    if (!(error instanceof GraphQLError) || !Array.isArray(error.path)) return undefined;
+    return error.path.every((key) => typeof key === 'string' || typeof key === 'number')
+      ? error.path
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nodeOf(error: unknown): unknown {
+  try {
+    return error instanceof GraphQLError ? error.nodes?.[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAborted(context: unknown): boolean {
+  try {
+    return (context as Partial<GraphContext> | null | undefined)?.signal?.aborted === true;
+  } catch {
+    return false;
+  }
+}
