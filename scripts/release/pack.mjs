@@ -10,7 +10,7 @@ const { writeDeclarations } = await import('./declarations.mjs');
 const { vendor, vendored } = await import('./vendor.mjs');
 
 /** Within the vendored packages. */
-const BUNDLED = ['graphql-subscriptions'];
+const BUNDLED = new Set(['graphql-subscriptions']);
 
 const release = path.join(root, '.release');
 const folder = path.join(release, 'package');
@@ -49,7 +49,7 @@ function released(
   { name, version, description, license, type, engines, bin, exports, dependencies },
   imports,
 ) {
-  const isInstalled = ([dependency]) => !vendored.includes(dependency) && !BUNDLED.includes(dependency);
+  const isInstalled = ([dependency]) => !vendored.includes(dependency) && !BUNDLED.has(dependency);
   return {
     name,
     version,
