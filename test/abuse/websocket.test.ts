@@ -33,7 +33,22 @@ async function bystander(t: TestContext, gateway: GatewayProcess) {
 const CLOSES: [string, number, (socket: RawSocket) => void][] = [
   ['text that is not JSON', 4400, (socket) => socket.send('{')],
   ['JSON that is no object', 4400, (socket) => socket.send('"ping"')],
-  ['a binary frame', 4400, (socket) => socket.webSocket.send(Buffer.from('{"type":"ping"}'))],
+  ['a binary frame that is not JSON', 4400, (socket) => socket.webSocket.send(Buffer.from('{'))],
+  [
+    'a binary frame that is no text',
+    1007,
+    (socket) => socket.webSocket.send(Buffer.from([0x22, 0xff, 0x22])),
+  ],
+  [
+    'a text frame that is no text',
+    1007,
+    (socket) => socket.webSocket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false }),
+  ],
+  [
+    'more bytes than one message may have, in a binary frame',
+    1009,
+    (socket) => socket.webSocket.send(Buffer.alloc(70_000, ' ')),
+  ],
   ['a type that the protocol does not have', 4400, (socket) => socket.send({ type: 'hello' })],
   ['a type that only servers send', 4400, (socket) => socket.send({ type: 'next', id: '1', payload: {} })],
   ['a subscribe without a query', 4400, (socket) => socket.send({ type: 'subscribe', id: '1', payload: {} })],
@@ -135,6 +150,16 @@ test('a document that makes the gateway throw is an error for its id, and the ot
   await gateway.postEvent('items', { id: 1, n: 5 });
   const next = await socket.until(({ type }) => type === 'next');
   assert.deepEqual(next, { id: 'good', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
+});
+
+test('messages in binary frames are as good as in text frames', async (t) => {
+  const gateway = await embedded();
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.webSocket.send(Buffer.from(JSON.stringify(subscribeMessage('1', ITEM))));
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('items', { id: 1, n: 5 });
+  const next = await socket.until(({ type }) => type === 'next');
+  assert.deepEqual(next, { id: '1', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
 });
 
 test('a client that uses an id again before its last subscription has settled is closed, and nothing leaks', async (t) => {

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { RawData } from 'ws';
 import { isNestedDeeper } from '../../support/json-nesting.ts';
+import { DISCONNECTS, type Disconnect } from './disconnect.ts';
 
 /** A message of graphql-transport-ws, as far as it has been looked at: an object with a type that clients send. */
 export type ClientMessage = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -10,16 +12,22 @@ const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 
 /** What is nested deeper overflows the stack where it is written again: in the pong to a ping, say. */
 const MAX_NESTING = 500;
 
-/** @returns undefined for anything else */
-export function parseClientMessage(data: RawData, isBinary: boolean): ClientMessage | undefined {
+/**
+ * A binary frame is as good as a text frame if it holds text, as for the server of graphql-ws.
+ *
+ * @returns for anything else, why the connection is to be closed
+ */
+export function parseClientMessage(data: RawData, isBinary: boolean): ClientMessage | Disconnect {
   // `ws` hands over one Buffer unless told otherwise.
   const bytes = data as Buffer;
-  if (isBinary || isNestedDeeper(bytes, MAX_NESTING)) return undefined;
+  // ws has checked text frames.
+  if (isBinary && !isUtf8(bytes)) return DISCONNECTS.notText;
+  if (isNestedDeeper(bytes, MAX_NESTING)) return DISCONNECTS.badMessage;
   try {
     const message: unknown = JSON.parse(bytes.toString());
-    return isClientMessage(message) ? message : undefined;
+    return isClientMessage(message) ? message : DISCONNECTS.badMessage;
   } catch {
-    return undefined;
+    return DISCONNECTS.badMessage;
   }
 }
 

@@ -246,8 +246,8 @@ export class Connection
   /** @returns the message's type */
   #handleMessage(data: RawData, isBinary: boolean): string {
     const message = parseClientMessage(data, isBinary);
-    if (message === undefined) {
-      this.end(DISCONNECTS.badMessage);
+    if (!('type' in message)) {
+      this.end(message);
       return '';
     }
     const { type } = message;
