@@ -162,17 +162,145 @@ test('messages in binary frames are as good as in text frames', async (t) => {
   assert.deepEqual(next, { id: '1', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
 });
 
-test('a client that uses an id again before its last subscription has settled is closed, and nothing leaks', async (t) => {
+test('a client may use an id again in the same segment in which it completes it', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.subscribe('1', ITEM);
+  socket.subscribe('1', 'subscription { item { id } }');
   await gateway.untilMetric('sluice_subscribers', 1);
-  socket.sendTogether({ type: 'complete', id: '1' }, subscribeMessage('1', ITEM));
-  assert.equal((await socket.closed).code, 4409);
-  await gateway.untilMetric('sluice_connections', 0);
-  await gateway.untilMetric('sluice_subscribers', 0);
+  for (let round = 1; round <= 3; round += 1) {
+    socket.sendTogether({ type: 'complete', id: '1' }, subscribeMessage('1', ITEM));
+    await socket.roundTrip();
+    await gateway.untilMetric('sluice_subscribers', 1);
+    await gateway.postEvent('items', { id: 1, n: round });
+    await socket.until(
+      ({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === round,
+    );
+  }
+  socket.sendTogether({ type: 'complete', id: '1' }, subscribeMessage('1', ITEM), {
+    type: 'complete',
+    id: '1',
+  });
+  await socket.roundTrip();
   await gateway.untilMetric('sluice_groups', 0);
-  await gateway.untilMetric('sluice_channels', 0);
+  const next = socket.messages.filter(({ type }) => type !== 'pong' && type !== 'connection_ack');
+  assert.deepEqual(
+    next.map(({ id, type, payload }) => [id, type, payload]),
+    [1, 2, 3].map((n) => ['1', 'next', { data: { item: { id: '1', n } } }]),
+  );
+});
+
+test('an operation gets nothing of the one that had its id before, which a slow resolver holds up', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `type Query { slow(n: Int!): Int }\ntype Mutation { release: Int }\n${itemSchema('items')}`,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      const waiting = [];
+      export default defineGraph({
+        resolvers: {
+          Query: {
+            slow: (_root, { n }) => new Promise((resolve, reject) => waiting.push(() => n < 0 ? reject(new Error('late')) : resolve(n))),
+          },
+          Mutation: { release: () => waiting.splice(0).map((release) => release()).length },
+          Item: { n: (item) => new Promise((resolve) => waiting.push(() => resolve(item.n))) },
+        },
+      });`,
+  });
+  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const [socket, other] = [
+    await connectAndInit(t, gateway.graphqlUrl),
+    await connectAndInit(t, gateway.graphqlUrl),
+  ];
+  let releases = 0;
+  /** Of how many resolvers, once there are so many. */
+  const release = async (wanted: number): Promise<void> => {
+    for (let released = 0; released < wanted;) {
+      const id = `release-${(releases += 1)}`;
+      other.subscribe(id, 'mutation { release }');
+      const { payload } = await other.until((message) => message.id === id && message.type === 'next');
+      released += (payload as { data: { release: number } }).data.release;
+    }
+  };
+  socket.subscribe('q', '{ slow(n: 1) }');
+  socket.subscribe('e', '{ slow(n: -1) }');
+  socket.subscribe('s', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.postEvent('items', { id: 1, n: 1 });
+  await socket.roundTrip();
+  socket.sendTogether(
+    { type: 'complete', id: 'q' },
+    subscribeMessage('q', '{ slow(n: 2) }'),
+    { type: 'complete', id: 'e' },
+    subscribeMessage('e', '{ slow(n: 3) }'),
+    { type: 'complete', id: 's' },
+    subscribeMessage('s', 'subscription { item { id } }'),
+  );
+  await socket.roundTrip();
+  await release(5);
+  await gateway.postEvent('items', { id: 2 });
+  await socket.until(({ id, type }) => id === 's' && type === 'next');
+  await socket.until(({ id, type }) => id === 'q' && type === 'complete');
+  await socket.until(({ id, type }) => id === 'e' && type === 'complete');
+  const of = (wanted: string): unknown[] =>
+    socket.messages.filter(({ id }) => id === wanted).map(({ type, payload }) => [type, payload]);
+  assert.deepEqual(of('q'), [
+    ['next', { data: { slow: 2 } }],
+    ['complete', undefined],
+  ]);
+  assert.deepEqual(of('e'), [
+    ['next', { data: { slow: 3 } }],
+    ['complete', undefined],
+  ]);
+  assert.deepEqual(of('s'), [['next', { data: { item: { id: '2' } } }]]);
+});
+
+test('operations of one segment are limited exactly: completed ones do not count, and no burst gets past', async (t) => {
+  const gateway = await startEmbedded(t, { MAX_OPERATIONS: '2' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const errors = (): unknown[] => socket.messages.filter(({ type }) => type === 'error').map(({ id }) => id);
+  const untilError = (wanted: string) => socket.until(({ type, id }) => type === 'error' && id === wanted);
+  socket.sendTogether(...['1', '2', '3', '4'].map((id) => subscribeMessage(id, ITEM)));
+  await untilError('4');
+  assert.deepEqual(errors(), ['3', '4']);
+  await gateway.untilMetric('sluice_subscribers', 2);
+  socket.sendTogether(
+    subscribeMessage('5', ITEM),
+    { type: 'complete', id: '1' },
+    subscribeMessage('6', ITEM),
+    { type: 'complete', id: '2' },
+    subscribeMessage('2', ITEM),
+    subscribeMessage('7', ITEM),
+  );
+  await untilError('7');
+  await socket.roundTrip();
+  assert.deepEqual(errors(), ['3', '4', '5', '7']);
+  await gateway.untilMetric('sluice_subscribers', 2);
+});
+
+test('10,000 times complete and subscribe in one segment pass no limit, and leave nothing behind', async (t) => {
+  const gateway = await startEmbedded(t, {
+    MAX_OPERATIONS: '2',
+    MESSAGES_PER_SECOND: '100000',
+    SUBSCRIBES_PER_SECOND: '100000',
+  });
+  const checkBystander = await bystander(t, gateway);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', ITEM);
+  await gateway.untilMetric('sluice_subscribers', 2);
+  const pair = [{ type: 'complete', id: '1' }, subscribeMessage('1', ITEM)];
+  socket.sendTogether(...Array.from({ length: 10_000 }, () => pair).flat());
+  // Either all are handled in turn, or more wait than may.
+  await socket.roundTrip().catch(() => undefined);
+  if (socket.webSocket.readyState === WebSocket.OPEN) await gateway.untilMetric('sluice_subscribers', 2);
+  else assert.equal((await socket.closed).code, 1008);
+  assert.deepEqual(
+    socket.messages.filter(({ type }) => type === 'error' || type === 'complete'),
+    [],
+  );
+  await checkBystander();
+  socket.webSocket.terminate();
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await gateway.untilMetric('sluice_groups', 1);
+  await gateway.untilMetric('sluice_connections', 1);
 });
 
 test('a client may use an id again once its last subscription is over', async (t) => {

@@ -7,11 +7,11 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { SessionOwner } from './sessions.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
-import { OpenOperations } from './open-operations.ts';
+import { OpenOperations, type OperationsOwner } from './open-operations.ts';
 import { RawSocket } from './raw-socket.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
-import { parseClientMessage } from './client-message.ts';
+import { parseClientMessage, type ClientMessage } from './client-message.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
 import type { Tally } from './viewers.ts';
@@ -20,7 +20,7 @@ type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
 type Payload = Readonly<Record<string, unknown>> | undefined;
 
-const INTERNAL_ERROR = { message: 'Internal server error' };
+const INTERNAL_ERROR = [{ message: 'Internal server error' }];
 
 /** How long a client that is closed for slowness has to answer the close frame. */
 const TERMINATE_AFTER_MS = 1_000;
@@ -30,7 +30,7 @@ const TERMINATE_AFTER_MS = 1_000;
  * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
  */
 export class Connection
-  implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, TurnTaker, SessionOwner
+  implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, OperationsOwner, TurnTaker, SessionOwner
 {
   readonly sendQueue: SendQueue;
   /** See `ConnectionMaxAge`. */
@@ -61,7 +61,7 @@ export class Connection
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
-    this.#open = new OpenOperations(services.pod);
+    this.#open = new OpenOperations(this, services.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
@@ -250,21 +250,22 @@ export class Connection
       this.end(message);
       return '';
     }
-    const { type } = message;
-    const id = type === 'subscribe' && typeof message['id'] === 'string' ? message['id'] : undefined;
-    if (id !== undefined && this.#open.has(id)) {
-      this.end(DISCONNECTS.idInUse);
-      return type;
-    }
-    if (id !== undefined) this.#open.begin(id);
+    if (!this.#open.receive(message)) this.end(DISCONNECTS.idInUse);
+    return message.type;
+  }
+
+  handOver(message: ClientMessage): Promise<void> | undefined {
     // graphql-ws takes parsed messages too, though its types do not say so.
-    // One function for both outcomes: a subscription holds it for as long as it lives.
-    const onEnd = (error: unknown): void => {
-      if (id !== undefined) this.#open.done(id);
-      if (error !== undefined) this.#failed(error, id);
-    };
-    this.#handle?.(withQueryText(message) as string).then(onEnd, onEnd);
-    return type;
+    return this.#handle?.(withQueryText(message) as string);
+  }
+
+  inTurn(job: () => void): void {
+    void this.#services.rate.inTurn(this, job);
+  }
+
+  /** An operation is refused: graphql-ws is yet to tell the client. */
+  refused(id: string): void {
+    this.#open.over(id);
   }
 
   onClose(code: number, reason: string): void {
@@ -276,7 +277,7 @@ export class Connection
     handshakes.delete(this);
     this.#open.end();
     if (this.#open.viewer !== undefined) viewers.leave(this.#open.viewer);
-    this.#closed(code, reason).catch((error: unknown) => this.#failed(error));
+    this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 
   #close(code: number, reason: string, label: string): void {
@@ -289,10 +290,10 @@ export class Connection
   }
 
   /** @param id of the operation that has failed, so that the others go on: its result is no JSON, say */
-  #failed(error: unknown, id?: string): void {
+  failed(error: unknown, id?: string, isOver = false): void {
     const failed = id === undefined ? 'a connection failed' : 'an operation failed';
     this.#services.log.error({ err: error }, failed);
     if (id === undefined) this.end(DISCONNECTS.failed);
-    else if (this.open) this.send(JSON.stringify({ id, type: 'error', payload: [INTERNAL_ERROR] }));
+    else if (!isOver && this.open) this.send(JSON.stringify({ id, type: 'error', payload: INTERNAL_ERROR }));
   }
 }

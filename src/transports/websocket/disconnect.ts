@@ -52,7 +52,7 @@ export const DISCONNECTS = {
   idInUse: {
     code: CloseCode.SubscriberAlreadyExists,
     label: 'id_in_use',
-    reason: 'The last subscription of this id is still ending',
+    reason: 'Subscriber for this id already exists',
     retry: false,
   },
   noInit: {

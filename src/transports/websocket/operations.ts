@@ -57,12 +57,10 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    try {
-      return this.#start(connection, id, payload);
-    } catch (error) {
-      this.#options.log.error({ err: error }, 'an operation failed before it began');
-      return [new GraphQLError('Internal server error')];
-    }
+    const begun = this.#started(connection, id, payload);
+    // At once: messages that have come with this one are handled before graphql-ws has told the client.
+    if (Array.isArray(begun)) connection.refused(id);
+    return begun;
   }
 
   /** The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. */
@@ -88,6 +86,19 @@ export class Operations {
     if (group === undefined) return;
     this.#options.hub.leave(group, subscription);
     this.#caps.ended(group.plan, connection);
+  }
+
+  #started(
+    connection: Connection,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
+    try {
+      return this.#start(connection, id, payload);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'an operation failed before it began');
+      return [new GraphQLError('Internal server error')];
+    }
   }
 
   #start(
