@@ -11,6 +11,7 @@ import { ResultErrors, type ResultErrorsOptions } from './result-errors.ts';
 import { selectedTypes } from './selected-types.ts';
 import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
 import { withoutSuggestions } from './suggestions.ts';
+import { VariableErrors } from './variable-errors.ts';
 import type { Variables } from './variables.ts';
 
 export interface ExecutorOptions {
@@ -68,6 +69,7 @@ export class Executor {
   readonly #costs: CostCheck;
   readonly #refused: (code: CostCode) => void;
   readonly #suggestions: boolean;
+  readonly #variableErrors = new VariableErrors();
 
   constructor({ schema, cacheSize, suggestions = true, log, limits, refused, ...options }: ExecutorOptions) {
     const {
@@ -141,7 +143,7 @@ export class Executor {
    */
   subscriptionField(operation: Operation, variables: Variables): SubscriptionField | readonly GraphQLError[] {
     const found = subscriptionField(this.#schema, operation, variables);
-    return 'field' in found ? found : this.#shown(found);
+    return 'field' in found ? found : this.#ofVariables(operation, found);
   }
 
   /** The types of all fields that its document selects, by which two schemas are compared for it. */
@@ -169,8 +171,12 @@ export class Executor {
         ? interpret(this.#schema, this.#errors, operation, rootValue, contextValue, variables)
         : this.#jit.execute(operation, rootValue, contextValue, variables);
     // Errors of variables are found before anything is asynchronous; a subscription's were found when it began.
-    if (this.#suggestions || isPromise(result) || 'data' in result) return result;
-    return { ...result, errors: this.#shown(result.errors ?? []) };
+    if (isPromise(result) || 'data' in result) return result;
+    return { ...result, errors: this.#ofVariables(operation, result.errors ?? []) };
+  }
+
+  #ofVariables(operation: Operation, errors: readonly GraphQLError[]): readonly GraphQLError[] {
+    return this.#shown(this.#variableErrors.located(operation, errors));
   }
 
   /**

@@ -152,6 +152,20 @@ test('a document that makes the gateway throw is an error for its id, and the ot
   assert.deepEqual(next, { id: 'good', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
 });
 
+test('an error of variables says where they are declared', async (t) => {
+  const gateway = await embedded();
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (const [id, text] of [
+    ['1', 'subscription (\n  $id: [ID!]!\n) { item(id: $id) { id } }'],
+    ['2', 'query (\n  $id: Boolean!\n) { __typename @include(if: $id) }'],
+  ] as const) {
+    socket.subscribe(id, text);
+    const { type, payload } = await socket.until((message) => message.id === id);
+    const [error] = type === 'error' ? (payload as object[]) : (payload as { errors: object[] }).errors;
+    assert.deepEqual((error as { locations?: unknown }).locations, [{ line: 2, column: 3 }]);
+  }
+});
+
 test('messages in binary frames are as good as in text frames', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
