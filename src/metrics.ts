@@ -171,7 +171,7 @@ export class Metrics extends MetricsRegistry {
   ]);
   readonly refusals = this.counter(
     'refusals_total',
-    'Connections and operations refused, by the cap that was reached',
+    'Connections, requests and operations refused, by the cap that was reached or another reason',
     ['reason'],
   );
   readonly revocations = this.counter(
@@ -262,7 +262,7 @@ export class Metrics extends MetricsRegistry {
     if (age !== undefined) this.eventAge.observe(age);
   }
 
-  /** A cap has been reached: a connection, or one operation of it, is refused. */
+  /** A connection, a request, or one operation is refused. */
   refused(reason: RefusalReason): void {
     this.refusals.inc({ reason });
   }

@@ -63,7 +63,9 @@ export class Jwks implements Keys {
     try {
       return await keys(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.#mayFetch(COOLDOWN_MS)) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // While the last fetch has failed, the key may be a new one: whether it is can't be told.
+      if (!this.#hasFailed && !this.#mayFetch(COOLDOWN_MS)) throw error;
       return (await this.#fetched(COOLDOWN_MS))(header, token);
     }
   }

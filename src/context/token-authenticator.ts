@@ -24,6 +24,8 @@ interface TokenAuthenticatorOptions {
   readonly cookie: string | undefined;
   /** Whether clients may connect without a token. */
   readonly anonymous: boolean;
+  /** Called for each client that is refused for the time being, as its token can't be verified. */
+  readonly keysUnavailable: () => void;
   /** The graph's own. */
   readonly authenticator: Authenticator;
 }
@@ -63,12 +65,14 @@ export class TokenAuthenticator {
     params: Readonly<Record<string, unknown>>,
     request: RequestHead,
   ): Promise<Identity | TokenRefusal> {
-    const { verifier, cookie, anonymous } = this.#options;
+    const { verifier, cookie, anonymous, keysUnavailable } = this.#options;
     const text = findToken(params, request, cookie);
     if (text instanceof TokenRefusal) return text;
     if (text === undefined && !anonymous) return NONE_SENT;
     const token = text === undefined ? undefined : await verifier.verify(text);
-    return token instanceof TokenRefusal ? token : this.#withViewer(params, request, token);
+    if (!(token instanceof TokenRefusal)) return this.#withViewer(params, request, token);
+    if (token.isTemporary) keysUnavailable();
+    return token;
   }
 
   /**

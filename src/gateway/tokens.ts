@@ -6,10 +6,14 @@ import { TokenVerifier } from '../auth/verifier.ts';
 import { readSettingFile } from '../config/config.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
 import { systemClock } from '../support/clock.ts';
+import { LogThrottle } from '../support/log-throttle.ts';
 import type { SessionsOptions } from '../transports/websocket/sessions.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Basics } from './basics.ts';
 import type { GraphInForce } from './graph-in-force.ts';
+
+/** Clients that are refused for the same outage are logged once in so long. */
+const LOG_PERIOD_MS = 60_000;
 
 /** @returns undefined if clients connect without tokens */
 export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
@@ -38,12 +42,14 @@ export function viewerProperties(
 }
 
 export function createTokenAuthenticator(
-  { config, log }: Basics,
+  { config, metrics, log }: Basics,
   keys: Keys,
   revocations: Revocations,
   inForce: Pick<GraphInForce, 'current'>,
 ): TokenAuthenticator {
   const { AUTH_ALGORITHMS, AUTH_SECRET } = config;
+  const authLog = log.child({ part: 'authenticate' });
+  const throttle = new LogThrottle({ lines: 1, periodMs: LOG_PERIOD_MS, now: () => performance.now() });
   const standard = AUTH_SECRET === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'];
   return new TokenAuthenticator({
     verifier: new TokenVerifier({
@@ -53,12 +59,21 @@ export function createTokenAuthenticator(
       audiences: config.AUTH_AUDIENCE,
       toleranceSeconds: config.AUTH_CLOCK_TOLERANCE_SECONDS,
       now: Date.now,
-      log: log.child({ part: 'authenticate' }),
+      log: authLog,
     }),
     revocations,
     claims: new ClaimPicker(config.AUTH_CLAIMS),
     cookie: config.AUTH_COOKIE,
     anonymous: config.AUTH_ANONYMOUS,
+    keysUnavailable: () => {
+      metrics.refused('keys_unavailable');
+      const suppressed = throttle.admit();
+      if (suppressed !== undefined)
+        authLog.warn(
+          { suppressed },
+          'a client was refused for now: the keys of AUTH_JWKS_URL are out of reach',
+        );
+    },
     get authenticator() {
       return inForce.current.authenticator;
     },

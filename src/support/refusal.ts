@@ -1,4 +1,4 @@
-/** The caps for which the gateway refuses a connection, or one operation of it: values of a metric's label. */
+/** Why the gateway refuses a connection, or one operation of it, most often for a cap: values of a metric's label. */
 export const REFUSALS = [
   'connections',
   'connections_of_address',
@@ -8,6 +8,7 @@ export const REFUSALS = [
   'handshakes',
   'proxy_header',
   'pressure',
+  'keys_unavailable',
   'operations',
   'operations_of_connection',
   'operations_of_viewer',

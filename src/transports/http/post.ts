@@ -137,7 +137,7 @@ function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionR
 
 /** The client may try again with another token, or later. */
 function refused({ reason, isTemporary }: TokenRefusal): Response {
-  if (isTemporary) return refusal(503, 'Service Unavailable', reason);
+  if (isTemporary) return refusal(503, 'Service Unavailable', reason, { 'retry-after': '2' }, 'SERVICE_UNAVAILABLE');
   return refusal(401, 'Unauthorized', reason, { 'www-authenticate': 'Bearer' });
 }
 
@@ -150,8 +150,9 @@ function refusal(
   statusText: string,
   message: string,
   headers?: Record<string, string>,
+  code?: string,
 ): Response {
-  const body = JSON.stringify({ errors: [{ message }] });
+  const body = JSON.stringify({ errors: [{ message, ...(code && { extensions: { code } }) }] });
   const contentType = { 'content-type': 'application/json; charset=utf-8' };
   return [body, { status, statusText, headers: { ...contentType, ...headers } }];
 }

@@ -43,6 +43,12 @@ export const DISCONNECTS = {
     reason: 'This pod is short of memory, and much was waiting for this socket',
     retry: true,
   },
+  keysUnavailable: {
+    code: 1013,
+    label: 'keys_unavailable',
+    reason: 'The keys that tokens are verified with are out of reach',
+    retry: true,
+  },
   badMessage: {
     code: CloseCode.BadRequest,
     label: 'bad_message',

@@ -77,7 +77,8 @@ export class Sessions<Owner extends SessionOwner> {
     const { authenticator } = this.#options;
     const identity = await authenticator.identify(params, request);
     if (identity instanceof TokenRefusal) {
-      owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });
+      const disconnect = identity.isTemporary ? DISCONNECTS.keysUnavailable : DISCONNECTS.tokenRefused;
+      owner.end({ ...disconnect, reason: identity.reason });
       return false;
     }
     if (!owner.open) return false;

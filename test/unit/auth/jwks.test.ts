@@ -134,8 +134,11 @@ test('while the server of the keys is out of reach, those that were fetched stay
   pass(300_000);
   await eventually(() => assert.equal(failures(), 1));
   assert.equal(await verify(one.token), 'one');
-  pass(10_000);
+  // Soon after an attempt that has failed, too.
   assert.equal(await verify(two.token), OUT_OF_REACH);
+  pass(10_000);
+  for (let attempt = 0; attempt < 3; attempt += 1) assert.equal(await verify(two.token), OUT_OF_REACH);
+  assert.equal(await verify(one.token), 'one');
   assert.equal(jwks.notReady(), undefined);
   server.respond = true;
   server.status = 500;

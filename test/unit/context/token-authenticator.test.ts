@@ -24,21 +24,26 @@ function setUp(
   options: { anonymous?: boolean; revoked?: boolean; token?: Token } = {},
 ) {
   const log = createLog('silent');
+  const unavailable = { times: 0 };
   const authenticator = new TokenAuthenticator({
     verifier: {
-      verify: async (text) => (text === 'bad' ? new TokenRefusal('bad token') : (options.token ?? TOKEN)),
+      verify: async (text) => {
+        if (text === 'later') return new TokenRefusal('not now', true);
+        return text === 'bad' ? new TokenRefusal('bad token') : (options.token ?? TOKEN);
+      },
     },
     revocations: { covers: () => options.revoked ?? false },
     claims: new ClaimPicker(['id=sub', 'role']),
     cookie: undefined,
     anonymous: options.anonymous ?? false,
+    keysUnavailable: () => (unavailable.times += 1),
     authenticator: new Authenticator(authenticate === undefined ? {} : { authenticate }, 1_000, log),
   });
   const viewerOf = async (params: Record<string, unknown>): Promise<unknown> => {
     const viewer = await authenticator.viewerOf(params, REQUEST);
     return viewer instanceof TokenRefusal ? viewer.reason : viewer;
   };
-  return { authenticator, viewerOf };
+  return { authenticator, viewerOf, unavailable };
 }
 
 test('without code the picked claims are the viewer, and equal viewers are one object', async () => {
@@ -93,4 +98,14 @@ test('a viewer that is revoked is told if it is the missing iat for which its to
   assert.match(reason, /^Access was revoked: .* got one without iat$/);
   // What a close frame holds.
   assert.ok(Buffer.byteLength(reason) <= 123);
+});
+
+test('clients whose tokens can not be verified for now are told of, unlike those with a bad token or a fresh one', async () => {
+  const { authenticator, viewerOf, unavailable } = setUp();
+  assert.equal(await viewerOf({ token: 'bad' }), 'bad token');
+  const refresh = await authenticator.refresh({ token: 'later' }, REQUEST);
+  assert.ok(refresh instanceof TokenRefusal && refresh.isTemporary);
+  assert.equal(unavailable.times, 0);
+  assert.equal(await viewerOf({ token: 'later' }), 'not now');
+  assert.equal(unavailable.times, 1);
 });
