@@ -123,7 +123,8 @@ test('a client without a valid token is closed with 4403 and told why, and a POS
     const response = await post(gateway, { authorization: `Bearer ${token}` });
     assert.equal(response.status, 401);
     assert.equal(response.headers.get('www-authenticate'), 'Bearer');
-    assert.deepEqual(await response.json(), { errors: [{ message: reason }] });
+    const error = { message: reason, extensions: { code: 'UNAUTHENTICATED' } };
+    assert.deepEqual(await response.json(), { errors: [error] });
   }
   assert.equal(await gateway.metric('sluice_closes_total{code="4403",reason="token_refused"}'), cases.length);
   const said = JSON.stringify(gateway.lines);

@@ -1,5 +1,5 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { createHandler, type Handler, type RequestParams, type Response } from 'graphql-http';
+import { createHandler, type Handler, type RequestParams } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TokenRefusal } from '../../auth/refusal.ts';
 import type { Authenticator } from '../../context/authenticator.ts';
@@ -36,6 +36,20 @@ export interface PostOptions {
   readonly maxOperations: number;
 }
 
+/** Why a request is answered before its document is looked at. */
+interface Refusal {
+  readonly status: number;
+  readonly error: GraphQLError;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+/** One request, while it is handled. */
+interface Exchange {
+  readonly client: PostClient;
+  /** graphql-http writes its error in the media type that the client accepts, with a status of its own. */
+  refusal?: Refusal;
+}
+
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
@@ -45,8 +59,8 @@ type Outcome = ExecutionResult | readonly GraphQLError[];
  */
 const MAX_WAITING = 1_000;
 
-const FORBIDDEN = refusal(403, 'Forbidden', 'Forbidden: authenticate refused the request');
-const BUSY = refusal(503, 'Service Unavailable', 'Too many requests wait for their turn: try again later', {
+const FORBIDDEN = refusal(403, 'FORBIDDEN', 'Forbidden: authenticate refused the request');
+const BUSY = refusal(503, 'POD_FULL', 'Too many requests wait for their turn: try again later', {
   'retry-after': '1',
 });
 
@@ -71,7 +85,7 @@ class Request implements TurnTaker {
  */
 export class PostTransport {
   readonly #options: PostOptions;
-  readonly #handle: Handler<RequestHead, PostClient>;
+  readonly #handle: Handler<RequestHead, Exchange>;
   /** Requests that wait for their turn. */
   #waiting = 0;
 
@@ -79,28 +93,31 @@ export class PostTransport {
     this.#options = options;
     this.#handle = createHandler({
       parseRequestParams: parsePostParams,
-      onSubscribe: async ({ raw, context: client }, params) => {
+      onSubscribe: async ({ raw, context: exchange }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await options.authenticator.viewerOf({}, raw);
-        if (viewer instanceof TokenRefusal) return refused(viewer);
-        if (viewer === null) return FORBIDDEN;
-        if (this.#waiting >= MAX_WAITING) return BUSY;
-        return this.#inTurn(() => this.#answer(viewer, params, client));
+        if (viewer instanceof TokenRefusal) exchange.refusal = refused(viewer);
+        else if (viewer === null) exchange.refusal = FORBIDDEN;
+        else if (this.#waiting >= MAX_WAITING) exchange.refusal = BUSY;
+        else return this.#inTurn(() => this.#answer(viewer, params, exchange.client));
+        return [exchange.refusal.error];
       },
     });
   }
 
   /** @param body the request's body, already bounded and read */
   async respond(request: RequestHead, body: string, client: PostClient): Promise<PostResponse> {
+    const exchange: Exchange = { client };
     const [text, init] = await this.#handle({
       method: 'POST',
       url: '/graphql',
       headers: { get: (name) => request.headers[name]?.toString() ?? null },
       body,
       raw: request,
-      context: client,
+      context: exchange,
     });
-    return { status: init.status, headers: { ...init.headers }, body: text };
+    const { status = init.status, headers } = exchange.refusal ?? {};
+    return { status, headers: { ...init.headers, ...headers }, body: text };
   }
 
   #inTurn(answer: () => Promise<Outcome>): Promise<Outcome> {
@@ -136,23 +153,16 @@ function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionR
 }
 
 /** The client may try again with another token, or later. */
-function refused({ reason, isTemporary }: TokenRefusal): Response {
-  if (isTemporary) return refusal(503, 'Service Unavailable', reason, { 'retry-after': '2' }, 'SERVICE_UNAVAILABLE');
-  return refusal(401, 'Unauthorized', reason, { 'www-authenticate': 'Bearer' });
+function refused({ reason, isTemporary }: TokenRefusal): Refusal {
+  if (isTemporary) return refusal(503, 'SERVICE_UNAVAILABLE', reason, { 'retry-after': '2' });
+  return refusal(401, 'UNAUTHENTICATED', reason, { 'www-authenticate': 'Bearer' });
 }
 
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {
   return Array.isArray(prepared);
 }
 
-function refusal(
-  status: number,
-  statusText: string,
-  message: string,
-  headers?: Record<string, string>,
-  code?: string,
-): Response {
-  const body = JSON.stringify({ errors: [{ message, ...(code && { extensions: { code } }) }] });
-  const contentType = { 'content-type': 'application/json; charset=utf-8' };
-  return [body, { status, statusText, headers: { ...contentType, ...headers } }];
+function refusal(status: number, code: string, message: string, headers?: OutgoingHttpHeaders): Refusal {
+  const error = new GraphQLError(message, { extensions: { code } });
+  return headers === undefined ? { status, error } : { status, error, headers };
 }

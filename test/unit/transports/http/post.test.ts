@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
+import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import { Contexts } from '../../../../src/context/event-scope.ts';
 import { Queries } from '../../../../src/context/queries.ts';
 import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
@@ -81,7 +82,7 @@ function post(body: unknown, headers: Record<string, string> = {}, viewer: Json 
 
 interface Result {
   data?: unknown;
-  errors?: { message: string; path?: unknown; locations?: unknown }[];
+  errors?: { message: string; path?: unknown; locations?: unknown; extensions?: { code: string } }[];
 }
 
 const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
@@ -141,10 +142,33 @@ describe('PostTransport', () => {
     assert.equal(response.status, 403);
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
     assert.deepEqual(resultOf(response), {
-      errors: [{ message: 'Forbidden: authenticate refused the request' }],
+      errors: [{ message: 'Forbidden: authenticate refused the request', extensions: { code: 'FORBIDDEN' } }],
     });
     assert.equal(prepared, 0);
   });
+
+  for (const [what, viewer, status, code] of [
+    ['that authenticate refuses', null, 403, 'FORBIDDEN'],
+    ['without a valid token', new TokenRefusal('The token has expired'), 401, 'UNAUTHENTICATED'],
+    [
+      'whose token can not be verified now',
+      new TokenRefusal('No keys yet', true),
+      503,
+      'AUTHENTICATION_UNAVAILABLE',
+    ],
+  ] as const) {
+    it(`tells a client ${what} so, with a code and in the type that it takes`, async () => {
+      const transport = transportWith({ authenticator: { viewerOf: () => Promise.resolve(viewer) } });
+      for (const type of ['application/json', GRAPHQL_RESPONSE]) {
+        const headers = { ...HEAD.headers, accept: type };
+        const response = await transport.respond({ ...HEAD, headers }, '{"query":"{ secret }"}', CLIENT);
+        assert.equal(response.status, status);
+        assert.equal(response.headers['content-type'], `${type}; charset=utf-8`);
+        assert.equal(response.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
+        assert.equal(resultOf(response).errors?.[0]?.extensions?.code, code);
+      }
+    });
+  }
 
   it('answers a query, with variables', async () => {
     const query = 'query ($name: String!) { hello(name: $name) }';
