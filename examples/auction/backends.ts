@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { AUCTIONS } from './auctions.ts';
 import { AGENT_CONTACTS, BIDDER_PROFILES } from './people.ts';
 
 /** The running back ends of the auction house. */
@@ -17,6 +18,7 @@ export interface AuctionBackends {
  *
  * | request                       | answer                                        |
  * |-------------------------------|-----------------------------------------------|
+ * | GET /auctions                 | the auctions that are on                      |
  * | GET /agents/:id               | how to reach an agent; 404                    |
  * | POST /bidders/batch { ids }   | the profiles of those that exist, unsorted      |
  *
@@ -61,6 +63,7 @@ async function find(request: IncomingMessage): Promise<unknown> {
     const { ids } = JSON.parse(await text(request)) as { ids: readonly string[] };
     return BIDDER_PROFILES.filter(({ bidderId }) => ids.includes(bidderId));
   }
+  if (method === 'GET' && url === '/auctions') return AUCTIONS;
   const [, id] = /^\/agents\/([^/]+)$/.exec(url) ?? [];
   if (method !== 'GET' || id === undefined) return undefined;
   return AGENT_CONTACTS.find(({ agentId }) => agentId === decodeURIComponent(id));

@@ -32,6 +32,9 @@ export default defineGraph({
     Price: {
       formatted: ({ value, currency }: Price) => formatOf(currency).format(value),
     },
+    Query: {
+      auctions: (_root: unknown, _args: unknown, ctx: Context) => ctx.backends.house.get('/auctions'),
+    },
     PropertyUpdate: {
       agent_contact: ({ agent }: PropertyUpdate, _, ctx: Context) =>
         agent ? ctx.loaders.agent.load(agent.agent_id) : null,

@@ -1,3 +1,4 @@
+import { AUCTIONS } from './auctions.ts';
 import { PROPERTIES, type Property } from './properties.ts';
 
 /** One message as a producer would send it to Kafka. */
@@ -13,8 +14,8 @@ interface Bidder {
   readonly displayName: string;
 }
 
-/** The auction of one property. */
-interface Auction {
+/** A property under the hammer. */
+interface Lot {
   readonly auctionId: string;
   readonly property: Property;
   state: 'OPEN' | 'CLOSING' | 'SOLD' | 'PASSED_IN';
@@ -33,76 +34,72 @@ const BIDDERS: readonly Bidder[] = [
   { bidderId: 'bidder-5', paddleNumber: 151, displayName: 'R. Lindqvist' },
 ];
 
-const AUCTION_MS = 120_000;
+const LOT_MS = 120_000;
 const FEWEST_BIDS = 4;
 
 /**
- * Simulates an auction house, without end: properties change, bids rise, auctions open, close and are sold, and the
- * next one begins.
+ * Simulates an auction house, without end: properties change, bids rise, properties are sold or passed in, and the auction
+ * goes on with the one that has waited longest. So there are always bids in each of the AUCTIONS.
  *
  * @param random like Math.random; the same numbers make the same events
  * @param now milliseconds since 1970
  */
 export function* simulate(random: () => number, now: () => number): Generator<SimulatedMessage, never> {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  let opened = 0;
+  const waiting = [...PROPERTIES];
   let bids = 0;
   let changes = 0;
 
-  const open = (property: Property): Auction => ({
-    auctionId: `auction-${++opened}`,
-    property,
+  const open = (auctionId: string): Lot => ({
+    auctionId,
+    property: waiting.shift() as Property,
     state: 'OPEN',
-    closesAt: now() + AUCTION_MS,
+    closesAt: now() + LOT_MS,
     bidCount: 0,
     highest: 0,
     leader: undefined,
   });
 
-  const auctions = PROPERTIES.map(open);
-  for (const auction of auctions) yield statusOf(auction, now());
+  const lots = AUCTIONS.map(({ auctionId }) => open(auctionId));
+  for (const lot of lots) yield statusOf(lot, now());
   for (;;) {
-    const index = Math.floor(random() * auctions.length);
-    const auction = auctions[index] as Auction;
+    const index = Math.floor(random() * lots.length);
+    const lot = lots[index] as Lot;
     const chance = random();
-    if (auction.state === 'SOLD' || auction.state === 'PASSED_IN') {
-      auctions[index] = open(auction.property);
-      yield statusOf(auctions[index], now());
+    if (lot.state === 'SOLD' || lot.state === 'PASSED_IN') {
+      const next = open(lot.auctionId);
+      waiting.push(lot.property);
+      lots[index] = next;
+      yield statusOf(next, now());
     } else if (chance < 0.35) {
-      yield changeOf(
-        auction.property,
-        ++changes,
-        pick(['asking_price', 'photos', 'headline']),
-        random,
-        now(),
-      );
-    } else if (chance < 0.8 || auction.bidCount < FEWEST_BIDS) {
+      yield changeOf(lot.property, ++changes, pick(['asking_price', 'photos', 'headline']), random, now());
+    } else if (chance < 0.8 || lot.bidCount < FEWEST_BIDS) {
       const raise = 5_000 * (1 + Math.floor(random() * 5));
-      const bidder = pick(BIDDERS.filter((other) => other !== auction.leader));
+      const bidder = pick(BIDDERS.filter((other) => other !== lot.leader));
       const isProxyBid = random() < 0.2;
-      const before = auction.highest;
-      auction.highest = before === 0 ? Math.round(auction.property.askingPrice.value * 0.8) : before + raise;
-      auction.leader = bidder;
-      auction.bidCount++;
-      yield bidOf(auction, `bid-${++bids}`, before, isProxyBid, now());
-      if (auction.state === 'CLOSING') {
+      const before = lot.highest;
+      lot.highest = before === 0 ? Math.round(lot.property.askingPrice.value * 0.8) : before + raise;
+      lot.leader = bidder;
+      lot.bidCount++;
+      yield bidOf(lot, `bid-${++bids}`, before, isProxyBid, now());
+      if (lot.state === 'CLOSING') {
         // A late bid postpones the end.
-        auction.state = 'OPEN';
-        auction.closesAt = now() + AUCTION_MS / 4;
-        yield statusOf(auction, now());
+        lot.state = 'OPEN';
+        lot.closesAt = now() + LOT_MS / 4;
+        yield statusOf(lot, now());
       }
-    } else if (auction.state === 'CLOSING') {
-      auction.state = auction.highest >= auction.property.askingPrice.value * 0.82 ? 'SOLD' : 'PASSED_IN';
-      yield statusOf(auction, now());
+    } else if (lot.state === 'CLOSING') {
+      lot.state = lot.highest >= lot.property.askingPrice.value * 0.82 ? 'SOLD' : 'PASSED_IN';
+      yield statusOf(lot, now());
     } else {
-      auction.state = 'CLOSING';
-      yield statusOf(auction, now());
+      lot.state = 'CLOSING';
+      yield statusOf(lot, now());
     }
   }
 }
 
 function bidOf(
-  { auctionId, property, highest, leader }: Auction,
+  { auctionId, property, highest, leader }: Lot,
   bidId: string,
   before: number,
   isProxyBid: boolean,
@@ -122,8 +119,8 @@ function bidOf(
   return { topic: 'bids', key: auctionId, value };
 }
 
-function statusOf(auction: Auction, now: number): SimulatedMessage {
-  const { auctionId, property, state, closesAt, bidCount, highest, leader } = auction;
+function statusOf(lot: Lot, now: number): SimulatedMessage {
+  const { auctionId, property, state, closesAt, bidCount, highest, leader } = lot;
   const isOver = state === 'SOLD' || state === 'PASSED_IN';
   const value = {
     auctionId,

@@ -113,6 +113,24 @@ test('an event that carries the joined data causes no request', async (t) => {
   assert.equal(backends.requests, 1);
 });
 
+test('the simulator bids in each auction that the query lists', async (t) => {
+  const gateway = await startGateway(t, {});
+  const response = await fetch(`${gateway.httpUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ auctions { auction_id } }' }),
+  });
+  const { data } = (await response.json()) as { data: { auctions: { auction_id: string }[] } };
+  assert.ok(data.auctions.length > 1);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (const { auction_id } of data.auctions) {
+    socket.subscribe(auction_id, `subscription { bid_placed(auction_id: "${auction_id}") { bid_id } }`);
+  }
+  for (const { auction_id } of data.auctions) {
+    await socket.until(({ id, type }) => id === auction_id && type === 'next');
+  }
+});
+
 test('without a URL of back ends the example starts its own, and they keep neither serve nor check from ending', async (t) => {
   const gateway = await startGateway(t, { SIMULATOR: 'false' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);

@@ -9,6 +9,7 @@ import {
   type ExecutionResult,
   type GraphQLOutputType,
 } from 'graphql';
+import { startBackends } from '../../../examples/auction/backends.ts';
 import { simulate, type SimulatedMessage } from '../../../examples/auction/simulator.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import type { Backend } from '../../../src/graph/api/backend.ts';
@@ -206,26 +207,66 @@ describe('the bundled auction', () => {
     for (const bidderId of ['', 7, null, {}]) assert.equal(await authenticate?.({ bidderId }, request), null);
   });
 
-  it('has bids that rise, and auctions that open, close and end before the next one', () => {
-    const highest = new Map<string, number>();
-    const states = new Map<string, string[]>();
+  it('has bids that rise, for one property of an auction after another', () => {
+    type Lot = { readonly propertyId: string; highest: number; readonly states: string[] };
+    const lots = new Map<string, Lot[]>();
     for (const { topic, key, value } of simulated(2_000, 1)) {
-      if (topic === 'bids') {
-        const { amount } = value as { amount: { value: number } };
-        assert.ok(amount.value > (highest.get(key) ?? 0));
-        highest.set(key, amount.value);
-        assert.ok(
-          ['OPEN', 'CLOSING'].includes(states.get(key)?.at(-1) ?? ''),
-          'bids come while they are taken',
-        );
-      } else if (topic === 'auction-status') {
-        states.set(key, [...(states.get(key) ?? []), (value as { state: string }).state]);
+      if (topic === 'property-updates') continue;
+      const { propertyId, state, amount } = value as {
+        propertyId: string;
+        state: string;
+        amount: { value: number };
+      };
+      const before = lots.get(key)?.at(-1);
+      if (state === 'OPEN' && before?.states.at(-1) !== 'CLOSING') {
+        assert.notEqual(propertyId, before?.propertyId, 'one that was offered just now is not offered again');
+        lots.set(key, [...(lots.get(key) ?? []), { propertyId, highest: 0, states: [state] }]);
+        continue;
+      }
+      assert.equal(propertyId, before?.propertyId);
+      if (topic === 'auction-status') before?.states.push(state);
+      else {
+        assert.match(before?.states.at(-1) ?? '', /^(OPEN|CLOSING)$/, 'bids come while they are taken');
+        assert.ok(amount.value > (before?.highest ?? 0));
+        if (before !== undefined) before.highest = amount.value;
       }
     }
-    const ended = [...states.values()].filter((list) => ['SOLD', 'PASSED_IN'].includes(list.at(-1) ?? ''));
+    const ended = [...lots.values()].flatMap((list) => list.slice(0, -1));
     assert.ok(ended.length > 10);
-    assert.ok(ended.some((list) => list.includes('SOLD')));
-    for (const list of ended) assert.match(list.join(), /^OPEN(,CLOSING,OPEN)*,CLOSING,(SOLD|PASSED_IN)$/);
+    assert.ok(ended.some(({ states }) => states.includes('SOLD')));
+    for (const { states } of ended) {
+      assert.match(states.join(), /^OPEN(,CLOSING,OPEN)*,CLOSING,(SOLD|PASSED_IN)$/);
+    }
+  });
+
+  it('lists the auctions that are on, and each still has bids every minute after a day', async (t) => {
+    const backends = await startBackends();
+    t.after(() => backends.close());
+    const { schema, definition } = await loadGraph(FOLDER);
+    const house = {
+      get: async (url: string) => snakeCased(await (await fetch(backends.url + url)).json()),
+    };
+    const bound = { bind: () => ({ house: house as unknown as Backend }) };
+    const { context } = new Contexts(definition, bound, () => 0).scopeOf({}).execution({}, new ReadSet());
+    const document = parse('{ auctions { auction_id room } }');
+    const { auctions } = dataOf(await execute({ schema, document, contextValue: context })) as {
+      auctions: readonly { auction_id: string }[];
+    };
+    const listed = auctions.map(({ auction_id }) => auction_id);
+    assert.ok(listed.includes('auction-1'));
+
+    // As fast as the gateway sends them.
+    let time = Date.UTC(2026, 0, 1);
+    const tomorrow = time + 24 * 60 * 60_000;
+    const events = simulate(randomFrom(5), () => time);
+    while (time < tomorrow) {
+      const withBids = new Set<string>();
+      for (const minute = time + 60_000; time < minute; time += 300) {
+        const { topic, key } = events.next().value;
+        if (topic === 'bids') withBids.add(key);
+      }
+      assert.deepEqual([...withBids].toSorted(), listed);
+    }
   });
 
   it('is the same for the same random numbers, and goes on for any', () => {

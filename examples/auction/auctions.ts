@@ -1,0 +1,12 @@
+/** An auction in the response of the auctions' service. */
+interface Auction {
+  readonly auctionId: string;
+  readonly room: string;
+}
+
+/** Those that are on. None of them ends: properties come under the hammer one after another. There are more properties. */
+export const AUCTIONS: readonly Auction[] = [
+  { auctionId: 'auction-1', room: 'Great hall' },
+  { auctionId: 'auction-2', room: 'Orangery' },
+  { auctionId: 'auction-3', room: 'Library' },
+];
