@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import path from 'node:path';
-import { exampleSubscription } from '../example-subscription.ts';
+import { exampleOperations } from '../example-operations.ts';
 import { HttpError } from '../http-error.ts';
 import { send } from '../respond.ts';
 import type { Handle, Route } from '../router.ts';
@@ -31,15 +31,15 @@ const POLICY = [
 const ICON =
   "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' stroke='%231f7a8c' stroke-width='2' d='M1 5c3-3 4 3 7 0s4 3 7 0M1 11c3-3 4 3 7 0s4 3 7 0'/%3E%3C/svg%3E";
 
-const NO_EXAMPLE = '# The schema can not be read here (INTROSPECTION).\n\n{\n  __typename\n}\n';
+const NO_EXAMPLES = ['# The schema can not be read here (INTROSPECTION).\n\n{\n  __typename\n}\n'];
 
-/** GraphiQL at `/`, with a runnable example in its editor. */
+/** GraphiQL at `/`, with runnable examples in its tabs. */
 export class Graphiql {
   readonly routes: readonly Route[];
   #page: string;
 
   private constructor(schema: GraphQLSchema | undefined, files: StaticFiles) {
-    this.#page = pageOf(exampleOf(schema));
+    this.#page = pageOf(examplesOf(schema));
     this.routes = [
       { path: '/', methods: { GET: servePage(() => this.#page) } },
       { path: '/graphiql/', methods: { GET: files.handle } },
@@ -47,7 +47,7 @@ export class Graphiql {
   }
 
   /**
-   * @param schema undefined where not all clients may read it: then the example shows none of its names
+   * @param schema undefined where not all clients may read it: then the examples show none of its names
    * @throws if the build has not copied GraphiQL's files to their folders
    */
   static async load(schema: GraphQLSchema | undefined): Promise<Graphiql> {
@@ -58,14 +58,14 @@ export class Graphiql {
     return new Graphiql(schema, files);
   }
 
-  /** Shows an example for this schema from now on. @param schema see `load` */
+  /** Shows examples for this schema from now on. @param schema see `load` */
   show(schema: GraphQLSchema | undefined): void {
-    this.#page = pageOf(exampleOf(schema));
+    this.#page = pageOf(examplesOf(schema));
   }
 }
 
-function exampleOf(schema: GraphQLSchema | undefined): string {
-  return schema === undefined ? NO_EXAMPLE : exampleSubscription(schema);
+function examplesOf(schema: GraphQLSchema | undefined): readonly string[] {
+  return schema === undefined ? NO_EXAMPLES : exampleOperations(schema);
 }
 
 function servePage(page: () => string): Handle {
@@ -83,7 +83,7 @@ function servePage(page: () => string): Handle {
   };
 }
 
-function pageOf(example: string): string {
+function pageOf(examples: readonly string[]): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -96,7 +96,7 @@ function pageOf(example: string): string {
   </head>
   <body>
     <div id="graphiql">Loading …</div>
-    <script type="application/json" id="example">${JSON.stringify(example).replaceAll('<', '\\u003c')}</script>
+    <script type="application/json" id="examples">${JSON.stringify(examples).replaceAll('<', '\\u003c')}</script>
     ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'page.js']
       .map((name) => `<script src="graphiql/${name}"></script>`)
       .join('\n    ')}

@@ -1,7 +1,7 @@
 /* Runs in the browser: renders GraphiQL from the globals that the scripts before this one define. */
 {
   const { React, ReactDOM, GraphiQL, graphqlWs } = globalThis;
-  const example = JSON.parse(document.querySelector('#example').textContent);
+  const examples = JSON.parse(document.querySelector('#examples').textContent);
 
   // A proxy may serve the page below a path, so the endpoint's URL is relative to the page's.
   const url = new URL('graphql', location.href);
@@ -15,8 +15,8 @@
   });
 
   /**
-   * GraphiQL's storage between visits, with a prefix for each example: otherwise GraphiQL would restore the tabs of
-   * another graph, or of another program that ran on this port, instead of showing the example.
+   * GraphiQL's storage between visits, with a prefix for each set of examples: otherwise GraphiQL would restore the tabs of
+   * another graph, or of another program that ran on this port, instead of showing the examples.
    */
   class Storage {
     #prefix;
@@ -62,8 +62,9 @@
       GraphiQL,
       {
         fetcher,
-        defaultQuery: example,
-        storage: new Storage(`sluice:${fingerprint(example)}:`),
+        defaultQuery: examples[0],
+        defaultTabs: examples.map((query) => ({ query })),
+        storage: new Storage(`sluice:${fingerprint(examples.join())}:`),
         defaultEditorToolsVisibility: false,
       },
       React.createElement(GraphiQL.Logo, null, 'Sluice'),

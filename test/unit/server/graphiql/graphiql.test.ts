@@ -42,12 +42,12 @@ describe('GraphiQL', () => {
     assert.equal(headers['referrer-policy'], 'no-referrer');
   });
 
-  it('holds the example for its script', async (t) => {
+  it('holds the examples for its script', async (t) => {
     const port = await serve(t, graphiql.routes);
     const { body } = await ask(port, '/', html);
-    const [, example = ''] =
-      /<script type="application\/json" id="example">(.*?)<\/script>/s.exec(body) ?? [];
-    assert.match(JSON.parse(example) as string, /subscription Tick \{\n {2}tick\n\}/);
+    const [, examples = ''] =
+      /<script type="application\/json" id="examples">(.*?)<\/script>/s.exec(body) ?? [];
+    assert.match((JSON.parse(examples) as [string])[0], /subscription Tick \{\n {2}tick\n\}/);
   });
 
   it('shows no name of a schema that not all may read', async (t) => {

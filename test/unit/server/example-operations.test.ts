@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildSchema, parse, validate, type GraphQLSchema } from 'graphql';
 import { describe, it } from 'node:test';
-import { exampleSubscription } from '../../../src/server/example-subscription.ts';
+import { exampleOperations } from '../../../src/server/example-operations.ts';
 
 function schemaOf(sdl: string): GraphQLSchema {
   return buildSchema(`type Query { ok: Boolean }\n${sdl}`);
@@ -10,12 +10,12 @@ function schemaOf(sdl: string): GraphQLSchema {
 /** The example without its comments. Checks that it is valid against the schema. */
 function exampleOf(sdl: string): string {
   const schema = schemaOf(sdl);
-  const example = exampleSubscription(schema);
+  const [example] = exampleOperations(schema);
   assert.deepEqual(validate(schema, parse(example)), [], example);
   return example.replace(/^#.*\n+/gm, '');
 }
 
-describe('exampleSubscription', () => {
+describe('exampleOperations', () => {
   it('selects leaves and nested objects', () => {
     assert.equal(
       exampleOf(`
@@ -60,12 +60,12 @@ describe('exampleSubscription', () => {
       exampleOf(sdl),
       'subscription A {\n  a(id: "1", s: "1", i: 1, f: 1.5, b: true, l: ["1"], e: FIRST, o: { must: { n: 1 } }, d: "1")\n}\n',
     );
-    assert.match(exampleSubscription(schemaOf(sdl)), /^# The arguments are made up/m);
+    assert.match(exampleOperations(schemaOf(sdl))[0], /^# The arguments are made up/m);
   });
 
   it('begins with instructions, and names the arguments that may be added', () => {
     assert.equal(
-      exampleSubscription(schemaOf('type Subscription { tick(id: ID, tags: [String!] = ["a"]): Int }')),
+      exampleOperations(schemaOf('type Subscription { tick(id: ID, tags: [String!] = ["a"]): Int }'))[0],
       `# Press play (Ctrl-Enter) to see events arrive.
 # tick also takes:
 #   id: ID
@@ -112,6 +112,23 @@ subscription Tick {
       exampleOf('type Subscription { e: I } interface I { id: ID } type A implements I { id: ID a: Int }'),
       /e \{\n {4}__typename\n {4}id\n {2}\}/,
     );
+  });
+
+  it('has a query beside the subscription, which names it: the first that returns objects without arguments', () => {
+    const schema = buildSchema(`
+      type Query { n: Int by_id(id: ID!): Auction old: Auction @deprecated auctions: [Auction!]! more: Auction }
+      type Auction { id: ID! room: String }
+      type Subscription { tick: Int }
+    `);
+    const [subscription, query = '', ...rest] = exampleOperations(schema);
+    assert.match(subscription, /^# The next tab has a query: auctions\.$/m);
+    assert.deepEqual(validate(schema, parse(query)), []);
+    assert.equal(
+      query,
+      '# A query, which is answered once.\n\nquery Auctions {\n  auctions {\n    id\n    room\n  }\n}\n',
+    );
+    assert.deepEqual(rest, []);
+    assert.equal(exampleOperations(schemaOf('type Subscription { tick: Int }')).length, 1);
   });
 
   it('is a query where the graph has no subscriptions', () => {

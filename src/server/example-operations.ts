@@ -22,19 +22,41 @@ const MAX_FIELDS = 40;
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The subscription that GraphiQL's editor shows first: the first field without required arguments, or else the first
- * field with made-up arguments. Valid against the schema; selects leaves, and objects down to MAX_DEPTH.
+ * The operations that GraphiQL shows first, each in a tab: a subscription, and a query if there is one that returns
+ * objects. Valid against the schema; they select leaves, and objects down to MAX_DEPTH.
  */
-export function exampleSubscription(schema: GraphQLSchema): string {
+export function exampleOperations(schema: GraphQLSchema): readonly [string, ...string[]] {
+  const subscribed = subscriptionField(schema);
+  const queried = queryField(schema);
+  if (subscribed === undefined) return ['# This graph has no subscriptions.\n\n{\n  __typename\n}\n'];
+  const subscription = operation('subscription', subscribed, headline(subscribed, queried));
+  return queried === undefined
+    ? [subscription]
+    : [subscription, operation('query', queried, ['# A query, which is answered once.'])];
+}
+
+/** The first field without required arguments, or else the first one, with made-up arguments. */
+function subscriptionField(schema: GraphQLSchema): Field | undefined {
   const fields = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
   const current = fields.filter((field) => field.deprecationReason === undefined);
-  const field = current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
-  if (field === undefined) return '# This graph has no subscriptions.\n\n{\n  __typename\n}\n';
+  return current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
+}
+
+function queryField(schema: GraphQLSchema): Field | undefined {
+  return Object.values(schema.getQueryType()?.getFields() ?? {}).find(
+    (field) =>
+      field.deprecationReason === undefined &&
+      runsWithoutArguments(field) &&
+      !isLeafType(getNamedType(field.type)),
+  );
+}
+
+function operation(kind: 'subscription' | 'query', field: Field, comments: readonly string[]): string {
   const selection = new Selection().of(field.type, 0);
   return [
-    ...headline(field),
+    ...comments,
     '',
-    `subscription ${pascalCase(field.name)} {`,
+    `${kind} ${pascalCase(field.name)} {`,
     `  ${field.name}${requiredArguments(field)}${selection}`,
     '}',
     '',
@@ -42,7 +64,7 @@ export function exampleSubscription(schema: GraphQLSchema): string {
 }
 
 /** Comments above the subscription. Lines are short, as the editor is half a page wide. */
-function headline(field: Field): string[] {
+function headline(field: Field, queried: Field | undefined): string[] {
   const lines = ['# Press play (Ctrl-Enter) to see events arrive.'];
   if (!runsWithoutArguments(field)) lines.push('# The arguments are made up: put in your own.');
   const optional = field.args.filter((argument) => !isRequiredArgument(argument));
@@ -50,6 +72,7 @@ function headline(field: Field): string[] {
     lines.push(`# ${field.name} also takes:`);
     lines.push(...optional.map(({ name, type }) => `#   ${name}: ${String(type)}`));
   }
+  if (queried !== undefined) lines.push(`# The next tab has a query: ${queried.name}.`);
   return lines;
 }
 
