@@ -154,7 +154,7 @@ describe('PostTransport', () => {
       'whose token can not be verified now',
       new TokenRefusal('No keys yet', true),
       503,
-      'AUTHENTICATION_UNAVAILABLE',
+      'SERVICE_UNAVAILABLE',
     ],
   ] as const) {
     it(`tells a client ${what} so, with a code and in the type that it takes`, async () => {
