@@ -14,6 +14,7 @@ import { GRAPHQL_PATH } from '../server/graphql-route.ts';
 import { HostCheck } from '../server/host-check.ts';
 import { HttpServer } from '../server/http-server.ts';
 import { OriginCheck } from '../server/origin-check.ts';
+import { OriginRefusals } from '../server/origin-refusals.ts';
 import { publicRoutes } from '../server/public-routes.ts';
 import { Router } from '../server/router.ts';
 import { Upgrade } from '../server/upgrade.ts';
@@ -98,7 +99,8 @@ export async function createPublicSide(
   });
   const { admission, addresses, server } = createAdmission(basics, sockets);
   const httpLog = log.child({ part: 'http' });
-  const originCheck = new OriginCheck(config.ORIGINS);
+  const originRefusals = new OriginRefusals({ metrics, log: httpLog, now: () => performance.now() });
+  const originCheck = new OriginCheck(config.ORIGINS, originRefusals);
   const { accept } = ingest;
   const shown = ({ schema }: Pick<LoadedGraph, 'schema'>) => (isOpen ? schema : undefined);
   const graphiql = config.GRAPHIQL ? await Graphiql.load(shown(inForce.current.graph)) : undefined;

@@ -22,6 +22,8 @@ export interface AdmissionCheck {
 export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
+  /** Of a GraphQL error, which the body is then. */
+  readonly code?: string;
   /** Seconds. */
   readonly retryAfter?: number;
 }

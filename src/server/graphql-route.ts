@@ -3,10 +3,17 @@ import type { PostTransport } from '../transports/http/post.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
+import { refusalBody, sendJson } from './respond.ts';
 import type { Handle, Route } from './router.ts';
 
 /** Path of GraphQL, over WebSocket and POST. */
 export const GRAPHQL_PATH = '/graphql';
+
+/**
+ * Of a refusal, which has no data: lets a page of any origin show it. A browser that has sent cookies of the gateway shows
+ * it to none (`*` stands for requests without credentials).
+ */
+const READABLE_BY_ALL = { 'access-control-allow-origin': '*' };
 
 export interface GraphqlOptions {
   readonly post: Pick<PostTransport, 'respond'>;
@@ -23,8 +30,9 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       for (const [name, value] of Object.entries(originCheck.corsHeaders(request.headers))) {
         if (value !== undefined) response.setHeader(name, value);
       }
-      originCheck.demand(request.headers);
-      return handle(request, response, rest);
+      const refusal = originCheck.refusal(request.headers);
+      if (refusal === undefined) return handle(request, response, rest);
+      sendJson(response, refusal.status, refusalBody(refusal), READABLE_BY_ALL);
     };
   return {
     path: GRAPHQL_PATH,
@@ -45,14 +53,17 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
         response.writeHead(result.status, result.headers);
         response.end(result.body);
       }),
-      OPTIONS: guarded((_request, response) => {
+      OPTIONS: ({ headers }, response) => {
+        // A page that is not allowed may send its request too, or it could not read why that is refused.
+        const isAllowed = originCheck.allows(headers);
         response.writeHead(204, {
+          ...(isAllowed ? originCheck.corsHeaders(headers) : { vary: 'Origin', ...READABLE_BY_ALL }),
           'access-control-allow-methods': 'POST',
           'access-control-allow-headers': 'authorization, content-type',
-          'access-control-max-age': '600',
+          'access-control-max-age': isAllowed ? '600' : '0',
         });
         response.end();
-      }),
+      },
     },
   };
 }

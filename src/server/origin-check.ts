@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { HttpRefusal } from './admission.ts';
 import { HttpError } from './http-error.ts';
+import type { OriginRefusals } from './origin-refusals.ts';
 
 /**
  * Decides which web pages may use the gateway. Browsers let a page open a WebSocket to any host, and only send the
@@ -8,12 +10,15 @@ import { HttpError } from './http-error.ts';
 export class OriginCheck {
   readonly #listed: ReadonlySet<string>;
   readonly #any: boolean;
+  readonly #refusals: Pick<OriginRefusals, 'add'> | undefined;
 
   /**
    * @param origins the setting `ORIGINS`: origins as browsers send them, or `*`; empty: pages of the gateway's own
    * host
+   * @param refusals is told of each request that is refused
    */
-  constructor(origins: readonly string[]) {
+  constructor(origins: readonly string[], refusals?: Pick<OriginRefusals, 'add'>) {
+    this.#refusals = refusals;
     this.#listed = new Set(origins);
     this.#any = this.#listed.has('*');
   }
@@ -26,15 +31,21 @@ export class OriginCheck {
 
   /** @throws HttpError 403 if the page that sent the request may not use the gateway */
   demand(headers: IncomingHttpHeaders): void {
-    if (!this.allows(headers)) throw new HttpError(403, this.refusal(headers));
+    const refusal = this.refusal(headers);
+    if (refusal !== undefined) throw new HttpError(refusal.status, refusal.message);
   }
 
-  refusal({ origin }: IncomingHttpHeaders): string {
+  /** @returns why the page that sent the request may not use the gateway; undefined if it may */
+  refusal(headers: IncomingHttpHeaders): HttpRefusal | undefined {
+    if (this.allows(headers)) return undefined;
+    const { origin } = headers;
+    this.#refusals?.add(origin);
     const expected = this.#listed.size === 0 ? "the gateway's own host" : 'one of those listed in ORIGINS';
-    return `expected an Origin that is ${expected}, got ${JSON.stringify(origin)}`;
+    const message = `expected an Origin that is ${expected}, got ${JSON.stringify(origin)}`;
+    return { status: 403, message, code: 'ORIGIN_NOT_ALLOWED' };
   }
 
-  /** Headers that let an allowed page of another host read the response; the browser hides it from all other pages. */
+  /** Headers that let an allowed page of another host read the response. */
   corsHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     const { origin } = headers;
     if (origin === undefined || !this.allows(headers)) return { vary: 'Origin' };

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { HttpRefusal } from './admission.ts';
 
 /** Sends a complete response. Headers that have been set on it before are kept, unless `headers` has them too. */
 export function send(
@@ -24,4 +25,9 @@ export function sendJson(
   headers?: OutgoingHttpHeaders,
 ): void {
   send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`, headers);
+}
+
+/** What is sent of a refusal: as a GraphQL response if it has a code. */
+export function refusalBody({ message, code }: HttpRefusal): object {
+  return code === undefined ? { error: message } : { errors: [{ message, extensions: { code } }] };
 }

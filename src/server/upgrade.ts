@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { TurnTaker, Turns } from '../support/turns.ts';
 import type { Admission, HttpRefusal } from './admission.ts';
 import type { OriginCheck } from './origin-check.ts';
+import { refusalBody } from './respond.ts';
 import { pathOf } from './router.ts';
 
 /** Takes over the socket, including its `error` events. */
@@ -61,10 +62,7 @@ export class Upgrade {
   #refusal(request: IncomingMessage): HttpRefusal | undefined {
     const { path, originCheck } = this.#options;
     if (pathOf(request) !== path) return { status: 404, message: `WebSockets are accepted at ${path} only` };
-    if (!originCheck.allows(request.headers)) {
-      return { status: 403, message: originCheck.refusal(request.headers) };
-    }
-    return undefined;
+    return originCheck.refusal(request.headers);
   }
 }
 
@@ -91,10 +89,11 @@ class WaitingSocket implements TurnTaker {
 }
 
 /** Responds to an upgrade request with a complete HTTP response and closes the connection. */
-export function refuseUpgrade(socket: Duplex, { status, message, retryAfter }: HttpRefusal): void {
+export function refuseUpgrade(socket: Duplex, refusal: HttpRefusal): void {
+  const { status, retryAfter } = refusal;
   socket.on('error', ignore);
   socket.once('finish', destroy);
-  const body = `${JSON.stringify({ error: message })}\n`;
+  const body = `${JSON.stringify(refusalBody(refusal))}\n`;
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

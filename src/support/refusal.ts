@@ -9,6 +9,7 @@ export const REFUSALS = [
   'proxy_header',
   'pressure',
   'keys_unavailable',
+  'origin',
   'operations',
   'operations_of_connection',
   'operations_of_viewer',

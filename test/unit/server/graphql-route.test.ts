@@ -80,8 +80,33 @@ describe('/graphql', () => {
     const headers = { origin: 'https://evil.example' };
     const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
     assert.equal(answer.status, 403);
-    assert.equal(answer.headers['access-control-allow-origin'], undefined);
-    assert.equal((await ask(port, '/graphql', { method: 'OPTIONS', headers })).status, 403);
+    assert.deepEqual(JSON.parse(answer.body), {
+      errors: [
+        {
+          message: 'expected an Origin that is the gateway\'s own host, got "https://evil.example"',
+          extensions: { code: 'ORIGIN_NOT_ALLOWED' },
+        },
+      ],
+    });
+  });
+
+  it('lets a page of another host read why it is refused, but send no cookies with it', async (t) => {
+    const port = await serveGraphql(t, ['https://app.example']);
+    for (const origin of ['https://evil.example', 'null']) {
+      const headers = { origin };
+      const preflight = await ask(port, '/graphql', { method: 'OPTIONS', headers });
+      assert.equal(preflight.status, 204);
+      assert.equal(preflight.body, '');
+      assert.equal(preflight.headers['access-control-allow-headers'], 'authorization, content-type');
+      assert.equal(preflight.headers['access-control-max-age'], '0');
+      const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
+      assert.equal(answer.status, 403);
+      for (const { headers: sent } of [preflight, answer]) {
+        assert.equal(sent['access-control-allow-origin'], '*');
+        assert.equal(sent['access-control-allow-credentials'], undefined);
+        assert.equal(sent.vary, 'Origin');
+      }
+    }
   });
 
   it('lets a listed page send JSON and a token, and read the answer', async (t) => {

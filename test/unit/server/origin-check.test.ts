@@ -86,6 +86,18 @@ describe('OriginCheck', () => {
     });
   });
 
+  it('tells of each request that it refuses, and of no other', () => {
+    const refused: unknown[] = [];
+    const check = new OriginCheck(['https://b.example'], { add: (origin) => refused.push(origin) });
+    check.demand({ host: 'a.example', origin: 'https://b.example' });
+    assert.equal(check.refusal({ host: 'a.example' }), undefined);
+    assert.equal(check.allows({ host: 'a.example', origin: 'https://c.example' }), false);
+    assert.deepEqual(refused, []);
+    assert.equal(check.refusal({ host: 'a.example', origin: 'https://c.example' })?.status, 403);
+    assert.throws(() => check.demand({ host: 'a.example', origin: 'https://d.example' }));
+    assert.deepEqual(refused, ['https://c.example', 'https://d.example']);
+  });
+
   it('lets allowed pages read the response and no others', () => {
     const check = new OriginCheck(['https://b.example']);
     assert.deepEqual(check.corsHeaders({ host: 'a.example', origin: 'https://b.example' }), {

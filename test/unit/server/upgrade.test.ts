@@ -97,7 +97,14 @@ describe('Upgrade', () => {
     ).split('\r\n\r\n');
     assert.match(head, /^HTTP\/1\.1 403 Forbidden\r\nConnection: close\r\n/);
     assert.match(head, new RegExp(`^Content-Length: ${Buffer.byteLength(body)}$`, 'm'));
-    assert.match((JSON.parse(body) as { error: string }).error, /got "https:\/\/evil\.example"$/);
+    assert.deepEqual(JSON.parse(body), {
+      errors: [
+        {
+          message: 'expected an Origin that is the gateway\'s own host, got "https://evil.example"',
+          extensions: { code: 'ORIGIN_NOT_ALLOWED' },
+        },
+      ],
+    });
   });
 
   it('refuses what a check finds fault with, and says when to come back', async (t) => {

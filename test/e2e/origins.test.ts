@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { WebSocket } from 'ws';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
+
+const ALLOWED = 'https://app.example';
+
+const GRAPH = `
+  import { defineGraph } from 'sluice';
+  let calls = 0;
+  export default defineGraph({
+    resolvers: { Query: { calls: () => calls }, Mutation: { call: () => (calls += 1) } },
+  });
+`;
+
+const gatewayOf = sharedGateway(async (scope) => {
+  const folder = await graphFolder(scope, {
+    'schema.graphql':
+      'type Query { calls: Int } type Mutation { call: Int } type Subscription { item: Item @event(topic: "items") } type Item { id: ID }',
+    'graph.js': GRAPH,
+  });
+  return startGateway(scope, { GRAPH: folder, ORIGINS: ALLOWED });
+});
+
+function send(gateway: GatewayProcess, method: string, origin: string, query?: string): Promise<Response> {
+  return fetch(`${gateway.httpUrl}/graphql`, {
+    method,
+    headers: { origin, 'content-type': 'application/json' },
+    ...(query !== undefined && { body: JSON.stringify({ query }) }),
+  });
+}
+
+async function refusedUpgrade(gateway: GatewayProcess, origin: string): Promise<number> {
+  const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-transport-ws', { origin });
+  webSocket.on('error', () => undefined);
+  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
+  webSocket.terminate();
+  return response.statusCode;
+}
+
+test('a page of an origin that is not allowed has nothing executed, and can show why', async () => {
+  const gateway = await gatewayOf();
+  const origin = 'https://other.example';
+  const preflight = await send(gateway, 'OPTIONS', origin);
+  assert.equal(preflight.status, 204);
+  const refused = await send(gateway, 'POST', origin, 'mutation { call }');
+  assert.equal(refused.status, 403);
+  assert.deepEqual(await refused.json(), {
+    errors: [
+      {
+        message: 'expected an Origin that is one of those listed in ORIGINS, got "https://other.example"',
+        extensions: { code: 'ORIGIN_NOT_ALLOWED' },
+      },
+    ],
+  });
+  for (const { headers } of [preflight, refused]) {
+    assert.equal(headers.get('access-control-allow-origin'), '*');
+    assert.equal(headers.get('access-control-allow-credentials'), null);
+  }
+  const allowed = await send(gateway, 'POST', ALLOWED, '{ calls }');
+  assert.deepEqual(await allowed.json(), { data: { calls: 0 } });
+});
+
+test('refused origins are counted, and logged once with the setting that lets them in', async () => {
+  const gateway = await gatewayOf();
+  const origin = 'https://forgotten.example';
+  for (let times = 0; times < 3; times += 1) assert.equal(await refusedUpgrade(gateway, origin), 403);
+  assert.equal((await send(gateway, 'POST', origin, '{ calls }')).status, 403);
+  assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 4);
+  const line = await gateway.untilLine((logged) => logged['origin'] === origin);
+  assert.match(line.msg, /ORIGINS/);
+  assert.equal(gateway.lines.filter((logged) => logged['origin'] === origin).length, 1);
+});
