@@ -48,7 +48,7 @@ test('every link leads to a file, to a heading in it, or to an address on the we
 
 test('the index lists every page', async () => {
   const linked = new Set<string>();
-  for (const name of ['docs/README.md', 'docs/adr/README.md']) {
+  for (const name of ['docs/README.md', 'docs/adr/README.md', 'docs/guides/clients/README.md']) {
     for (const { target } of (await Page.read(name)).links) linked.add(path.join(path.dirname(name), target));
   }
   assert.deepEqual(

@@ -71,6 +71,11 @@ export class Page {
     return blocks;
   }
 
+  /** The page whose files its own blocks import: `<!-- files of: docs/… -->`. */
+  get filesOf(): string | undefined {
+    return markOf('files of', this.text);
+  }
+
   get links(): Link[] {
     return (['link', 'image'] as const).flatMap((kind) =>
       this.#all<Tokens.Link | Tokens.Image>(kind).map(({ href }) => ({ target: href, kind })),

@@ -17,6 +17,9 @@ const DEFAULTS = 'PORT=0 ADMIN_PORT=0 DRAIN_DELAY_SECONDS=0 DRAIN_SECONDS=0';
 
 const GRAPH = '../my-graph';
 
+/** What a client's program is made of, beside its graph. */
+const CLIENT_FILE = /^\.\.\/[\w-]+\.(mjs|jsx)$/;
+
 /** Runs the blocks of one page, in order. CONTRIBUTING.md says what becomes of each language. */
 export class PageRun {
   readonly #t: TestContext;
@@ -39,7 +42,8 @@ export class PageRun {
   }
 
   async run({ language, text, file }: Block): Promise<void> {
-    if (file !== undefined) return this.#write(file, text);
+    if (file !== undefined)
+      return this.#write(file, CLIENT_FILE.test(file) ? await this.#substituted(text) : text);
     if (language === 'graphql' && isSchema(text)) return this.#newGraph(text);
     if (language === 'ts') return this.#write(`${GRAPH}/graph.ts`, text);
     await this.#check();

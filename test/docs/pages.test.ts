@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { needs, type Need } from '../helpers/services.ts';
-import { manual, type Block } from './markdown.ts';
+import { manual, Page, type Block } from './markdown.ts';
 import { PageRun } from './page-run.ts';
 import { Workspace } from './workspace.ts';
 
@@ -33,7 +33,8 @@ describe('the commands and snippets of a page work as the page says', { concurre
       const workspace = await Workspace.create(t, { KAFKA_GROUP_ID: name, REDIS_PREFIX: `${name}:` });
       const { KAFKA_BROKERS, REDIS_URL } = process.env;
       const session = new PageRun(t, workspace, `KAFKA_BROKERS=${KAFKA_BROKERS} REDIS_URL=${REDIS_URL}`);
-      for (const block of run) {
+      const others = page.filesOf === undefined ? [] : (await Page.read(page.filesOf)).blocks;
+      for (const block of [...others.filter(({ file }) => file !== undefined), ...run]) {
         await session.run(block).catch((cause: Error) => {
           throw new Error(`${page.name}:${block.line}: ${cause.message}`, { cause });
         });

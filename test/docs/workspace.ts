@@ -51,8 +51,13 @@ export class Workspace {
   }
 
   /** @param file from the folder of Sluice, as pages name it: `../my-graph/graph.ts` */
+  pathOf(file: string): string {
+    return path.join(this.#folder, 'sluice', file);
+  }
+
+  /** @param file as for `pathOf` */
   async write(file: string, text: string): Promise<void> {
-    const target = path.join(this.#folder, 'sluice', file);
+    const target = this.pathOf(file);
     // Links lead into the repository.
     if (!file.startsWith('../') || path.dirname(target).length < this.#folder.length)
       throw new Error(`Expected a file beside the folder of Sluice, got ${file}.`);
@@ -61,7 +66,7 @@ export class Workspace {
   }
 
   async forget(folder: string): Promise<void> {
-    await rm(path.join(this.#folder, 'sluice', folder), { recursive: true, force: true });
+    await rm(this.pathOf(folder), { recursive: true, force: true });
   }
 
   /**

@@ -1,0 +1,183 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { build } from 'esbuild';
+import { Page } from '../docs/markdown.ts';
+import { Workspace } from '../docs/workspace.ts';
+import { openPage } from './chromium.ts';
+import { compiledForRelay } from './relay-artifact.ts';
+import { signToken } from './tokens.ts';
+
+const CLIENTS = 'docs/guides/clients';
+
+/** What stands in the page for the reader's own. Each call is told by a line: `["showBid",{…}]`. */
+const standIns = (origin: string): string => `
+  const tell = (name) => (what) => console.log(JSON.stringify([name, what]));
+  export const freshToken = async () => {
+    const response = await fetch('${origin}/token');
+    if (!response.ok) throw new Error('no token');
+    return response.text();
+  };
+  export const fetchBids = tell('fetchBids');
+  export const showBid = tell('showBid');
+  export const showStatus = tell('showStatus');
+  export const showError = (error) => tell('showError')(error.message ?? error.type ?? JSON.stringify(error));
+`;
+
+/**
+ * Runs before the program. It waits for a twentieth of the time before it connects again, for half a second at most. What
+ * it closes itself takes longer, as over a slow network. Told are handshakes that are refused, and ends of such closes.
+ */
+const SURROUNDINGS = `
+  const { random } = Math;
+  Math.random = () => random() / 20;
+  globalThis.WebSocket = class extends WebSocket {
+    #isClosing = false;
+    constructor(...options) {
+      super(...options);
+      this.addEventListener('error', () => console.log('["refused"]'));
+    }
+    get readyState() {
+      return this.#isClosing && super.readyState === WebSocket.OPEN ? WebSocket.CLOSING : super.readyState;
+    }
+    close(...reason) {
+      this.#isClosing = true;
+      this.addEventListener('close', () => console.log('["closed"]'));
+      setTimeout(() => super.close(...reason), 1000);
+    }
+  };
+`;
+
+type Call = 'showBid' | 'showError' | 'showStatus' | 'fetchBids' | 'refused' | 'closed';
+
+/** The snippets of a page of docs/guides/clients as a program that runs, and the server of the site that it is of. */
+export class DocumentedClient {
+  /** Of the site. */
+  readonly origin: string;
+  /** How often the program has asked for a token. */
+  tokens = 0;
+  /** So many further requests for a token fail. */
+  failingTokens = 0;
+  readonly #t: TestContext;
+  readonly #calls: (readonly [name: Call, what?: unknown])[] = [];
+  readonly #changes = new EventEmitter();
+  /** What has gone wrong in the program itself. */
+  #fault: string | undefined;
+  #script = '';
+
+  private constructor(t: TestContext, origin: string) {
+    this.#t = t;
+    this.origin = origin;
+  }
+
+  static async create(t: TestContext): Promise<DocumentedClient> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const client = new DocumentedClient(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.on('request', (request, response) => {
+      if (request.url === '/token') {
+        client.tokens += 1;
+        if (client.failingTokens === 0) void signToken({ sub: 'ann' }).then((token) => response.end(token));
+        else response.writeHead(503).end(String((client.failingTokens -= 1)));
+      } else if (request.url === '/page.js') {
+        response.setHeader('content-type', 'text/javascript').end(client.#script);
+      } else {
+        response.setHeader('content-type', 'text/html');
+        response.end('<!doctype html><main id="page"></main><script src="/page.js"></script>');
+      }
+    });
+    return client;
+  }
+
+  /**
+   * Runs the program of a page in Node.js.
+   *
+   * @param port of the gateway
+   * @param change of `connection.mjs`, for what would be without a part of it
+   */
+  async run(name: string, port: number, change = (connection: string) => connection): Promise<void> {
+    const workspace = await this.#write(name, port, change);
+    const { name: file, blocks } = await Page.read(`${CLIENTS}/${name}.md`);
+    const programs = blocks.filter(({ language, file: of }) => language === 'js' && of === undefined);
+    if (programs.length !== 1) throw new Error(`${file}: expected one program, got ${programs.length}.`);
+    await workspace.write('../client.mjs', compiledForRelay(programs[0]?.text ?? ''));
+    await workspace.write('../surroundings.mjs', SURROUNDINGS);
+    const options = '--experimental-websocket --no-warnings --import ../surroundings.mjs';
+    const child = workspace.spawn(`exec node ${options} ../client.mjs`);
+    createInterface(child.stdout).on('line', (line) => this.#take(line));
+    child.stderr.on('data', (chunk: Buffer) => this.#fail(chunk.toString()));
+    child.once('exit', (code) => this.#fail(`the program ended with ${code}`));
+  }
+
+  /** Opens a component of a page in Chromium, where effects run twice as in development. Needs 'chromium'. */
+  async render(name: string, port: number, component: string): Promise<void> {
+    const workspace = await this.#write(name, port);
+    await workspace.write(
+      '../main.jsx',
+      `import { StrictMode } from 'react';
+       import { createRoot } from 'react-dom/client';
+       import { Page } from './${component}';
+       createRoot(document.querySelector('#page')).render(<StrictMode><Page /></StrictMode>);`,
+    );
+    const { outputFiles } = await build({
+      entryPoints: [workspace.pathOf('../main.jsx')],
+      bundle: true,
+      preserveSymlinks: true,
+      jsx: 'automatic',
+      write: false,
+    });
+    this.#script = outputFiles[0]?.text ?? '';
+    const page = await openPage(this.#t);
+    page.on('pageerror', (error) => this.#fail(String(error)));
+    page.on('console', (message) => message.type() === 'log' && this.#take(message.text()));
+    await page.addInitScript(SURROUNDINGS);
+    await page.goto(this.origin);
+  }
+
+  /** What has been called so far, with what. */
+  calls(name: Call): unknown[] {
+    return this.#calls.filter(([each]) => each === name).map(([, what]) => what);
+  }
+
+  /** @param options.despiteErrors the wait goes on where errors have been shown */
+  async untilCalled(name: Call, times: number, { despiteErrors = name === 'showError' } = {}): Promise<void> {
+    while (this.calls(name).length < times) {
+      const [error] = despiteErrors ? [] : this.calls('showError');
+      const fault = error ?? this.#fault;
+      if (fault !== undefined) {
+        const calls = this.#calls.map((call) => JSON.stringify(call)).join('\n');
+        throw new Error(`expected ${times} calls of ${name}, got ${String(fault)} after\n${calls}`);
+      }
+      await once(this.#changes, 'change');
+    }
+  }
+
+  /** Writes the files of the page and of those that it imports. */
+  async #write(name: string, port: number, change = (connection: string) => connection): Promise<Workspace> {
+    const workspace = await Workspace.create(this.#t, {});
+    const pages = [await Page.read(`${CLIENTS}/README.md`), await Page.read(`${CLIENTS}/${name}.md`)];
+    for (const { file, text } of pages.flatMap(({ blocks }) => blocks)) {
+      if (file === undefined) continue;
+      const code = text.replaceAll('localhost:4000', `127.0.0.1:${port}`);
+      await workspace.write(file, file === '../connection.mjs' ? change(code) : code);
+    }
+    await workspace.write('../page.mjs', standIns(this.origin));
+    return workspace;
+  }
+
+  #take(line: string): void {
+    this.#calls.push(JSON.parse(line) as [Call, unknown]);
+    this.#changes.emit('change');
+  }
+
+  #fail(fault: string): void {
+    this.#fault ??= fault;
+    this.#changes.emit('change');
+  }
+}
