@@ -91,6 +91,21 @@ test('files and folders that pages name exist, seen from the top of the reposito
   assert.ok(checked > 60, `expected the files of the architecture to be found, got ${checked}`);
 });
 
+test('clients of pages go on after handshakes were refused, other than in tests', async () => {
+  const missing: string[] = [];
+  let checked = 0;
+  for (const page of await manual()) {
+    for (const { text, line } of page.blocks) {
+      if (!text.includes(' createClient(') || text.includes("from 'node:test'")) continue;
+      checked += 1;
+      for (const option of ['shouldRetry: () => true', 'retryAttempts: Infinity'])
+        if (!text.includes(option)) missing.push(`${page.name}:${line}: ${option}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(checked > 8, `expected all such blocks to be found, got ${checked}`);
+});
+
 test('every decision has a status, and the index gives the same one', async () => {
   const index = await Page.read('docs/adr/README.md');
   const rows = index.rows();
