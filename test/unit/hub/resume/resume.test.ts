@@ -334,7 +334,7 @@ test('who began with what was kept is told of what is cut off behind its place',
   await eventually(() => assert.deepEqual(client.greetings, [true]));
   for (const n of upTo(40, 5)) await publish(bus, n, 'a');
   client.isBehind = false;
-  await eventually(() => assert.equal(client.heard.at(-1), undefined));
+  await eventually(() => assert.ok(client.heard.length > 0 && client.heard.at(-1) === undefined));
   const before = client.heard.slice(0, -1);
   assert.deepEqual(before, upTo(before.length));
   await publish(bus, 41, 'a');
