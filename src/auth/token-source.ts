@@ -24,9 +24,9 @@ export function findToken(
   // A browser sends the name and password of HTTP Basic with each request: they are for the proxy that has asked for them.
   if (/^Bearer /i.test(headers.authorization ?? '')) return bearerToken(headers.authorization);
   // A browser sends cookies with the requests of any page: what tells the pages apart is the origin, which the server has
-  // compared with ORIGINS before. A request without one has not been compared.
-  const inCookie =
-    cookie === undefined || headers.origin === undefined ? undefined : cookieOf(headers.cookie, cookie);
+  // compared with ORIGINS before. A request without one has not been compared, unless it is a GET of a page of the same host.
+  const isCompared = headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin';
+  const inCookie = cookie !== undefined && isCompared ? cookieOf(headers.cookie, cookie) : undefined;
   // Only a token looks so: the client has left out the scheme, and would hear that there is none.
   return (
     inCookie ?? (TOKEN.test(headers.authorization ?? '') ? bearerToken(headers.authorization) : undefined)

@@ -1,12 +1,13 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { headOf } from '../context/authenticator.ts';
 import type { PostTransport } from '../transports/http/post.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { refusalBody, sendJson } from './respond.ts';
-import type { Handle, Route } from './router.ts';
+import { queryOf, type Handle, type Route } from './router.ts';
 
-/** Path of GraphQL, over WebSocket and POST. */
+/** Path of GraphQL, over WebSocket, POST and GET. */
 export const GRAPHQL_PATH = '/graphql';
 
 /**
@@ -15,13 +16,16 @@ export const GRAPHQL_PATH = '/graphql';
  */
 const READABLE_BY_ALL = { 'access-control-allow-origin': '*' };
 
+/** Those of which a query by GET has at least one. */
+const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
+
 export interface GraphqlOptions {
   readonly post: Pick<PostTransport, 'respond'>;
   readonly originCheck: OriginCheck;
   readonly maxPayloadBytes: number;
 }
 
-/** `/graphql` over plain HTTP: queries by POST, and browsers' preflight requests for them. */
+/** `/graphql` over plain HTTP: queries by POST and GET, and browsers' preflight requests for them. */
 export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOptions): Route {
   const guarded =
     (handle: Handle): Handle =>
@@ -34,31 +38,37 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       if (refusal === undefined) return handle(request, response, rest);
       sendJson(response, refusal.status, refusalBody(refusal), READABLE_BY_ALL);
     };
+  const respond = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string | undefined,
+  ): Promise<void> => {
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    const client = { owner: request.socket, signal: left.signal };
+    const result = await post.respond(headOf(request), body, client);
+    response.writeHead(result.status, result.headers);
+    response.end(result.body);
+  };
   return {
     path: GRAPHQL_PATH,
     methods: {
-      GET: () => {
-        throw new HttpError(
-          426,
-          'expected POST for a query, or a WebSocket with the subprotocol graphql-transport-ws for a subscription; got GET',
-          { upgrade: 'websocket' },
-        );
-      },
+      GET: guarded((request, response) => {
+        // It depends on who asks, and on when.
+        response.setHeader('cache-control', 'no-store');
+        demandQuery(request, maxPayloadBytes);
+        return respond(request, response, undefined);
+      }),
       POST: guarded(async (request, response) => {
         const body = await readBody(request, maxPayloadBytes);
-        const left = new AbortController();
-        response.once('close', () => left.abort());
-        const client = { owner: request.socket, signal: left.signal };
-        const result = await post.respond(headOf(request), body.toString(), client);
-        response.writeHead(result.status, result.headers);
-        response.end(result.body);
+        await respond(request, response, body.toString());
       }),
       OPTIONS: ({ headers }, response) => {
         // A page that is not allowed may send its request too, or it could not read why that is refused.
         const isAllowed = originCheck.allows(headers);
         response.writeHead(204, {
           ...(isAllowed ? originCheck.corsHeaders(headers) : { vary: 'Origin', ...READABLE_BY_ALL }),
-          'access-control-allow-methods': 'POST',
+          'access-control-allow-methods': 'GET, POST',
           'access-control-allow-headers': 'authorization, content-type',
           'access-control-max-age': isAllowed ? '600' : '0',
         });
@@ -66,4 +76,19 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
       },
     },
   };
+}
+
+/** @throws HttpError 426 if a GET has no query: it may be what a proxy has left of an upgrade. 414 if it is too long. */
+function demandQuery(request: IncomingMessage, maxBytes: number): void {
+  const query = queryOf(request);
+  if (!QUERY_PARAMETERS.some((name) => query.has(name))) {
+    throw new HttpError(
+      426,
+      'expected a query, by POST or in the URL, or a WebSocket with the subprotocol graphql-transport-ws for a subscription; got GET without',
+      { upgrade: 'websocket' },
+    );
+  }
+  if ((request.url ?? '').length > maxBytes) {
+    throw new HttpError(414, `expected a URL of at most ${maxBytes} bytes (MAX_PAYLOAD_BYTES), got more`);
+  }
 }

@@ -23,10 +23,21 @@ export class OriginCheck {
     this.#any = this.#listed.has('*');
   }
 
-  allows({ origin, host }: IncomingHttpHeaders): boolean {
-    if (origin === undefined) return true; // No browser. A program could send any origin, so refusing it is useless.
-    if (this.#any || this.#listed.has(origin)) return true;
+  allows({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+    if (this.#any) return true;
+    if (origin === undefined) return this.#allowsWithoutOrigin(site, host);
+    if (this.#listed.has(origin)) return true;
     return this.#listed.size === 0 && isSameHost(origin, host);
+  }
+
+  /**
+   * A program could send any origin, so refusing one that sends none is useless. A browser sends none with a GET of a page of
+   * the same host, or of an element of a page of any host (`<img>`); it says which in `Sec-Fetch-Site`.
+   */
+  #allowsWithoutOrigin(site: unknown, host: string | undefined): boolean {
+    if (site === undefined || site === 'none') return true;
+    if (site !== 'same-origin') return false;
+    return this.#listed.size === 0 || [...this.#listed].some((origin) => isSameHost(origin, host));
   }
 
   /** @throws HttpError 403 if the page that sent the request may not use the gateway */
@@ -41,7 +52,7 @@ export class OriginCheck {
     const { origin } = headers;
     this.#refusals?.add(origin);
     const expected = this.#listed.size === 0 ? "the gateway's own host" : 'one of those listed in ORIGINS';
-    const message = `expected an Origin that is ${expected}, got ${JSON.stringify(origin)}`;
+    const message = `expected an Origin that is ${expected}, got ${origin === undefined ? 'none' : JSON.stringify(origin)}`;
     return { status: 403, message, code: 'ORIGIN_NOT_ALLOWED' };
   }
 

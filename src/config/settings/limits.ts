@@ -28,11 +28,11 @@ export const LIMITS_SETTINGS = {
   }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most subscriptions and queries that one connection may have at once, over WebSocket or POST; one more is refused.',
+    help: 'Most subscriptions and queries that one connection may have at once, over WebSocket or HTTP; one more is refused.',
   }),
   MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
     default: 65_536,
-    help: 'Largest WebSocket message or POST body accepted from a client.',
+    help: 'Largest WebSocket message, POST body or URL of a GET accepted from a client. A URL has at most 16 KB, with all headers.',
   }),
   SOCKET_BUFFER_BYTES: integer(16_384, 1_073_741_824, {
     default: 1_048_576,

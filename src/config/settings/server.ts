@@ -10,7 +10,10 @@ export const SERVER_SETTINGS = {
     default: false,
     help: 'Reload the graph when files in its folder change, as SIGHUP does.',
   }),
-  PORT: port({ default: 4000, help: 'Port for browsers: GraphQL over WebSocket and POST at `/graphql`.' }),
+  PORT: port({
+    default: 4000,
+    help: 'Port for browsers: GraphQL over WebSocket, POST and GET at `/graphql`.',
+  }),
   ADMIN_PORT: port({
     default: 4001,
     help: 'Port for Kubernetes and Prometheus: `/livez`, `/readyz`, `/metrics`; and `/debug/`, for this machine only.',

@@ -7,14 +7,15 @@ export interface PostParams extends RequestParams {
 }
 
 /**
- * Reads the body as graphql-http does, which knows no `documentId` and takes no body without `query`: where a body names
- * a persisted document, `query` may be absent.
+ * Reads the body, or of a GET the URL, as graphql-http does, which knows no `documentId` and takes no body without `query`: where one names a
+ * persisted document, `query` may be absent.
  *
- * @throws Error if the body is no request
+ * @throws Error if it is no request
  */
 export async function parsePostParams<Raw, Context>(
   request: Request<Raw, Context>,
 ): Promise<PostParams | Response> {
+  if (request.method === 'GET') return parseUrl(request);
   const text = request.body;
   if (typeof text !== 'string' || text === '') return parseRequestParams(request);
   let documentId: unknown;
@@ -29,4 +30,22 @@ export async function parsePostParams<Raw, Context>(
     },
   });
   return 'query' in params ? { ...params, documentId } : params;
+}
+
+async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<PostParams | Response> {
+  const search = queryIn(request.url);
+  const documentId = search.get('documentId') ?? undefined;
+  const hasQuery = search.has('query');
+  if (!hasQuery) search.set('query', '');
+  // Written again: graphql-http takes the URL to end at a second question mark.
+  const params = await parseRequestParams({ ...request, url: `?${search}` });
+  if (!('query' in params)) return params;
+  if (!hasQuery && !namesDocument({ documentId, extensions: params.extensions }))
+    throw new Error('Missing query');
+  return { ...params, documentId };
+}
+
+function queryIn(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at === -1 ? '' : url.slice(at));
 }

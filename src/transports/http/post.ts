@@ -64,8 +64,16 @@ const BUSY = refusal(503, 'POD_FULL', 'Too many requests wait for their turn: tr
   'retry-after': '1',
 });
 
+/** A page of any site can have a browser send a GET, so it must change nothing. */
+const NO_MUTATIONS = refusal(
+  405,
+  'METHOD_NOT_ALLOWED',
+  'Mutations are not executed over GET: send them by POST',
+  { allow: 'POST' },
+);
+
 const NO_SUBSCRIPTIONS = new GraphQLError(
-  'Subscriptions are not supported over POST: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
+  'Subscriptions are not supported over HTTP: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
 );
 
 /** For a client that does not read it any more. */
@@ -80,7 +88,7 @@ class Request implements TurnTaker {
 }
 
 /**
- * Queries and mutations by `POST`, as GraphQL over HTTP says. graphql-http reads the request and picks the status;
+ * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and picks the status;
  * the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  */
 export class PostTransport {
@@ -93,26 +101,26 @@ export class PostTransport {
     this.#options = options;
     this.#handle = createHandler({
       parseRequestParams: parsePostParams,
-      onSubscribe: async ({ raw, context: exchange }, params) => {
+      onSubscribe: async ({ method, raw, context: exchange }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await options.authenticator.viewerOf({}, raw);
         if (viewer instanceof TokenRefusal) exchange.refusal = refused(viewer);
         else if (viewer === null) exchange.refusal = FORBIDDEN;
         else if (this.#waiting >= MAX_WAITING) exchange.refusal = BUSY;
-        else return this.#inTurn(() => this.#answer(viewer, params, exchange.client));
+        else return this.#inTurn(() => this.#answer(viewer, params, exchange, method === 'GET'));
         return [exchange.refusal.error];
       },
     });
   }
 
-  /** @param body the request's body, already bounded and read */
-  async respond(request: RequestHead, body: string, client: PostClient): Promise<PostResponse> {
+  /** @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query */
+  async respond(request: RequestHead, body: string | undefined, client: PostClient): Promise<PostResponse> {
     const exchange: Exchange = { client };
     const [text, init] = await this.#handle({
-      method: 'POST',
-      url: '/graphql',
+      method: body === undefined ? 'GET' : 'POST',
+      url: request.url,
       headers: { get: (name) => request.headers[name]?.toString() ?? null },
-      body,
+      body: body ?? null,
       raw: request,
       context: exchange,
     });
@@ -131,12 +139,17 @@ export class PostTransport {
     });
   }
 
-  async #answer(viewer: Json, params: RequestParams, { owner, signal }: PostClient): Promise<Outcome> {
+  async #answer(viewer: Json, params: RequestParams, exchange: Exchange, isGet: boolean): Promise<Outcome> {
+    const { owner, signal } = exchange.client;
     if (signal.aborted) return LEFT;
     const { admission, queries, maxOperations } = this.#options;
     const operation = admission.prepare(params, viewer);
     if (isErrors(operation)) return operation;
     if (operation.kind === 'subscription') return [NO_SUBSCRIPTIONS];
+    if (operation.kind === 'mutation' && isGet) {
+      exchange.refusal = NO_MUTATIONS;
+      return [NO_MUTATIONS.error];
+    }
     if (queries.countOf(owner) >= maxOperations) return [tooManyOperations(maxOperations)];
     const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner });
     const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;

@@ -75,3 +75,11 @@ test('claims become properties of the viewer by name, path or another name', () 
   assert.deepEqual(viewer, { id: 'ann', role: ['a'], org: 7, admin: true });
   assert.ok(Object.isFrozen(viewer));
 });
+
+test('a cookie counts with a GET of a page of the same host, which has no origin', () => {
+  const cookie = 'session=d';
+  assert.equal(found({}, { cookie, 'sec-fetch-site': 'same-origin' }, 'session'), 'd');
+  for (const site of ['same-site', 'cross-site', 'none']) {
+    assert.equal(found({}, { cookie, 'sec-fetch-site': site }, 'session'), undefined);
+  }
+});

@@ -11,10 +11,10 @@ const MAX = 1_000;
 
 function serveGraphql(t: TestContext, origins: string[] = []): Promise<number> {
   const post = {
-    respond: async (_headers: unknown, body: string) => ({
+    respond: async ({ url }: { readonly url: string }, body: string | undefined) => ({
       status: 200,
       headers: { 'content-type': 'application/json' },
-      body,
+      body: body ?? url,
     }),
   };
   return serve(t, [graphqlRoute({ post, originCheck: new OriginCheck(origins), maxPayloadBytes: MAX })]);
@@ -75,6 +75,53 @@ describe('/graphql', () => {
     assert.match(errorOf(answer), /graphql-transport-ws/);
   });
 
+  it('takes a GET without a query for an upgrade that a proxy has not passed on', async (t) => {
+    const port = await serveGraphql(t);
+    for (const url of ['/graphql?token=a', '/graphql?variables={}', '/graphql?']) {
+      assert.equal((await ask(port, url)).status, 426);
+    }
+  });
+
+  it('hands a query in the URL to the transport, and has its answer not kept', async (t) => {
+    const port = await serveGraphql(t);
+    for (const url of ['/graphql?query={a}', '/graphql?documentId=a', '/graphql?extensions={}&query']) {
+      const { status, body, headers } = await ask(port, url);
+      assert.deepEqual([status, body], [200, url]);
+      assert.equal(headers['cache-control'], 'no-store');
+    }
+  });
+
+  it('answers 414 to a URL that is longer than a body may be', async (t) => {
+    const port = await serveGraphql(t);
+    const url = '/graphql?query='.padEnd(MAX, 'x');
+    assert.equal((await ask(port, url)).status, 200);
+    const answer = await ask(port, `${url}x`);
+    assert.equal(answer.status, 414);
+    assert.equal(errorOf(answer), 'expected a URL of at most 1000 bytes (MAX_PAYLOAD_BYTES), got more');
+    assert.equal(answer.headers['cache-control'], 'no-store');
+  });
+
+  it('does not execute what an element of a page of another site asks for, which sends no Origin', async (t) => {
+    const port = await serveGraphql(t);
+    for (const site of ['cross-site', 'same-site', 'unheard-of']) {
+      const answer = await ask(port, '/graphql?query={a}', { headers: { 'sec-fetch-site': site } });
+      assert.equal(answer.status, 403);
+      assert.match(answer.body, /got none.*ORIGIN_NOT_ALLOWED/);
+    }
+    for (const site of ['same-origin', 'none']) {
+      const { status } = await ask(port, '/graphql?query={a}', { headers: { 'sec-fetch-site': site } });
+      assert.equal(status, 200);
+    }
+  });
+
+  it('refuses a GET of a page of another host', async (t) => {
+    const port = await serveGraphql(t);
+    const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' };
+    const answer = await ask(port, '/graphql?query={a}', { headers });
+    assert.equal(answer.status, 403);
+    assert.equal(answer.headers['access-control-allow-origin'], '*');
+  });
+
   it('refuses a page of another host', async (t) => {
     const port = await serveGraphql(t);
     const headers = { origin: 'https://evil.example' };
@@ -116,7 +163,7 @@ describe('/graphql', () => {
     assert.equal(preflight.status, 204);
     assert.equal(preflight.headers['access-control-allow-origin'], 'https://app.example');
     assert.equal(preflight.headers['access-control-allow-headers'], 'authorization, content-type');
-    assert.equal(preflight.headers['access-control-allow-methods'], 'POST');
+    assert.equal(preflight.headers['access-control-allow-methods'], 'GET, POST');
     assert.equal(preflight.headers.vary, 'Origin');
     const answer = await ask(port, '/graphql', { method: 'POST', headers, body: '{}' });
     assert.equal(answer.status, 200);

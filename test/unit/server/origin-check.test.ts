@@ -67,6 +67,43 @@ describe('OriginCheck', () => {
       { host: 'a.example', origin: 'https://a.example' },
       false,
     ],
+    ['a GET of a page of the same host', [], { host: 'a.example', 'sec-fetch-site': 'same-origin' }, true],
+    [
+      'an address that a user has typed',
+      ['https://b.example'],
+      { host: 'a.example', 'sec-fetch-site': 'none' },
+      true,
+    ],
+    [
+      'an element of a page of another site',
+      [],
+      { host: 'a.example', 'sec-fetch-site': 'cross-site' },
+      false,
+    ],
+    [
+      'an element of a page of the same site',
+      [],
+      { host: 'a.example', 'sec-fetch-site': 'same-site' },
+      false,
+    ],
+    [
+      'a GET of a page of the same host, unlisted among others',
+      ['https://b.example'],
+      { host: 'a.example', 'sec-fetch-site': 'same-origin' },
+      false,
+    ],
+    [
+      'a GET of a page of the same host, which is listed',
+      ['https://b.example', 'https://a.example'],
+      { host: 'a.example', 'sec-fetch-site': 'same-origin' },
+      true,
+    ],
+    [
+      'an element of any page, if any may',
+      ['*'],
+      { host: 'a.example', 'sec-fetch-site': 'cross-site' },
+      true,
+    ],
     ['any page, if any may', ['*'], { host: 'a.example', origin: 'null' }, true],
   ];
   for (const [what, origins, headers, allowed] of cases) {

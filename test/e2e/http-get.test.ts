@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import test from 'node:test';
+import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo/client';
+import { Client, fetchExchange } from '@urql/core';
+import { auditServer } from 'graphql-http';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { SECRET, signToken } from '../helpers/tokens.ts';
+
+const SCHEMA = `
+  type Query { greet(name: String): String calls: Int me: Me }
+  type Me { id: ID me: Me secret: String @auth(requires: "admin") }
+  type Mutation { call: Int }
+  type Subscription { item: Item @event(topic: "items") }
+  type Item { id: ID }
+`;
+
+const GRAPH = `
+  import { defineGraph } from 'sluice';
+  let calls = 0;
+  export default defineGraph({
+    resolvers: {
+      Query: {
+        greet: (_root, { name }) => 'Hello ' + name,
+        calls: () => calls,
+        me: (_root, _args, ctx) => ({ id: ctx.viewer.id, secret: 'secret', me: {} }),
+      },
+      Mutation: { call: () => (calls += 1) },
+    },
+  });
+`;
+
+const ALLOWED = 'https://app.example';
+
+const gatewayOf = sharedGateway(async (scope) => {
+  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
+  return startGateway(scope, {
+    GRAPH: folder,
+    ORIGINS: ALLOWED,
+    AUTH_SECRET: SECRET,
+    AUTH_CLAIMS: 'id=sub,role',
+    AUTH_COOKIE: 'session',
+    AUTH_ANONYMOUS: 'true',
+    MAX_DEPTH: '2',
+    MAX_PAYLOAD_BYTES: '2048',
+  });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly body: string;
+}
+
+/** Unlike `fetch`, sends any header, and the URL as it stands. */
+function get(
+  gateway: GatewayProcess,
+  query: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<Answer> {
+  const url = `${gateway.httpUrl}/graphql${query}`;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false });
+    outgoing.once('error', reject);
+    outgoing.once('response', (response) => {
+      const header = (name: string): string | undefined => response.headers[name]?.toString();
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, header, body }), reject);
+    });
+    outgoing.end();
+  });
+}
+
+const q = (query: string): string => `?query=${encodeURIComponent(query)}`;
+
+test('urql and Apollo Client get their queries answered by GET', async () => {
+  const { httpUrl } = await gatewayOf();
+  const methods: (string | undefined)[] = [];
+  const fetchWithMethod: typeof fetch = (input, init) => {
+    methods.push(init?.method);
+    return fetch(input, init);
+  };
+  const url = `${httpUrl}/graphql`;
+  const urql = new Client({
+    url,
+    exchanges: [fetchExchange],
+    fetch: fetchWithMethod,
+    preferGetMethod: 'within-url-limit',
+  });
+  const variables = { name: 'a&b?' };
+  const byUrql = await urql.query('query ($name: String) { greet(name: $name) }', variables).toPromise();
+  assert.deepEqual([byUrql.error, byUrql.data], [undefined, { greet: 'Hello a&b?' }]);
+  const apollo = new ApolloClient({
+    link: new HttpLink({ uri: url, fetch: fetchWithMethod, useGETForQueries: true }),
+    cache: new InMemoryCache(),
+  });
+  const query = apolloGql`
+    query ($name: String) {
+      greet(name: $name)
+    }
+  `;
+  assert.deepEqual((await apollo.query({ query, variables })).data, { greet: 'Hello a&b?' });
+  apollo.stop();
+  assert.deepEqual(methods, ['GET', 'GET']);
+});
+
+test('the gateway does what GraphQL over HTTP says a server must and should', async () => {
+  const { httpUrl } = await gatewayOf();
+  const results = await auditServer({ url: `${httpUrl}/graphql` });
+  assert.ok(results.length > 40);
+  const failed = results.filter(({ status }) => status === 'error' || status === 'warn');
+  assert.deepEqual(
+    failed.map(({ id, name, status }) => [id, name, status]),
+    [],
+  );
+});
+
+test('a GET executes neither a mutation nor a subscription, and nothing for a page that may not connect', async () => {
+  const gateway = await gatewayOf();
+  for (const method of ['GET', 'HEAD']) {
+    const mutation = await get(gateway, q('mutation { call }'), { origin: ALLOWED }, method);
+    assert.equal(mutation.status, 405);
+    assert.equal(mutation.header('allow'), 'POST');
+    assert.equal(mutation.header('access-control-allow-origin'), ALLOWED);
+  }
+  const subscription = await get(gateway, q('subscription { item { id } }'));
+  assert.match(subscription.body, /graphql-transport-ws/);
+  for (const headers of [
+    { origin: 'https://other.example' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-origin' },
+  ] as Record<string, string>[]) {
+    for (const query of ['mutation { call }', '{ calls }']) {
+      const refused = await get(gateway, q(query), headers);
+      assert.equal(refused.status, 403);
+      assert.equal(refused.header('access-control-allow-origin'), '*');
+      assert.match(refused.body, /"errors":.*ORIGIN_NOT_ALLOWED/);
+    }
+  }
+  assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 6);
+  assert.deepEqual(JSON.parse((await get(gateway, q('{ calls }'))).body), { data: { calls: 0 } });
+});
+
+test('a GET holds to the limits and the rights that a POST holds to, and its refusals can be read', async () => {
+  const gateway = await gatewayOf();
+  const origin = ALLOWED;
+  const deep = await get(gateway, q('{ me { me { me { id } } } }'), { origin });
+  assert.match(deep.body, /TOO_DEEP/);
+  const secret = await get(gateway, q('{ me { id secret } }'), { origin });
+  assert.match(secret.body, /UNAUTHENTICATED/);
+  const long = await get(gateway, q(`{ greet(name: "${'x'.repeat(2_100)}") }`), { origin });
+  assert.equal(long.status, 414);
+  const bad = await get(gateway, q('{ me { id } }'), { origin, authorization: 'Bearer a.b.c' });
+  assert.equal(bad.status, 401);
+  for (const { header } of [deep, secret, long, bad]) {
+    assert.equal(header('access-control-allow-origin'), ALLOWED);
+    assert.equal(header('cache-control'), 'no-store');
+  }
+  // Longer than Node.js reads headers.
+  assert.equal((await get(gateway, q('x'.repeat(20_000)))).status, 431);
+});
+
+test('a token by GET is taken from the header, and from a cookie only of a page that may connect', async () => {
+  const gateway = await gatewayOf();
+  const token = await signToken({ sub: 'ann', role: 'admin' });
+  const cookie = `session=${token}`;
+  const viewerOf = async (headers: Record<string, string>): Promise<unknown> =>
+    (JSON.parse((await get(gateway, q('{ me { id } }'), headers)).body) as { data: { me: { id: unknown } } })
+      .data.me.id;
+  assert.equal(await viewerOf({ authorization: `Bearer ${token}` }), 'ann');
+  assert.equal(await viewerOf({ cookie, origin: ALLOWED }), 'ann');
+  assert.equal(await viewerOf({ cookie, host: 'localhost' }), null);
+  assert.equal(await viewerOf({ cookie, 'sec-fetch-site': 'none' }), null);
+});
