@@ -38,8 +38,8 @@ const LOT_MS = 120_000;
 const FEWEST_BIDS = 4;
 
 /**
- * Simulates an auction house, without end: properties change, bids rise, properties are sold or passed in, and the auction
- * goes on with the one that has waited longest. So there are always bids in each of the AUCTIONS.
+ * Simulates an auction house, without end: properties change, bids rise, properties are sold or passed in, and the
+ * auction goes on with the one that has waited longest. So there are always bids in each of the AUCTIONS.
  *
  * @param random like Math.random; the same numbers make the same events
  * @param now milliseconds since 1970
