@@ -46,6 +46,7 @@ try {
   await page.getByRole('tab', { name: 'Bids' }).waitFor();
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').filter({ hasText: 'auctions_won' }).waitFor();
+  await page.locator('.stream-entries li').nth(3).waitFor();
   await page.screenshot({ path: path.join(root, 'docs/images/graphiql.png') });
 } finally {
   await browser.close();

@@ -10,7 +10,7 @@ import { StaticFiles } from '../static-files.ts';
 const VENDOR_FOLDER = path.join(import.meta.dirname, '../../../graphiql');
 const VENDOR_FILES = ['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'graphiql.css'];
 const OWN_FOLDER = import.meta.dirname;
-const OWN_FILES = ['page.js', 'page.css'];
+const OWN_FILES = ['page.js', 'event-stream.js', 'stream-view.js', 'page.css'];
 
 /**
  * Content security policy: only the gateway's own files, and requests to the gateway only. GraphiQL's editors and menus
@@ -97,9 +97,10 @@ function pageOf(examples: readonly string[]): string {
   <body>
     <div id="graphiql">Loading …</div>
     <script type="application/json" id="examples">${JSON.stringify(examples).replaceAll('<', '\\u003c')}</script>
-    ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js', 'page.js']
+    ${['react.js', 'react-dom.js', 'graphql-ws.js', 'graphiql.js']
       .map((name) => `<script src="graphiql/${name}"></script>`)
       .join('\n    ')}
+    <script type="module" src="graphiql/page.js"></script>
   </body>
 </html>
 `;
