@@ -4,6 +4,7 @@ import { DocumentedClient } from '../helpers/documented-client.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
+import { ScriptedServer } from '../helpers/scripted-server.ts';
 import { needs } from '../helpers/services.ts';
 import { SECRET } from '../helpers/tokens.ts';
 
@@ -17,21 +18,35 @@ const SCHEMA = `
 /** Starts the client's program, or page. */
 type Start = (client: DocumentedClient, port: number) => Promise<void>;
 
-const CLIENTS = ['graphql-ws', 'apollo-client', 'urql', 'relay'];
-const COMPONENTS = ['graphql-ws-page.jsx', 'apollo-page.jsx'];
+/** What the error of a fatal close code says, by library. */
+const CLIENTS = {
+  'graphql-ws': 'close',
+  'apollo-client': 'Socket closed with event 4400 ',
+  urql: '[Network] undefined',
+  relay: 'close',
+};
+const COMPONENTS = {
+  'graphql-ws-page.jsx': CLIENTS['graphql-ws'],
+  'apollo-page.jsx': CLIENTS['apollo-client'],
+};
 
-const started: readonly { what: string; options: object; start: Start }[] = [
-  ...CLIENTS.map((name) => ({
+const started: readonly { what: string; options: object; start: Start; closed: string }[] = [
+  ...Object.entries(CLIENTS).map(([name, closed]) => ({
     what: `the program of docs/guides/clients/${name}.md`,
     options: {},
     start: (client: DocumentedClient, port: number) => client.run(name, port),
+    closed,
   })),
-  ...COMPONENTS.map((component) => ({
+  ...Object.entries(COMPONENTS).map(([component, closed]) => ({
     what: `${component} of docs/guides/clients/react.md`,
     options: needs('chromium'),
     start: (client: DocumentedClient, port: number) => client.render('react', port, component),
+    closed,
   })),
 ];
+
+/** Not a message of the protocol. */
+const FATAL = 4400;
 
 const bid = (bidId: string) => ({ bidId, auctionId: 'auction-0', amount: { formatted: `€ ${bidId}` } });
 
@@ -55,7 +70,7 @@ async function open(t: TestContext, start: Start) {
   return { gateway, client, startAgain };
 }
 
-for (const { what, options, start } of started) {
+for (const { what, options, start, closed } of started) {
   test(`${what} goes on by itself after its only pod was gone`, options, async (t) => {
     const { gateway, client, startAgain } = await open(t, start);
     const { tokens } = client;
@@ -85,6 +100,15 @@ for (const { what, options, start } of started) {
     const errors = client.calls('showError');
     assert.equal(errors.length, 1);
     assert.match(String(errors[0]), /Bid\.amount/);
+  });
+
+  test(`${what} shows that a fatal close code has ended its subscription`, options, async (t) => {
+    const server = await ScriptedServer.start(t);
+    const client = await DocumentedClient.create(t);
+    await start(client, Number(new URL(server.url).port));
+    (await server.operation()).cut(FATAL);
+    await client.untilCalled('showError', 1);
+    assert.deepEqual(client.calls('showError'), [closed]);
   });
 }
 
