@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { mock, test, type TestContext } from 'node:test';
 import { buildASTSchema, GraphQLError, Kind } from 'graphql';
+import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { parse } from 'yaml';
 import { BackendError } from '../../src/backends/error.ts';
@@ -15,11 +16,14 @@ import { OPERATORS } from '../../src/graph/filter/syntax.ts';
 import * as sluice from '../../src/index.ts';
 import { CLOSES } from '../../src/transports/websocket/disconnect.ts';
 import { startGateway } from '../helpers/gateway.ts';
-import { graphqlClient } from '../helpers/graphql-client.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { Page, ROOT, unquoted } from './markdown.ts';
 
 /** ws closes with this code by itself, before the gateway sees the message. */
 const BY_WS = 1009;
+
+/** Codes below 2000 that a server may close with: RFC 6455, and those that were registered since. */
+const WRITTEN_BY_PEERS = [1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014];
 
 const reference = (name: string) => Page.read(`docs/reference/${name}.md`);
 
@@ -63,6 +67,42 @@ async function comesBack(t: TestContext, code: number): Promise<boolean> {
     );
   });
   return connections > 1;
+}
+
+test('graphql-ws asks `shouldRetry` after the close codes of which the page on clients says so, and after no other', async (t) => {
+  const rows = (await Page.read('docs/guides/clients/README.md')).rows('What ends a connection');
+  const [asked = [], fatal = []] = [rows.at(0), rows.at(-1)].map((row) =>
+    [...(row?.[0] ?? '').matchAll(/\b\d{4}\b/g)].map(([code]) => Number(code)),
+  );
+  const [from = 0, to = 0] = fatal.splice(0, 2);
+  fatal.push(...WRITTEN_BY_PEERS.filter((code) => code >= from && code <= to && !asked.includes(code)));
+  const own = Object.values(CloseCode).filter((code) => typeof code === 'number');
+  assert.deepEqual(
+    own.filter((code) => !asked.includes(code) && !fatal.includes(code)),
+    [],
+    'each code of graphql-ws itself is in the table',
+  );
+  assert.deepEqual(await Promise.all(asked.map((code) => isAsked(t, code))), Array(asked.length).fill(true));
+  assert.deepEqual(await Promise.all(fatal.map((code) => isAsked(t, code))), Array(fatal.length).fill(false));
+});
+
+/** Whether the client asks if it should try again, when its connection is closed with this code. */
+async function isAsked(t: TestContext, code: number): Promise<boolean> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  t.after(() => server.close());
+  await once(server, 'listening');
+  server.on('connection', (socket) => {
+    // These two are no codes that are sent, but what a client sees where none has come.
+    if (code === 1005) socket.close();
+    else if (code === 1006) socket.terminate();
+    else socket.close(code);
+  });
+  const { port } = server.address() as AddressInfo;
+  const shouldRetry = mock.fn(() => false);
+  const client = graphqlClient(t, `ws://127.0.0.1:${port}/`, { retryAttempts: 1, shouldRetry });
+  const seen = await new Received(client, '{ __typename }').untilEnd();
+  assert.equal((seen as { code?: number }).code, code);
+  return shouldRetry.mock.callCount() > 0;
 }
 
 test('the directives have the arguments and defaults that the reference gives', async () => {
