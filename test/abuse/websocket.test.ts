@@ -290,6 +290,33 @@ test('operations of one segment are limited exactly: completed ones do not count
   await gateway.untilMetric('sluice_subscribers', 2);
 });
 
+test('queries that are completed in the segment in which they come are not executed, so they pass no limit', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `type Query { slow: Int begun: Int }\n${itemSchema('items')}`,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      let begun = 0;
+      export default defineGraph({
+        resolvers: { Query: { slow: () => ((begun += 1), new Promise(() => {})), begun: () => begun } },
+      });`,
+  });
+  const gateway = await startGateway(t, { GRAPH: folder, MAX_OPERATIONS: '2' });
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const pairs = Array.from({ length: 100 }, (_, index) => [
+    subscribeMessage(`q${index}`, '{ slow }'),
+    { type: 'complete', id: `q${index}` },
+  ]);
+  socket.sendTogether(...pairs.flat(), subscribeMessage('q0', '{ slow }'));
+  await socket.roundTrip();
+  socket.subscribe('count', '{ begun }');
+  const { payload } = await socket.until(({ id, type }) => id === 'count' && type === 'next');
+  assert.deepEqual(payload, { data: { begun: 1 } });
+  assert.deepEqual(
+    socket.messages.filter(({ id }) => id?.startsWith('q')),
+    [],
+  );
+});
+
 test('10,000 times complete and subscribe in one segment pass no limit, and leave nothing behind', async (t) => {
   const gateway = await startEmbedded(t, {
     MAX_OPERATIONS: '2',

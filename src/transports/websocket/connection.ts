@@ -33,13 +33,13 @@ export class Connection
   implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, OperationsOwner, TurnTaker, SessionOwner
 {
   readonly sendQueue: SendQueue;
+  readonly openOperations: OpenOperations;
   /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
   spentUntil = 0;
   readonly #socket: RawSocket;
   readonly #services: ConnectionServices<Connection>;
   readonly #closed: (code: number, reason: string) => Promise<void>;
-  readonly #open: OpenOperations;
   #handle: MessageHandler | undefined;
   /** Kept until the client is authenticated. */
   #request: RequestHead | undefined;
@@ -61,7 +61,7 @@ export class Connection
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
-    this.#open = new OpenOperations(this, services.pod);
+    this.openOperations = new OpenOperations(this, services.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
@@ -81,7 +81,7 @@ export class Connection
   }
 
   get viewerTally(): Tally | undefined {
-    return this.#open.viewer;
+    return this.openOperations.viewer;
   }
 
   /** Null until `authenticate` has let the client in. */
@@ -116,7 +116,7 @@ export class Connection
       this.end(DISCONNECTS.viewerConnections);
       return false;
     }
-    this.#open.viewer = tally;
+    this.openOperations.viewer = tally;
     return true;
   }
 
@@ -193,7 +193,7 @@ export class Connection
 
   /** Operations that have not ended, queries included. */
   get operations(): number {
-    return this.#open.size;
+    return this.openOperations.size;
   }
 
   /** Pings the client, or terminates the connection if the last ping was not answered. */
@@ -250,7 +250,7 @@ export class Connection
       this.end(message);
       return '';
     }
-    if (!this.#open.receive(message)) this.end(DISCONNECTS.idInUse);
+    if (!this.openOperations.receive(message)) this.end(DISCONNECTS.idInUse);
     return message.type;
   }
 
@@ -263,11 +263,6 @@ export class Connection
     void this.#services.rate.inTurn(this, job);
   }
 
-  /** An operation is refused: graphql-ws is yet to tell the client. */
-  refused(id: string): void {
-    this.#open.over(id);
-  }
-
   onClose(code: number, reason: string): void {
     const { viewers, handshakes } = this.#services;
     this.#services.forget(this);
@@ -275,8 +270,8 @@ export class Connection
     this.#services.sessions?.forget(this);
     this.#services.initDeadlines.end(this);
     handshakes.delete(this);
-    this.#open.end();
-    if (this.#open.viewer !== undefined) viewers.leave(this.#open.viewer);
+    this.openOperations.end();
+    if (this.openOperations.viewer !== undefined) viewers.leave(this.openOperations.viewer);
     this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 

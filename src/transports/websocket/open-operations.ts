@@ -51,7 +51,7 @@ export class OpenOperations extends SmallSet {
     if (this.has(id)) return false;
     this.add(id);
     this.#count(1);
-    if (this.#isEnding(id)) this.#ending?.set(id, message);
+    if (this.isOver(id)) this.#ending?.set(id, message);
     else this.#handOver(message, id);
     return true;
   }
@@ -61,6 +61,11 @@ export class OpenOperations extends SmallSet {
     if (!this.#remove(id)) return;
     this.#ending ??= new Map();
     this.#ending.set(id, undefined);
+  }
+
+  /** Whether the client expects no more of the operation that graphql-ws has of this id: the next one waits till then. */
+  isOver(id: string): boolean {
+    return this.#ending?.has(id) === true;
   }
 
   /** The connection has closed. */
@@ -78,7 +83,7 @@ export class OpenOperations extends SmallSet {
   }
 
   #done(id: string | undefined, error: unknown): void {
-    const isOver = id !== undefined && this.#isEnding(id);
+    const isOver = id !== undefined && this.isOver(id);
     if (error !== undefined) this.#owner.failed(error, id, isOver);
     // In its turn, which counts the time that the next operation of this id takes. That may be over by then, too.
     if (isOver) this.#owner.inTurn(() => this.#beginNext(id));
@@ -90,10 +95,6 @@ export class OpenOperations extends SmallSet {
     this.#ending?.delete(id);
     if (this.#ending?.size === 0) this.#ending = undefined;
     if (next !== undefined) this.#handOver(next, id);
-  }
-
-  #isEnding(id: string): boolean {
-    return this.#ending?.has(id) === true;
   }
 
   /** @returns false if it is not open: of a connection that has closed, none is */

@@ -31,11 +31,15 @@ export interface OperationOptions {
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
 interface QueryArgs extends ExecutionArgs {
   readonly connection: Connection;
+  readonly id: string;
   readonly operation: Operation;
   readonly document: DocumentNode;
   /** Of the graph that the operation is valid for: another one may be in force when its turn comes. */
   readonly queries: OperationOptions['queries'];
 }
+
+/** graphql-ws sends nothing of it. */
+const NOT_EXECUTED: ExecutionResult = {};
 
 /** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
 export class Operations {
@@ -59,13 +63,19 @@ export class Operations {
   ): ExecutionArgs | readonly GraphQLError[] {
     const begun = this.#started(connection, id, payload);
     // At once: messages that have come with this one are handled before graphql-ws has told the client.
-    if (Array.isArray(begun)) connection.refused(id);
+    if (Array.isArray(begun)) connection.openOperations.over(id);
     return begun;
   }
 
-  /** The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. */
+  /**
+   * The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. One that the client has
+   * completed meanwhile counts no more, so it must not begin, or any number would be executed at once.
+   */
   execute(args: ExecutionArgs): Promise<ExecutionResult | WebSocketQuery> {
-    return this.#options.rate.inTurn((args as QueryArgs).connection, () => this.#execute(args));
+    const { connection, id } = args as QueryArgs;
+    return this.#options.rate.inTurn(connection, () =>
+      connection.openOperations.isOver(id) ? NOT_EXECUTED : this.#execute(args),
+    );
   }
 
   #execute(args: ExecutionArgs): ExecutionResult | WebSocketQuery {
@@ -116,6 +126,7 @@ export class Operations {
       const { document, name } = operation;
       const args: QueryArgs = {
         connection,
+        id,
         operation,
         queries,
         schema,

@@ -98,6 +98,19 @@ describe('OpenOperations', () => {
     assert.deepEqual(begun()[1]?.message, subscribe('1', 'later'));
   });
 
+  it('knows an operation as over until the next one of its id begins', async () => {
+    const { open, begun, runJobs } = setUp();
+    open.receive(subscribe('1'));
+    assert.equal(open.isOver('1'), false);
+    open.receive(complete('1'));
+    assert.equal(open.isOver('1'), true);
+    open.receive(subscribe('1', 'new'));
+    assert.equal(open.isOver('1'), true, 'graphql-ws has the old one');
+    await begun()[0]?.end();
+    runJobs();
+    assert.equal(open.isOver('1'), false);
+  });
+
   it('begins the last of those that came before the turn', async () => {
     const { open, begun, jobs, runJobs } = setUp();
     open.receive(subscribe('1', 'old'));
