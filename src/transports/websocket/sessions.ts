@@ -4,6 +4,7 @@ import type { Identity, TokenAuthenticator } from '../../context/token-authentic
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
+import { LogThrottle } from '../../support/log-throttle.ts';
 import { DISCONNECTS, type Disconnect } from './disconnect.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 
@@ -33,6 +34,8 @@ interface Session {
   isRefreshing: boolean;
   /** The last one that has come meanwhile. */
   next: FreshToken | undefined;
+  /** The last one could not be verified: it may be as good as the client thinks. */
+  isUnverified: boolean;
 }
 
 export interface SessionsOptions {
@@ -44,13 +47,16 @@ export interface SessionsOptions {
   readonly log: Log;
 }
 
+/** For tokens that can't be verified: clients may send one after the other. */
+const LOG_BOUND = { lines: 1, periodMs: 60_000 };
+
 /** What `authenticate` gets as the request if the request is not kept, as no graph looks at it. */
 const NO_REQUEST: RequestHead = { headers: {}, url: '', remoteAddress: undefined };
 
 /**
  * The tokens of all connections, which hold for as long as these are open:
  *
- *     admitted ──► warned ──► token expires ──► grace ──► closed with 4403
+ *     admitted ──► warned ──► token expires ──► grace ──► closed with 4403, or 1013 if a fresh one can't be verified
  *        ▲           │              │             │
  *        └───────────┴─ fresh token ┴─────────────┘
  *
@@ -59,9 +65,11 @@ const NO_REQUEST: RequestHead = { headers: {}, url: '', remoteAddress: undefined
 export class Sessions<Owner extends SessionOwner> {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<Owner, Session>();
+  readonly #unverified: LogThrottle;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#unverified = new LogThrottle({ ...LOG_BOUND, now: options.now });
   }
 
   /**
@@ -93,6 +101,7 @@ export class Sessions<Owner extends SessionOwner> {
       subscriptions: new Set(),
       isRefreshing: false,
       next: undefined,
+      isUnverified: false,
     });
     return true;
   }
@@ -150,7 +159,11 @@ export class Sessions<Owner extends SessionOwner> {
     owner.send(JSON.stringify({ type: 'ping', payload: { auth: { expiresAt } } }));
   }
 
-  #expire(owner: Owner, { token }: Session): void {
+  #expire(owner: Owner, { token, isUnverified }: Session): void {
+    if (isUnverified) {
+      owner.end(DISCONNECTS.keysUnavailable);
+      return;
+    }
     const at = new Date(token.expiresAt * 1000).toISOString();
     owner.end({ ...DISCONNECTS.tokenExpired, reason: `The token expired at ${at}, and no fresh one came` });
   }
@@ -164,18 +177,24 @@ export class Sessions<Owner extends SessionOwner> {
 
   /** One token at a time; of several that have come meanwhile, the last one. Never rejects. */
   async #refresh(owner: Owner, session: Session): Promise<void> {
-    const { authenticator, log } = this.#options;
+    const { authenticator } = this.#options;
     session.isRefreshing = true;
     for (let fresh = session.next; fresh !== undefined; fresh = session.next) {
       session.next = undefined;
       const identity = await authenticator.refresh(fresh, session.request ?? NO_REQUEST);
       if (!owner.open) return;
       if (!(identity instanceof TokenRefusal)) this.#replace(owner, session, identity);
-      else if (identity.isTemporary)
-        log.warn({ reason: identity.reason }, 'a fresh token can not be verified');
+      else if (identity.isTemporary) this.#keepUnverified(session, identity);
       else owner.end({ ...DISCONNECTS.tokenRefused, reason: identity.reason });
     }
     session.isRefreshing = false;
+  }
+
+  #keepUnverified(session: Session, { reason }: TokenRefusal): void {
+    session.isUnverified = true;
+    const suppressed = this.#unverified.admit();
+    if (suppressed === undefined) return;
+    this.#options.log.warn({ reason, suppressed }, 'a fresh token can not be verified');
   }
 
   /** The viewer and all subscriptions change within this turn: no event comes in between. */
@@ -189,6 +208,7 @@ export class Sessions<Owner extends SessionOwner> {
     }
     session.token = heldOf(token);
     session.isWarned = false;
+    session.isUnverified = false;
     session.dueAt = this.#warnsAt(token);
     if (!isChanged) return;
     owner.become(viewer);

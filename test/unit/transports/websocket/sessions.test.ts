@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { TokenRefusal } from '../../../../src/auth/refusal.ts';
+import type { Identity } from '../../../../src/context/token-authenticator.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
+import type { Disconnect } from '../../../../src/transports/websocket/disconnect.ts';
+import { Sessions, type SessionOwner } from '../../../../src/transports/websocket/sessions.ts';
+
+const AWAY = new TokenRefusal('The keys that tokens are verified with are out of reach', true);
+
+const REQUEST = { headers: {}, url: '/graphql', remoteAddress: undefined };
+
+/** Of Ann, valid until then. */
+function identity(expiresAt: number): Identity {
+  const token = { claims: { sub: 'ann' }, issuer: undefined, subject: 'ann', issuedAt: 1, expiresAt };
+  return { viewer: { id: 'ann' }, token };
+}
+
+class Owner implements SessionOwner {
+  open = true;
+  viewer: Json = null;
+  ending: Disconnect | undefined;
+  become(viewer: Json): void {
+    this.viewer = viewer;
+  }
+  send(): void {}
+  end(disconnect: Disconnect): void {
+    this.open = false;
+    this.ending ??= disconnect;
+  }
+}
+
+/** A connection with a token that expires at 100 s, and answers to the fresh tokens that it sends. */
+async function setUp(answers: (Identity | TokenRefusal)[]) {
+  const lines: { msg: string; suppressed: number }[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(JSON.parse(chunk.toString()) as (typeof lines)[number]);
+      done();
+    },
+  });
+  const time = { now: 0 };
+  const sessions = new Sessions<Owner>({
+    authenticator: {
+      asksGraph: false,
+      identify: async () => identity(100),
+      refresh: async () => answers.shift() ?? AWAY,
+    },
+    warnMs: 60_000,
+    graceMs: 10_000,
+    toleranceMs: 0,
+    now: () => time.now,
+    log: pino(sink),
+  });
+  const owner = new Owner();
+  await sessions.admit(owner, {}, REQUEST);
+  const refresh = async (): Promise<void> => {
+    sessions.receive(owner, { auth: { token: 'fresh' } });
+    await nextTurn();
+  };
+  const checkAt = (seconds: number): string | undefined => {
+    time.now = seconds * 1_000;
+    sessions.check();
+    return owner.ending && `${owner.ending.code} ${owner.ending.label}`;
+  };
+  return { refresh, checkAt, lines };
+}
+
+test('a client whose fresh token can not be verified, as the keys are away, is closed so that it comes again', async () => {
+  const { refresh, checkAt } = await setUp([AWAY]);
+  assert.equal(checkAt(50), undefined);
+  await refresh();
+  assert.equal(checkAt(109), undefined);
+  assert.equal(checkAt(110), '1013 keys_unavailable');
+});
+
+test('a client that sends no fresh token in time is closed as one whose token has expired', async () => {
+  const { refresh, checkAt } = await setUp([AWAY, identity(200)]);
+  assert.equal(checkAt(50), undefined);
+  await refresh();
+  await refresh();
+  assert.equal(checkAt(150), undefined);
+  assert.equal(checkAt(210), '4403 token_expired');
+});
+
+test('fresh tokens that can not be verified are logged once a minute, however many come', async () => {
+  const { refresh, checkAt, lines } = await setUp([]);
+  for (let sent = 0; sent < 50; sent += 1) await refresh();
+  assert.deepEqual(
+    lines.map(({ msg, suppressed }) => [msg, suppressed]),
+    [['a fresh token can not be verified', 0]],
+  );
+  checkAt(60);
+  await refresh();
+  assert.equal(lines[1]?.suppressed, 49);
+});
