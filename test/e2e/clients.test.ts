@@ -99,7 +99,7 @@ for (const { what, options, start, closed } of started) {
     assert.deepEqual(idsOf(client.calls('showBid')), ['1', '3', '4']);
     const errors = client.calls('showError');
     assert.equal(errors.length, 1);
-    assert.match(String(errors[0]), /Bid\.amount/);
+    assert.match(String(errors[0]), /Internal server error/);
   });
 
   test(`${what} shows that a fatal close code has ended its subscription`, options, async (t) => {
