@@ -19,6 +19,7 @@ const LAYERS = [
   'transports',
   'server',
   'gateway',
+  'testing',
   'workers',
   'cli',
 ];
@@ -89,7 +90,7 @@ module.exports = {
       name: 'resolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^sluice(/client)?$' },
+      to: { couldNotResolve: true, pathNot: '^sluice(/client|/testing)?$' },
     },
   ],
   options: {

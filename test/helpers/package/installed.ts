@@ -71,7 +71,7 @@ export class InstalledPackage {
 }
 
 /** What the tests' own runner has been told. */
-const OF_RUNNER = new Set(['NODE_OPTIONS', 'KAFKA_BROKERS', 'REDIS_URL']);
+const OF_RUNNER = new Set(['NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'KAFKA_BROKERS', 'REDIS_URL']);
 
 function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !OF_RUNNER.has(name));

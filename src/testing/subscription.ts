@@ -1,0 +1,78 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { SerializedResult } from '../hub/result.ts';
+import type { Subscriber } from '../hub/subscriber.ts';
+import type { Json } from '../lazy/reads.ts';
+
+/** A subscription of a test. It iterates over its results, each once, and ends with them when it is left. */
+export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionResult<Data>> {
+  /** All that it has got, in order. */
+  readonly results: ExecutionResult<Data>[] = [];
+  /** Those that have been iterated over. */
+  #taken = 0;
+  #isOver = false;
+  /** Calls of `next` that wait, oldest first. */
+  #waiting: ((result: IteratorResult<ExecutionResult<Data>, undefined>) => void)[] = [];
+  readonly #leave: () => void;
+
+  /** @param begin joins the hub as this subscriber. @returns what leaves it */
+  constructor(viewer: Json, begin: (subscriber: Subscriber) => () => void) {
+    this.#leave = begin({
+      viewer,
+      owner: this,
+      wantsGaps: false,
+      isBehind: false,
+      deliver: (result) => this.#add(result),
+      reconnect: () => undefined,
+      end: (errors) => this.#end(errors),
+    });
+  }
+
+  next(): Promise<IteratorResult<ExecutionResult<Data>, undefined>> {
+    const value = this.results[this.#taken];
+    if (value !== undefined) {
+      this.#taken += 1;
+      return Promise.resolve({ value, done: false });
+    }
+    if (this.#isOver) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  /** Leaves the subscription: no more events come. */
+  return(): Promise<IteratorResult<ExecutionResult<Data>, undefined>> {
+    if (!this.#isOver) {
+      this.#leave();
+      this.#finish();
+    }
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #add({ json }: SerializedResult): void {
+    this.results.push(JSON.parse(json.toString()) as ExecutionResult<Data>);
+    this.#hand();
+  }
+
+  /** The gateway ends it: what a client gets as `error` comes as a last result. */
+  #end(errors: readonly GraphQLError[]): void {
+    if (errors.length > 0) this.results.push({ errors });
+    this.#hand();
+    this.#finish();
+  }
+
+  #hand(): void {
+    while (this.#waiting.length > 0 && this.#taken < this.results.length) {
+      const value = this.results[this.#taken];
+      this.#taken += 1;
+      if (value !== undefined) this.#waiting.shift()?.({ value, done: false });
+    }
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    for (const resolve of this.#waiting) resolve({ value: undefined, done: true });
+    this.#waiting = [];
+  }
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { testGateway, type TestGatewayOptions } from '../../../src/testing/testing.ts';
+import { graphFolder } from '../graph/graph-folder.ts';
+
+const FILES = {
+  'schema.graphql': `
+    type Query { now: String, seller(id: ID!): Seller }
+    type Mutation { greet(name: String!): String }
+    type Subscription {
+      bid(auction_id: ID): Bid @event(topic: "bids", key: "auction_id")
+      large(min: Int): Bid @event(topic: "bids") @filter(where: { amount: { gte: "$min" } })
+      own: Bid @event(topic: "bids") @filter(where: { bidder_id: { eq: "$viewer.id" } })
+      secret: Bid @event(topic: "bids") @auth(requires: ["ADMIN"])
+      raw: Raw @event(topic: "raw")
+    }
+    type Bid { auction_id: ID, amount: Int, bidder_id: ID, seller: Seller, viewer: String, fails: Int }
+    type Seller { id: ID, full_name: String }
+    type Raw { text: String, key: String }
+  `,
+  'graph.ts': `
+    import { defineGraph, urlPath } from 'sluice';
+    import DataLoader from 'dataloader';
+    export default defineGraph({
+      authenticate: () => { throw new Error('is not asked'); },
+      backends: { users: { url: 'http://users.invalid' }, plain: { url: 'http://plain.invalid', keys: 'KEEP' } },
+      loaders: (ctx) => ({
+        sellers: new DataLoader<string, unknown>(async (ids) =>
+          Promise.all(ids.map((id) => ctx.backends.users.get(urlPath\`/users/\${id}\`)))),
+      }),
+      decode: { raw: ({ value, key }) => ({ text: value.toString(), key: key?.toString() ?? null }) },
+      resolvers: {
+        Query: {
+          now: (_, args, ctx) => new Date(0).toISOString(),
+          seller: (_, { id }, ctx) => ctx.backends.plain.post('/find', { id }),
+        },
+        Mutation: { greet: (_, { name }, ctx) => 'Hello ' + name + ' from ' + ctx.viewer.id },
+        Bid: {
+          seller: (bid: Record<string, unknown>, _, ctx) => ctx.loaders.sellers.load(String(bid.bidder_id)),
+          viewer: (_, args, ctx) => ctx.viewer.id,
+          fails: () => { throw new Error('word for word'); },
+        },
+      },
+    });
+  `,
+};
+
+async function gatewayFor(t: TestContext, options: TestGatewayOptions = {}) {
+  const gateway = await testGateway(await graphFolder(t, FILES), options);
+  t.after(() => gateway.close());
+  return gateway;
+}
+
+describe('testGateway', () => {
+  it('brings an event to the subscriptions whose channels it is on', async (t) => {
+    const gateway = await gatewayFor(t);
+    const [seven, all, large] = [
+      gateway.subscribe('subscription ($id: ID) { bid(auction_id: $id) { amount } }', { id: '7' }),
+      gateway.subscribe('subscription { bid { amount } }'),
+      gateway.subscribe('subscription { large(min: 10) { amount } }'),
+    ];
+    await gateway.publish('bids', { auctionId: 7, amount: 5 });
+    await gateway.publish('bids', { auctionId: 8, amount: 10 });
+    assert.deepEqual(seven.results, [{ data: { bid: { amount: 5 } } }]);
+    assert.deepEqual(all.results, [{ data: { bid: { amount: 5 } } }, { data: { bid: { amount: 10 } } }]);
+    assert.deepEqual(large.results, [{ data: { large: { amount: 10 } } }]);
+  });
+
+  it('iterates over results that are there and those that come, until it is left', async (t) => {
+    const gateway = await gatewayFor(t);
+    const subscription = gateway.subscribe<{ bid: { amount: number } }>('subscription { bid { amount } }');
+    await gateway.publish('bids', { amount: 1 });
+    const [first, second, third] = [subscription.next(), subscription.next(), subscription.next()];
+    assert.equal((await first).value?.data?.bid.amount, 1);
+    await gateway.publish('bids', { amount: 2 });
+    assert.equal((await second).value?.data?.bid.amount, 2);
+    await subscription.return();
+    assert.equal((await third).done, true);
+    await gateway.publish('bids', { amount: 3 });
+    assert.equal(subscription.results.length, 2);
+    const again = gateway.subscribe('subscription { bid { amount } }');
+    await gateway.publish('bids', { amount: 4 });
+    for await (const { data } of again) {
+      assert.deepEqual(data, { bid: { amount: 4 } });
+      break;
+    }
+    assert.equal((await again.next()).done, true);
+  });
+
+  it('asks as the viewer that it is told, and refuses as the gateway does', async (t) => {
+    const gateway = await gatewayFor(t, { viewer: { id: 'ann' } });
+    const asked = 'subscription { own { amount viewer } }';
+    const [ann, bob] = [gateway.subscribe(asked), gateway.subscribe(asked, {}, { viewer: { id: 'bob' } })];
+    await gateway.publish('bids', { amount: 1, bidderId: 'ann' });
+    await gateway.publish('bids', { amount: 2, bidderId: 'bob' });
+    assert.deepEqual(ann.results, [{ data: { own: { amount: 1, viewer: 'ann' } } }]);
+    assert.deepEqual(bob.results, [{ data: { own: { amount: 2, viewer: 'bob' } } }]);
+    assert.throws(() => gateway.subscribe('subscription { secret { amount } }'), {
+      name: 'OperationRefused',
+    });
+    gateway.subscribe('subscription { secret { amount } }', {}, { viewer: { role: 'ADMIN' } });
+    assert.throws(() => gateway.subscribe('subscription { nope }'), /Cannot query field "nope"/);
+    assert.throws(() => gateway.subscribe('{ now }'), /expected a subscription, got a query/);
+  });
+
+  it('answers calls of back ends by fakes, with the keys of the definition, a loader’s once for each event', async (t) => {
+    const calls: string[] = [];
+    const gateway = await gatewayFor(t, {
+      backends: {
+        users: ({ method, path }) => {
+          calls.push(`${method} ${path}`);
+          return { id: 7, fullName: 'Ann' };
+        },
+        plain: async ({ body }) => ({ ...(body as object), full_name: 'Bob' }),
+      },
+    });
+    const query = 'subscription { bid { seller { full_name } viewer } }';
+    const subscriptions = ['a', 'b'].map((id) => gateway.subscribe(query, {}, { viewer: { id } }));
+    await gateway.publish('bids', { bidderId: '7' });
+    assert.deepEqual(
+      subscriptions.map(({ results }) => results),
+      ['a', 'b'].map((viewer) => [{ data: { bid: { seller: { full_name: 'Ann' }, viewer } } }]),
+    );
+    assert.deepEqual(calls, ['GET /users/7']);
+    const { data } = await gateway.query('{ seller(id: "8") { id full_name } }');
+    assert.deepEqual(data, { seller: { id: '8', full_name: 'Bob' } });
+  });
+
+  it('says which back end has no fake, and refuses a fake of none', async (t) => {
+    const gateway = await gatewayFor(t);
+    const subscription = gateway.subscribe('subscription { bid { seller { id } } }');
+    await gateway.publish('bids', { bidderId: '7' });
+    const [error] = subscription.results[0]?.errors ?? [];
+    assert.match(error?.message ?? '', /expected a fake of the back end users for GET \/users\/7, got none/);
+    await assert.rejects(gatewayFor(t, { backends: { user: () => null } }), /\(users, plain\), got user/);
+  });
+
+  it('executes queries and mutations, and shows the errors of resolvers word for word', async (t) => {
+    const gateway = await gatewayFor(t, { viewer: { id: 'ann' } });
+    const greeted = await gateway.query('mutation ($name: String!) { greet(name: $name) }', { name: 'Bob' });
+    assert.deepEqual(greeted, { data: { greet: 'Hello Bob from ann' } });
+    const failing = gateway.subscribe('subscription { bid { fails } }');
+    await gateway.publish('bids', {});
+    assert.equal(failing.results[0]?.errors?.[0]?.message, 'word for word');
+    await assert.rejects(gateway.query('subscription { bid { amount } }'), /expected a query or a mutation/);
+    await assert.rejects(gateway.query('{ nope }'), /Cannot query field "nope"/);
+  });
+
+  it('decodes as the graph does, with the key', async (t) => {
+    const gateway = await gatewayFor(t);
+    const subscription = gateway.subscribe('subscription { raw { text key } }');
+    await gateway.publish('raw', Buffer.from('a;b'), { key: 'k' });
+    assert.deepEqual(subscription.results, [{ data: { raw: { text: 'a;b', key: 'k' } } }]);
+    await assert.rejects(gateway.publish('bids', Buffer.from('no json')), /expected JSON/);
+    await assert.rejects(gateway.publish('bidz', {}), /expected one of the topics bids, raw, got bidz/);
+  });
+
+  it('ends its subscriptions when it is closed', async (t) => {
+    const gateway = await gatewayFor(t);
+    const subscription = gateway.subscribe('subscription { bid { amount } }');
+    const next = subscription.next();
+    await gateway.close();
+    assert.equal((await next).done, true);
+  });
+});
