@@ -84,8 +84,9 @@ export class EventStream {
     const client = createClient({
       url,
       connectionParams,
-      // All others that are not fatal to graphql-ws, and failures to connect, which have no code.
-      shouldRetry: ({ code }) => code !== FORBIDDEN,
+      // After all others that are not fatal to graphql-ws, and failures to connect, which have no code; but not once the
+      // subscription has been stopped, which graphql-ws looks at when it is connected again only.
+      shouldRetry: ({ code }) => this.#observer === observer && code !== FORBIDDEN,
       on: {
         connected: ifRunning(() => this.#change({ phase: 'open' })),
         closed: ifRunning(({ code, reason }) =>

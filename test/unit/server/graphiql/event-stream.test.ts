@@ -213,6 +213,16 @@ describe('the event stream of GraphiQL', () => {
     assert.deepEqual([page.state.phase, page.state.entries, page.shown], ['stopped', [], []]);
   });
 
+  it('does not connect again for a subscription that has been stopped', () => {
+    const page = new Page();
+    const { unsubscribe } = page.run();
+    const { on, shouldRetry } = page.client.options;
+    on.closed({ code: 1006, reason: '' });
+    assert.equal(shouldRetry({ code: 1006 }), true);
+    unsubscribe();
+    assert.equal(shouldRetry({ code: 1006 }), false);
+  });
+
   it('ends and forgets one when it is cleared, or when another begins', () => {
     const page = new Page();
     page.run();
