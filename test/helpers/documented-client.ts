@@ -28,16 +28,19 @@ const standIns = (origin: string): string => `
 
 /**
  * Runs before the program. It waits for a twentieth of the time before it connects again, for half a second at most. What
- * it closes itself takes longer, as over a slow network. Told are handshakes that are refused, and ends of such closes.
+ * it closes itself ends once it has connected again, as over a slow network. Told are handshakes that are refused, and
+ * ends of such closes.
  */
 const SURROUNDINGS = `
   const { random } = Math;
   Math.random = () => random() / 20;
+  const closing = [];
   globalThis.WebSocket = class extends WebSocket {
     #isClosing = false;
     constructor(...options) {
       super(...options);
       this.addEventListener('error', () => console.log('["refused"]'));
+      this.addEventListener('open', () => closing.splice(0).forEach((close) => close()));
     }
     get readyState() {
       return this.#isClosing && super.readyState === WebSocket.OPEN ? WebSocket.CLOSING : super.readyState;
@@ -45,7 +48,7 @@ const SURROUNDINGS = `
     close(...reason) {
       this.#isClosing = true;
       this.addEventListener('close', () => console.log('["closed"]'));
-      setTimeout(() => super.close(...reason), 1000);
+      closing.push(() => super.close(...reason));
     }
   };
 `;
