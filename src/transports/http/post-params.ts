@@ -7,8 +7,8 @@ export interface PostParams extends RequestParams {
 }
 
 /**
- * Reads the body, or of a GET the URL, as graphql-http does, which knows no `documentId` and takes no body without `query`: where one names a
- * persisted document, `query` may be absent.
+ * Reads the body, or of a GET the URL, as graphql-http does, which knows no `documentId` and takes no request without
+ * `query`: one that names a persisted document may leave that out.
  *
  * @throws Error if it is no request
  */

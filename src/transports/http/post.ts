@@ -88,8 +88,8 @@ class Request implements TurnTaker {
 }
 
 /**
- * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and picks the status;
- * the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
+ * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and
+ * picks the status; the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  */
 export class PostTransport {
   readonly #options: PostOptions;
