@@ -82,17 +82,30 @@ export class Witness {
   }
 }
 
+/** Has each field that must not be null: the gateway logs a missing one as an error. */
 function bid(n: number): object {
   return {
     bidId: String(n),
     auctionId: AUCTION,
+    propertyId: '1',
     amount: { value: n, currency: 'EUR' },
-    bidder: { bidderId: '1' },
+    bidder: { bidderId: '1', displayName: 'b', paddleNumber: 1 },
+    placedAt: '2026-01-01T00:00:00Z',
+    isProxyBid: false,
   };
 }
 
+/** Has each field that must not be null, as {@link bid} does. */
 const PROPERTY = {
   propertyId: '1',
+  updatedAt: '2026-01-01T00:00:00Z',
+  changedFields: ['headline'],
   headline: 'h'.repeat(2_000),
+  propertyType: 'HOUSE',
   address: { line1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' },
+  askingPrice: { value: 1, currency: 'EUR' },
+  bedrooms: 1,
+  bathrooms: 1,
+  livingAreaM2: 1,
+  photos: [],
 };
