@@ -6,7 +6,15 @@ export { defineGraph } from './graph/api/define-graph.ts';
 export { lazy } from './lazy/lazy.ts';
 export type { Backend, RequestOptions } from './graph/api/backend.ts';
 export type { BackendDefinition } from './graph/api/backend-definition.ts';
-export type { GraphContext, Loaders, Primer, RequestHead, SharedContext } from './graph/api/context.ts';
+export type {
+  GraphContext,
+  Primer,
+  Primers,
+  RequestHead,
+  ResolverContext,
+  SharedContext,
+} from './graph/api/context.ts';
+export type { GraphTypes } from './graph/api/graph-types.ts';
 export type {
   EnumValues,
   FieldResolver,

@@ -1,48 +1,46 @@
 import DataLoader from 'dataloader';
-import { primeWith, urlPath, type Backend, type GraphContext, type SharedContext } from 'sluice';
+import { primeWith, urlPath, type Backend, type SharedContext } from 'sluice';
 
 /** The user of a connection: a registered bidder, or a guest. */
-export type Viewer = { readonly role: 'guest' } | { readonly role: 'bidder'; readonly id: string };
+export interface Viewer {
+  readonly role: 'guest' | 'bidder';
+  readonly id?: string;
+}
+
+/** The types by which the code of this graph is checked. */
+export interface Types {
+  Viewer: Viewer;
+  Loaders: AuctionLoaders;
+  Backends: 'house';
+}
 
 /** The back end's response, keys in snake_case. */
-type BidderProfile = {
+interface BidderProfile {
   readonly bidder_id: string;
   readonly display_name: string;
   readonly city: string;
   readonly member_since: string;
   readonly auctions_won: number;
-};
+}
 
-type AgentContact = {
+interface AgentContact {
   readonly agent_id: string;
   readonly email: string;
   readonly languages: readonly string[];
   readonly office_hours: string;
-};
-
-/** Null: the back end has no such bidder or agent. */
-type AuctionLoaders = {
-  readonly bidder: DataLoader<string, BidderProfile | null>;
-  readonly agent: DataLoader<string, AgentContact | null>;
-};
-
-interface Shared extends SharedContext {
-  readonly backends: { readonly house: Backend };
-  readonly loaders: AuctionLoaders;
 }
 
-/** `ctx` of the resolvers, with the types of this graph's viewer, back ends and loaders. */
-export interface Context extends GraphContext {
-  readonly viewer: Partial<Readonly<Record<'role' | 'id', string>>>;
-  readonly backends: Shared['backends'];
-  readonly loaders: AuctionLoaders;
+/** Null: the back end has no such bidder or agent. */
+interface AuctionLoaders {
+  readonly bidder: DataLoader<string, BidderProfile | null>;
+  readonly agent: DataLoader<string, AgentContact | null>;
 }
 
 /** Ids that the back end accepts in one request. */
 const MAX_BATCH = 100;
 
 /** One set for each event, so that an object is fetched once for all viewers. Each is made when a resolver reads it. */
-export const loaders = (ctx: Shared): AuctionLoaders =>
+export const loaders = (ctx: SharedContext<Types>): AuctionLoaders =>
   Proxy.lazy({
     bidder: new DataLoader<string, BidderProfile | null>((ids) => biddersOf(ctx.backends.house, ids), {
       maxBatchSize: MAX_BATCH,
@@ -55,7 +53,7 @@ export const loaders = (ctx: Shared): AuctionLoaders =>
   });
 
 /** Some producers include these objects in their events, so that they need not be fetched. */
-export const primers = (ctx: Shared) =>
+export const primers = (ctx: SharedContext<Types>) =>
   Proxy.lazy({
     bidder: primeWith(ctx.loaders.bidder, 'bidder_profile', 'bidder_id'),
     agent: primeWith(ctx.loaders.agent, 'agent_contact', 'agent_id'),

@@ -1,11 +1,15 @@
 import { defineGraph } from 'sluice';
 import { startBackends } from './backends.ts';
-import { loaders, primers, type Context, type Viewer } from './context.ts';
+import { loaders, primers, type Types, type Viewer } from './context.ts';
 
 type Address = { line1: string; line2?: string; city: string; postal_code: string; country_code: string };
 type Price = { value: number; currency: string };
-type Bid = { bidder: { bidder_id: string } };
-type PropertyUpdate = { agent?: { agent_id: string } | null };
+interface Bid {
+  bidder: { bidder_id: string };
+}
+interface PropertyUpdate {
+  agent?: { agent_id: string } | null;
+}
 
 /** Without AUCTION_BACKEND_URL the example starts back ends of its own, so that it runs alone. */
 const houseUrl = process.env['AUCTION_BACKEND_URL'] ?? (await startBackends()).url;
@@ -13,7 +17,7 @@ const houseUrl = process.env['AUCTION_BACKEND_URL'] ?? (await startBackends()).u
 /** Formats by currency: few, and expensive to make. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-export default defineGraph({
+export default defineGraph<Types>({
   authenticate,
   backends: { house: { url: houseUrl } },
   loaders,
@@ -24,19 +28,19 @@ export default defineGraph({
         [line1, line2, `${postal_code} ${city}`, country_code].filter(Boolean).join(', '),
     },
     Bid: {
-      bidder_profile: ({ bidder }: Bid, _, ctx: Context) => ctx.loaders.bidder.load(bidder.bidder_id),
+      bidder_profile: ({ bidder }: Bid, _, ctx) => ctx.loaders.bidder.load(bidder.bidder_id),
       // Reads the viewer's id, so each bidder that selects it needs an execution of its own; guests, who have no id,
       // share one.
-      is_mine: ({ bidder }: Bid, _, ctx: Context) => ctx.viewer.id === bidder.bidder_id,
+      is_mine: ({ bidder }: Bid, _, ctx) => ctx.viewer.id === bidder.bidder_id,
     },
     Price: {
       formatted: ({ value, currency }: Price) => formatOf(currency).format(value),
     },
     Query: {
-      auctions: (_root: unknown, _args: unknown, ctx: Context) => ctx.backends.house.get('/auctions'),
+      auctions: (_root, _args, ctx) => ctx.backends.house.get('/auctions'),
     },
     PropertyUpdate: {
-      agent_contact: ({ agent }: PropertyUpdate, _, ctx: Context) =>
+      agent_contact: ({ agent }: PropertyUpdate, _, ctx) =>
         agent ? ctx.loaders.agent.load(agent.agent_id) : null,
     },
   },

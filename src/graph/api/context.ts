@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Backend } from './backend.ts';
+import type { AnyByName, GraphTypes, TypeOf, Untyped } from './graph-types.ts';
 
 /** The part of the HTTP request that opened the connection which `authenticate` gets. */
 export interface RequestHead {
@@ -16,17 +17,24 @@ export interface Loader<Key = never, Value = unknown> {
   prime(key: Key, value: Value): unknown;
 }
 
-/** Loaders by name. A graph casts each to its type where it uses it. */
-export type Loaders = Readonly<Record<string, unknown>>;
-
 /** Puts objects that an event contains into a loader's cache. */
 export type Primer = (event: unknown) => void;
 
+/** Primers by name of the loader that they fill. */
+export type Primers<Types extends GraphTypes = Untyped> =
+  Types extends Readonly<Record<'Loaders', infer Named>>
+    ? { readonly [Name in keyof Named]?: Primer }
+    : Readonly<Record<string, Primer>>;
+
+/** Loaders by name, as the gateway itself handles them. */
+export type Loaders = Readonly<Record<string, unknown>>;
+
 /** The context that all executions of one event share; `loaders` and `primers` of the definition get it. */
-export interface SharedContext {
+export interface SharedContext<Types extends GraphTypes = Untyped> {
   /** The back ends of the definition, by name. */
-  readonly backends: Readonly<Record<string, Backend>>;
-  readonly loaders: Loaders;
+  readonly backends: Readonly<Record<TypeOf<Types, 'Backends', string>, Backend>>;
+  /** What `loaders` of the definition returned. */
+  readonly loaders: TypeOf<Types, 'Loaders', AnyByName>;
   /** Time at which this pod began to execute the event, ms since 1970. The same for all executions of the event. */
   readonly now: number;
   /** Never aborted, since one execution that times out must not end calls that another one shares. */
@@ -34,14 +42,19 @@ export interface SharedContext {
 }
 
 /** `ctx` of resolvers: one for each execution. Each property is built when a resolver first reads it. */
-export interface GraphContext extends SharedContext {
+export interface GraphContext<Types extends GraphTypes = Untyped> extends SharedContext<Types> {
   /**
    * What `authenticate` returned for the connection; `{}` in a graph without it. Viewers share a result if they agree
    * on all values that its execution has read here.
    */
-  readonly viewer: Readonly<Record<string, unknown>>;
-  readonly viewerLoaders: Loaders;
-  readonly primers: Readonly<Record<string, Primer>>;
+  readonly viewer: Readonly<TypeOf<Types, 'Viewer', Record<string, unknown>>>;
+  /** What `viewerLoaders` of the definition returned. */
+  readonly viewerLoaders: TypeOf<Types, 'ViewerLoaders', AnyByName>;
+  readonly primers: Primers<Types>;
   /** Aborted when the execution times out, or all clients that it is for have left. */
   readonly signal: AbortSignal;
 }
+
+/** `ctx` of resolvers, with what `context` of the definition adds to it. */
+export type ResolverContext<Types extends GraphTypes = Untyped> = GraphContext<Types> &
+  TypeOf<Types, 'Context', unknown>;

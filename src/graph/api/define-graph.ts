@@ -1,26 +1,24 @@
 import type { GraphQLResolveInfo, GraphQLScalarType } from 'graphql';
 import type { BackendDefinition } from './backend-definition.ts';
-import type { GraphContext, Primer, RequestHead, SharedContext } from './context.ts';
+import type { GraphContext, Primers, RequestHead, SharedContext } from './context.ts';
+import type { GraphTypes, TypeOf, Untyped } from './graph-types.ts';
+import type { ResolversOf } from './typed-resolvers.ts';
 import type { Decode } from '../../events/event.ts';
 
 /**
  * Resolves one field. `source` is the event, or the part of it that the parent field resolved to; it is deep-frozen.
- * Declared as a method, whose parameters TypeScript compares bivariantly, so that a resolver may declare the type that
- * it expects: `(bid: Bid) => …`, with `type Bid = {…}` rather than an interface.
+ * Declared as a method, whose parameters TypeScript compares bivariantly, so that a resolver may declare a context of
+ * its own.
  */
-export type FieldResolver = {
-  resolve(
-    source: Record<string, unknown>,
-    args: Record<string, unknown>,
-    context: GraphContext,
-    info: GraphQLResolveInfo,
-  ): unknown;
+export type FieldResolver<Context = GraphContext> = {
+  // oxlint-disable-next-line typescript/no-explicit-any -- of the schema's types, TypeScript knows what `sluice types` writes
+  resolve(source: any, args: any, context: Context, info: GraphQLResolveInfo): unknown;
 }['resolve'];
 
 /**
  * Resolvers of one type by field name; also `__resolveType` of an interface or union, `__isTypeOf` of an object type.
  */
-export type FieldResolvers = Readonly<Record<string, FieldResolver>>;
+export type FieldResolvers<Context = GraphContext> = Readonly<Record<string, FieldResolver<Context>>>;
 
 /** For each name of an enum value: the value that events contain for it. */
 export type EnumValues = Readonly<Record<string, string | number | boolean>>;
@@ -34,12 +32,19 @@ export interface ScalarCode {
   parseLiteral?: GraphQLScalarType['parseLiteral'];
 }
 
+/** Code for one type: by field of an object type, by value of an enum, or a scalar's functions. */
+export type TypeCode<Context = GraphContext> = Readonly<
+  ScalarCode & Record<string, FieldResolver<Context> | EnumValues[string] | undefined>
+>;
+
 /** Code for the schema's types, by type name. */
-export type Resolvers = Readonly<Record<string, FieldResolvers | EnumValues | ScalarCode>>;
+export type Resolvers<Context = GraphContext> = Readonly<
+  Record<string, TypeCode<Context> | GraphQLScalarType>
+>;
 
 /** What a graph author passes to `defineGraph`. All properties are optional. */
-export interface GraphDefinition {
-  readonly resolvers?: Resolvers;
+export interface GraphDefinition<Types extends GraphTypes = Untyped> {
+  readonly resolvers?: ResolversOf<Types>;
   /**
    * Identifies the client of a connection. Called for each `connection_init`, each fresh token, and each query by POST. The
    * connection is refused (close code 4403, HTTP status 403) if this returns null, throws, rejects or takes longer
@@ -55,34 +60,34 @@ export interface GraphDefinition {
     connectionParams: Readonly<Record<string, unknown>>,
     request: RequestHead,
     claims?: Readonly<Record<string, unknown>> | null,
-  ): object | null | Promise<object | null>;
+  ): TypeOf<Types, 'Viewer', object> | null | Promise<TypeOf<Types, 'Viewer', object> | null>;
   /** Back ends by name, which resolvers use as `ctx.backends.<name>`. */
-  readonly backends?: Readonly<Record<string, BackendDefinition>>;
+  readonly backends?: Readonly<Record<TypeOf<Types, 'Backends', string>, BackendDefinition>>;
   /**
    * Makes the loaders of one event, which all its executions share; reading `ctx.viewer` here throws.
    *
    * @returns loaders by name
    */
-  loaders?(ctx: SharedContext): object;
+  loaders?(ctx: SharedContext<Types>): TypeOf<Types, 'Loaders', object>;
   /**
    * Makes the loaders of one execution, which may depend on `ctx.viewer`.
    *
    * @returns loaders by name
    */
-  viewerLoaders?(ctx: GraphContext): object;
+  viewerLoaders?(ctx: GraphContext<Types>): TypeOf<Types, 'ViewerLoaders', object>;
   /**
    * Makes functions that put objects of the event into a loader's cache, before a resolver first reads that loader.
    *
    * @returns primers by name of the loader in `loaders`
    */
-  primers?(ctx: SharedContext): Readonly<Record<string, Primer>>;
+  primers?(ctx: SharedContext<Types>): Primers<Types>;
   /**
    * Adds properties to `ctx` of resolvers.
    *
    * @param base the context without them
    * @returns the added properties; one of the same name as a property of `base` replaces it
    */
-  context?(base: GraphContext): object;
+  context?(base: GraphContext<Types>): TypeOf<Types, 'Context', object>;
   /** For each topic whose messages are not JSON: the function that decodes a message into an event. */
   readonly decode?: Readonly<Record<string, Decode>>;
 }
@@ -105,10 +110,13 @@ const definitions = new WeakSet<object>();
  * Makes the default export of `graph.ts` or `graph.js`. The definition is compared with the schema when the gateway, or
  * `sluice check`, loads the graph.
  *
+ * @typeParam Types the graph's own types, by which its code is checked: `defineGraph<{ Viewer: …; Resolvers: … }>({ … })`
  * @returns the definition itself
  * @throws TypeError if it is no object
  */
-export function defineGraph(definition: GraphDefinition): GraphDefinition {
+export function defineGraph<Types extends GraphTypes = Untyped>(
+  definition: GraphDefinition<Types>,
+): GraphDefinition<Types> {
   if (typeof definition !== 'object' || definition === null) {
     throw new TypeError(`defineGraph: expected an object, got ${String(definition)}`);
   }

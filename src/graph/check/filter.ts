@@ -206,7 +206,7 @@ function typesFit(from: GraphQLNamedType, to: GraphQLNamedType): boolean {
   if (isInputObjectType(from)) return false;
   if (from.name === to.name) return true;
   const known = [from, to].map((type) => (isEnumType(type) ? type.name : KINDS[type.name]?.text));
-  if (known.includes(undefined)) return true;
+  if (known.some((kind) => kind === undefined)) return true;
   if (isEnumType(from)) return to.name === 'String';
   if (to.name === 'ID') return from.name === 'String' || from.name === 'Int';
   if (from.name === 'ID') return to.name === 'String' || to.name === 'Int';
