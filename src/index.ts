@@ -15,12 +15,12 @@ export type {
   SharedContext,
 } from './graph/api/context.ts';
 export type { GraphTypes } from './graph/api/graph-types.ts';
+export type { GraphDefinition } from './graph/api/define-graph.ts';
 export type {
   EnumValues,
   FieldResolver,
   FieldResolvers,
-  GraphDefinition,
   Resolvers,
   ScalarCode,
-} from './graph/api/define-graph.ts';
+} from './graph/api/resolvers.ts';
 export type { Decode, Event, Headers, JsonValue, KafkaMessage } from './events/event.ts';

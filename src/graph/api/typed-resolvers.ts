@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType } from 'graphql';
 import type { ResolverContext } from './context.ts';
-import type { EnumValues, Resolvers, ScalarCode } from './define-graph.ts';
+import type { EnumValues, Resolvers, ScalarCode } from './resolvers.ts';
 import type { GraphTypes, TypeOf } from './graph-types.ts';
 
 /**

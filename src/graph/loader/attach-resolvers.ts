@@ -18,7 +18,7 @@ import {
   type GraphQLSchema,
   type GraphQLTypeResolver,
 } from 'graphql';
-import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/define-graph.ts';
+import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/resolvers.ts';
 
 /**
  * Attaches a graph's code, which has been compared with the schema, to the schema in place. Own code instead of
