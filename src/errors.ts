@@ -2,7 +2,8 @@
  * The closed list of Sluice's own errors. The message is for the operator who reads the log, or for the client; the
  * cause stays in `cause` and is never sent to clients.
  */
-export type ErrorCode = 'BAD_SETTINGS' | 'BAD_GRAPH' | 'UNDECODABLE' | 'WORKER_FAILED' | 'KAFKA_FAILED';
+export type ErrorCode =
+  'BAD_SETTINGS' | 'BAD_GRAPH' | 'MISSING_PACKAGE' | 'UNDECODABLE' | 'WORKER_FAILED' | 'KAFKA_FAILED';
 
 export class SluiceError extends Error {
   readonly code: ErrorCode;

@@ -21,26 +21,46 @@ export class UsageError extends Error {}
  * @param names of the positional ones
  * @param allowed.optional names of those that may follow
  * @param allowed.options without their dashes; none has a value
+ * @param allowed.lists options with a value, without their dashes; each may be given several times
  * @throws UsageError, or the errors of util.parseArgs
  */
 export function argumentsOf(
   args: readonly string[],
   names: readonly string[],
-  allowed: { readonly optional?: readonly string[]; readonly options?: readonly string[] } = {},
-): { positionals: readonly string[]; options: ReadonlySet<string> } {
+  allowed: {
+    readonly optional?: readonly string[];
+    readonly options?: readonly string[];
+    readonly lists?: readonly string[];
+  } = {},
+): {
+  positionals: readonly string[];
+  options: ReadonlySet<string>;
+  lists: Readonly<Record<string, readonly string[]>>;
+} {
+  const { optional = [], options = [], lists = [] } = allowed;
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: Object.fromEntries((allowed.options ?? []).map((name) => [name, { type: 'boolean' as const }])),
+    options: {
+      ...Object.fromEntries(options.map((name) => [name, { type: 'boolean' as const }])),
+      ...Object.fromEntries(lists.map((name) => [name, { type: 'string' as const, multiple: true }])),
+    },
   });
-  const { optional = [] } = allowed;
   if (positionals.length < names.length || positionals.length > names.length + optional.length) {
     const written = [...names.map((name) => `<${name}>`), ...optional.map((name) => `[${name}]`)];
     const expected = written.length === 0 ? 'no argument' : written.join(' ');
     const got = positionals.length === 0 ? 'none' : `'${positionals.join(' ')}'`;
     throw new UsageError(`expected ${expected}, got ${got}`);
   }
-  return { positionals, options: new Set(Object.keys(values)) };
+  const given = values as Readonly<Record<string, true | readonly string[]>>;
+  return {
+    positionals,
+    options: new Set(options.filter((name) => given[name] === true)),
+    lists: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== true)) as Record<
+      string,
+      readonly string[]
+    >,
+  };
 }
 
 export function isParseError(error: unknown): error is Error {

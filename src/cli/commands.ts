@@ -12,7 +12,12 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'check',
     {
-      usage: [['check <graph>', "validate a graph's folder without starting"]],
+      usage: [
+        [
+          'check <graph>',
+          "validate a graph's folder without starting; --no-types: not its TypeScript's types",
+        ],
+      ],
       run: async (args) => (await import('./check.ts')).check(args),
     },
   ],
@@ -36,6 +41,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
         ['schema <graph>', "print a graph's schema as clients see it"],
       ],
       run: async (args) => (await import('./schema.ts')).schema(args),
+    },
+  ],
+  [
+    'types',
+    {
+      usage: [['types <graph> [file]', "write TypeScript types of a graph's resolvers"]],
+      run: async (args) => (await import('./types.ts')).types(args),
     },
   ],
   [

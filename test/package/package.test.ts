@@ -151,6 +151,48 @@ describe('the package', needs('image-node', 'node-22'), () => {
     assert.match(stdout, /pass 1\b/);
   });
 
+  it('checks the types of a graph, with those that it writes from the schema', async (t) => {
+    const installed = await install(t);
+    const generator = ['core', 'typescript', 'typescript-resolvers'].map(
+      (name) => `@graphql-codegen/${name}`,
+    );
+    await assert.rejects(installed.sluice('types', 'graph'), /npm install --save-dev @graphql-codegen\/core/);
+    await installed.exec(['npm', 'install', '--save-dev', 'typescript', '@types/node', ...generator]);
+    assert.match((await installed.sluice('types', 'graph')).stdout, /^graph\/schema\.types\.ts$/m);
+    await installed.sluice('check', 'graph');
+    await installed.write({
+      'graph/graph.ts': `
+        import { defineGraph } from 'sluice';
+        import type { Resolvers } from './schema.types.ts';
+        import { gross } from './tax.ts';
+
+        export default defineGraph<{ Resolvers: Resolvers }>({
+          resolvers: { Order: { gross: ({ totl }) => gross(7) } },
+        });
+      `,
+    });
+    await assert.rejects(installed.sluice('check', 'graph'), ({ stdout }: { stdout: string }) => {
+      assert.match(stdout, /^graph\/graph\.ts:7:43: error: Property 'totl' does not exist/m);
+      return true;
+    });
+  });
+
+  it('tells tools that read graphql-config which directives there are', async (t) => {
+    const installed = await install(t);
+    const { stdout: directives } = await installed.sluice('schema');
+    await installed.write({
+      'sluice.graphql': directives,
+      '.graphqlrc.yml': "schema: ['graph/*.graphql', 'sluice.graphql']",
+      'print.mjs': `
+        import { loadConfig } from 'graphql-config';
+        const schema = await (await loadConfig({})).getDefault().getSchema();
+        console.log(schema.getDirectives().map(({ name }) => name).join(' '));
+      `,
+    });
+    await installed.exec(['npm', 'install', '--save-dev', 'graphql-config']);
+    assert.match((await installed.exec([process.execPath, 'print.mjs'])).stdout, /\bevent\b/);
+  });
+
   it('shows the demo where no graph is named', async (t) => {
     const installed = await install(t);
     const gateway = await untilListening(installed.spawn(t, [], GATEWAY_DEFAULTS));

@@ -1,0 +1,126 @@
+import {
+  isEnumType,
+  isObjectType,
+  Kind,
+  parse,
+  printSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { SluiceError } from '../../errors.ts';
+import type { GraphDefinition } from '../api/define-graph.ts';
+import type { EnumValues } from '../api/resolvers.ts';
+
+/** What is used of GraphQL Code Generator, which is a package of the graph's project and not of the gateway. */
+interface CodeGenerator {
+  codegen(options: {
+    readonly schema: DocumentNode;
+    readonly documents: readonly never[];
+    readonly filename: string;
+    readonly config: object;
+    readonly plugins: readonly Readonly<Record<string, object>>[];
+    readonly pluginMap: Readonly<Record<string, object>>;
+  }): Promise<string>;
+}
+
+const PACKAGES = ['core', 'typescript', 'typescript-resolvers'].map((name) => `@graphql-codegen/${name}`);
+
+const SOURCE = 'SourceOf';
+
+/** Of TypeScript, for what {@link sourcesOf} returns. */
+const SOURCE_TYPE = `
+/** What the resolvers of a type get: the fields that have one may be missing. */
+type ${SOURCE}<T, Resolved extends keyof T> = Omit<T, Resolved> & Partial<Pick<T, Resolved>>;
+`;
+
+/**
+ * Writes types of the resolvers that a schema may have, as `defineGraph` takes them.
+ *
+ * @param folder of the graph, from where the packages are looked up
+ * @param schema as clients see it
+ * @param definition of the graph: a field with a resolver may be missing in what its resolver gets, and an enum with
+ *   values of its own has these in events
+ * @param scalars by name of a custom scalar: the TypeScript type of its values in events
+ * @returns TypeScript
+ * @throws SluiceError MISSING_PACKAGE
+ */
+export async function resolverTypes(
+  folder: string,
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+  scalars: Readonly<Record<string, string>>,
+): Promise<string> {
+  const [core, typescript, resolvers] = packagesOf(folder);
+  const types = await (core as CodeGenerator).codegen({
+    schema: documentOf(schema),
+    documents: [],
+    filename: '',
+    config: {
+      // The gateway's own types say what `ctx` is.
+      contextType: 'unknown',
+      defaultScalarType: 'unknown',
+      enumsAsTypes: true,
+      enumValues: enumValuesOf(schema, definition),
+      immutableTypes: true,
+      makeResolverTypeCallable: true,
+      mappers: sourcesOf(schema, definition),
+      namingConvention: 'keep',
+      noSchemaStitching: true,
+      scalars,
+      showUnusedMappers: false,
+      skipTypename: true,
+      useTypeImports: true,
+    },
+    plugins: [{ typescript: {} }, { resolvers: {} }],
+    pluginMap: { typescript: typescript ?? {}, resolvers: resolvers ?? {} },
+  });
+  return `${types}${types.includes(`${SOURCE}<`) ? SOURCE_TYPE : ''}`;
+}
+
+function packagesOf(folder: string): readonly object[] {
+  const load = createRequire(path.resolve(folder, 'package.json'));
+  return PACKAGES.map((name) => {
+    try {
+      return load(name) as object;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+      const message = `types are written by GraphQL Code Generator: npm install --save-dev ${PACKAGES.join(' ')}`;
+      throw new SluiceError('MISSING_PACKAGE', message, { cause });
+    }
+  });
+}
+
+/**
+ * For each type with resolvers: what these get, in which the fields that they resolve may be missing. For each enum with
+ * values of its own: itself, since `typescript-resolvers` 6.1 takes its type to be `null`.
+ */
+function sourcesOf(schema: GraphQLSchema, definition: GraphDefinition): Record<string, string> {
+  const sources: Record<string, string> = {};
+  for (const [name, code] of Object.entries(definition.resolvers ?? {})) {
+    const type = schema.getType(name);
+    if (isEnumType(type)) sources[name] = name;
+    if (!isObjectType(type)) continue;
+    const resolved = Object.keys(type.getFields()).filter((field) => Object.hasOwn(code, field));
+    if (resolved.length === 0) continue;
+    sources[name] = `${SOURCE}<{T}, ${resolved.map((field) => `'${field}'`).join(' | ')}>`;
+  }
+  return sources;
+}
+
+function enumValuesOf(schema: GraphQLSchema, definition: GraphDefinition): Record<string, EnumValues> {
+  const enums = Object.entries(definition.resolvers ?? {}).filter(([name]) =>
+    isEnumType(schema.getType(name)),
+  );
+  return Object.fromEntries(enums) as Record<string, EnumValues>;
+}
+
+/** Without directives: code of a graph has nothing to do with them. */
+function documentOf(schema: GraphQLSchema): DocumentNode {
+  const document = parse(printSchema(schema));
+  return {
+    ...document,
+    definitions: document.definitions.filter(({ kind }) => kind !== Kind.DIRECTIVE_DEFINITION),
+  };
+}
