@@ -2,11 +2,14 @@ import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { checkGraph } from '../graph/loader/check-graph.ts';
 import { argumentsOf } from './command.ts';
 import { counted, print } from './output.ts';
+import { typecheck } from './typecheck.ts';
 
 /** `sluice check <graph>`: a line for each finding, and how many there are. */
 export async function check(args: readonly string[]): Promise<number> {
-  const [folder = ''] = argumentsOf(args, ['graph']).positionals;
-  const diagnostics = await checkGraph(folder);
+  const { positionals, options } = argumentsOf(args, ['graph'], { options: ['no-types'] });
+  const [folder = ''] = positionals;
+  const types = options.has('no-types') ? [] : await typecheck(folder);
+  const diagnostics = [...(await checkGraph(folder)), ...types];
   for (const diagnostic of diagnostics) print(`${formatDiagnostic(diagnostic)}\n`);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   print(`${counted(errors, 'error')}, ${counted(diagnostics.length - errors, 'warning')}\n`);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { buildSchema, validateSchema } from 'graphql';
@@ -10,6 +12,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
+import { asProject } from '../helpers/typecheck.ts';
 
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
@@ -77,6 +80,31 @@ test('schema prints the directives with which the files of a graph are a whole s
   const nowhere = await runCli(t, ['schema', '/no/graph']);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /expected a schema that can be read: ENOENT/);
+});
+
+test('check finds wrong types where TypeScript is installed, by the settings of the project', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': itemSchema('items'),
+    'graph.ts': `import { defineGraph } from 'sluice';
+interface Types { Backends: 'people' }
+export default defineGraph<Types>({
+  resolvers: { Item: { seller_name: (item, _args, ctx) => ctx.backends.peple.get('/') } },
+});
+export const size = (text?: string): number => text.length;
+`,
+  });
+  const check = (...options: readonly string[]) => runCli(t, ['check', ...options, folder]);
+  assert.equal((await check()).code, 0, 'there is no TypeScript');
+  await asProject(folder);
+  const found = await check();
+  assert.equal(found.code, 1);
+  assert.match(found.stdout, /graph\.ts:4:72: error: Property 'peple' does not exist/);
+  assert.match(found.stdout, /graph\.ts:6:48: error: 'text' is possibly 'undefined'/);
+  assert.match(found.stdout, /^2 errors, 1 warning$/m);
+  const settings = { compilerOptions: { module: 'NodeNext', types: ['node'], strict: false } };
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(settings));
+  assert.match((await check()).stdout, /^1 error, /m);
+  assert.equal((await check('--no-types')).code, 0);
 });
 
 test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Diagnostic } from '../graph/diagnostic.ts';
+
+/** `graph.ts(3,7): error TS2322: Type …`; what follows it on indented lines belongs to it. */
+const ERROR = /^(?:(.+)\((\d+),(\d+)\): )?error TS\d+: (.*(?:\n .*)*)/gm;
+
+/** Of a graph without a tsconfig.json. */
+const DEFAULTS = { target: 'ES2023', module: 'NodeNext', strict: true };
+
+const GATEWAY = path.join(import.meta.dirname, '../../..');
+
+/** Of a checkout: how they are checked is not up to a graph's project. */
+const SOURCES = path.join(GATEWAY, 'src');
+
+/** Takes precedence over the project's settings. */
+const FORCED = {
+  noEmit: true,
+  declaration: false,
+  emitDeclarationOnly: false,
+  incremental: false,
+  composite: false,
+  allowImportingTsExtensions: true,
+  skipLibCheck: true,
+};
+
+const HINT =
+  'Found by TypeScript. The gateway runs a graph with wrong types; --no-types leaves them out here.';
+
+/**
+ * Checks the types of a graph's code with the TypeScript of the graph's project, if there is one: in a process of its
+ * own, since TypeScript 7 is no library. The settings are those of the nearest tsconfig.json.
+ *
+ * @param folder path of the graph's
+ * @returns what TypeScript finds; nothing where there is none, or no graph.ts
+ */
+export async function typecheck(folder: string): Promise<readonly Diagnostic[]> {
+  const graph = path.resolve(folder, 'graph.ts');
+  if (!existsSync(graph)) return [];
+  const compiler = compilerOf(graph);
+  if (compiler === undefined) return [];
+  const own = nearest(graph, 'tsconfig.json');
+  const scratch = await mkdtemp(path.join(tmpdir(), 'sluice-types-'));
+  try {
+    const settings = path.join(scratch, 'tsconfig.json');
+    const compilerOptions = {
+      ...(own === undefined ? DEFAULTS : {}),
+      typeRoots: typeRootsOf(graph),
+      paths: paths(),
+      ...FORCED,
+    };
+    await writeFile(
+      settings,
+      JSON.stringify({
+        ...(own !== undefined && { extends: own }),
+        compilerOptions,
+        files: [graph],
+        include: [],
+      }),
+    );
+    const args = [compiler, '-p', settings, '--pretty', 'false'];
+    const found = [...(await output(args, folder)).matchAll(ERROR)];
+    return found.map(diagnosticOf(folder)).filter(({ file }) => !isWithin(SOURCES, file));
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}
+
+function diagnosticOf(folder: string): (match: RegExpExecArray) => Diagnostic {
+  return ([, file = 'graph.ts', line = 1, column = 1, message = '']) => ({
+    severity: 'error',
+    file: path.join(folder, file),
+    line: Number(line),
+    column: Number(column),
+    message,
+    hint: HINT,
+  });
+}
+
+function isWithin(folder: string, file: string): boolean {
+  return path.resolve(file).startsWith(`${folder}${path.sep}`);
+}
+
+/** @returns path of the script `tsc`; undefined where no TypeScript is installed */
+function compilerOf(graph: string): string | undefined {
+  try {
+    return path.join(path.dirname(createRequire(graph).resolve('typescript/package.json')), 'bin/tsc');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a graph imports of the gateway, and with it, is the gateway's own, wherever the graph is: see `module-hooks.ts`. In a
+ * checkout, which has no declarations, `sluice` is its sources.
+ */
+function paths(): Readonly<Record<string, readonly string[]>> {
+  const load = createRequire(import.meta.url);
+  const { exports } = load(path.join(GATEWAY, 'package.json')) as {
+    readonly exports: Readonly<Record<string, { readonly types: string }>>;
+  };
+  const own = Object.entries(exports).map(([name, { types }]) => {
+    const declaration = path.join(GATEWAY, types);
+    const source = path.join(GATEWAY, types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts'));
+    return [path.posix.join('sluice', name), [existsSync(declaration) ? declaration : source]] as const;
+  });
+  const carried = ['graphql', 'dataloader'].map(
+    (name) => [name, [path.dirname(load.resolve(`${name}/package.json`))]] as const,
+  );
+  return Object.fromEntries([...own, ...carried]);
+}
+
+function nearest(file: string, name: string): string | undefined {
+  return foldersAbove(file)
+    .map((folder) => path.join(folder, name))
+    .find((candidate) => existsSync(candidate));
+}
+
+/** TypeScript looks for `@types` above its settings, which are in a folder of the system here. */
+function typeRootsOf(graph: string): readonly string[] {
+  return foldersAbove(graph)
+    .map((folder) => path.join(folder, 'node_modules/@types'))
+    .filter((folder) => existsSync(folder));
+}
+
+/** From the file's own folder upwards. */
+function foldersAbove(file: string): string[] {
+  const folders: string[] = [];
+  for (let folder = path.dirname(file); folders.at(-1) !== folder; folder = path.dirname(folder))
+    folders.push(folder);
+  return folders;
+}
+
+/** @throws Error if TypeScript could not be run */
+function output(args: readonly string[], cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      // It ends with 1 or 2 where it has found errors.
+      if (error !== null && !/error TS\d+/.test(stdout))
+        reject(new Error(`tsc failed: ${stderr || error.message}`));
+      else resolve(stdout);
+    });
+  });
+}
