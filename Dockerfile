@@ -28,7 +28,7 @@ COPY --from=build /build/dist/babel-plugins ./dist/babel-plugins
 COPY --from=build /build/dist/examples ./dist/examples
 COPY --from=build /build/dist/graphiql ./dist/graphiql
 COPY package.json LICENSE ./
-COPY deploy/container/start deploy/container/health.mjs ./
+COPY deploy/container/start deploy/container/health.mjs deploy/container/topics.mjs ./
 ENV NODE_ENV=production
 # By number, so that Kubernetes can tell that it is not root. Nothing in the image is theirs to change.
 USER 1000:1000

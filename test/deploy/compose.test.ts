@@ -7,25 +7,40 @@ import test, { before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
+import { checkGraph } from '../../src/graph/loader/check-graph.ts';
 import { spawnFor } from '../helpers/child-process.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { kcat } from '../helpers/kcat.ts';
 import { startNginx } from '../helpers/nginx.ts';
+import { startBroker } from '../helpers/own-kafka.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** What the Dockerfile sets. */
 const IMAGE = { NODE_ENV: 'production' };
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
+interface Bind {
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly read_only: boolean;
+  readonly bind: { readonly create_host_path: boolean };
+}
+
 interface Service {
   readonly image: string;
   readonly build?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly entrypoint?: readonly string[];
   readonly ports?: readonly string[];
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly (string | Bind)[];
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly healthcheck: { readonly test?: readonly string[] };
@@ -70,14 +85,100 @@ describe('compose.yaml', () => {
       `server sluice-1:${PORT} max_fails=0; server sluice-2:${PORT} max_fails=0;`,
     );
     assert.deepEqual(ports, [`127.0.0.1:8080:${environment['LISTEN']}`]);
-    for (const volume of volumes) assert.ok(existsSync(path.join(ROOT, volume.split(':')[0] ?? '')), volume);
+    assert.equal(volumes.length, 1);
+    for (const volume of volumes) {
+      assert.ok(existsSync(path.join(ROOT, String(volume).split(':')[0] ?? '')), String(volume));
+    }
   });
 
+  it('serves the graph in the folder that GRAPH names, else the bundled one, and can change neither', async () => {
+    // The producer is of the bundled graph.
+    for (const name of ['sluice-1', 'sluice-2', 'topics']) {
+      const { environment = {}, volumes = [] } = get(name);
+      const [graph, ...others] = volumes as readonly Bind[];
+      assert.ok(graph !== undefined && others.length === 0, name);
+      assert.equal(graph.type, 'bind');
+      assert.equal(graph.target, environment['GRAPH']);
+      assert.equal(graph.read_only, true);
+      assert.equal(graph.bind.create_host_path, false, 'a folder that is misspelt is an error');
+      assert.equal(interpolated(graph.source, { GRAPH: '../my-graph' }), '../my-graph');
+      const errors = (await checkGraph(path.join(ROOT, interpolated(graph.source, {})))).filter(
+        ({ severity }) => severity === 'error',
+      );
+      assert.deepEqual(errors, []);
+    }
+  });
+
+  it('makes the topics before it starts the gateways, which make none', () => {
+    for (const name of ['sluice-1', 'sluice-2']) {
+      assert.equal(get(name).depends_on?.['topics']?.condition, 'service_completed_successfully');
+    }
+    assert.deepEqual(get('topics').depends_on, { kafka: { condition: 'service_healthy' } });
+  });
+
+  it('has Kafka send clients back to where they came from: containers, and programs of this machine', () => {
+    const { environment = {}, ports = [] } = get('kafka');
+    const listeners = addresses(environment['KAFKA_LISTENERS']);
+    const advertised = addresses(environment['KAFKA_ADVERTISED_LISTENERS']);
+    const protocols = addresses(environment['KAFKA_LISTENER_SECURITY_PROTOCOL_MAP']);
+    assert.deepEqual(Object.keys(protocols).toSorted(), Object.keys(listeners).toSorted());
+    const controller = environment['KAFKA_CONTROLLER_LISTENER_NAMES'] ?? '';
+    const forClients = Object.keys(listeners).filter((name) => name !== controller);
+    assert.deepEqual(Object.keys(advertised), forClients);
+    // On all addresses of the container.
+    for (const name of forClients) assert.equal(listeners[name], `:${portOf(advertised[name])}`);
+    assert.equal(advertised[environment['KAFKA_INTER_BROKER_LISTENER_NAME'] ?? ''], 'kafka:9092');
+    for (const name of ['sluice-1', 'sluice-2', 'topics', 'producer']) {
+      assert.equal(get(name).environment?.['KAFKA_BROKERS'], 'kafka:9092');
+    }
+    const published = Object.values(advertised).filter((address) => address !== 'kafka:9092');
+    assert.deepEqual(
+      ports,
+      published.map((address) => `${address}:${portOf(address)}`),
+    );
+    assert.deepEqual(published, ['127.0.0.1:9094']);
+  });
+
+  it(
+    'with its settings of Kafka, kcat on this machine produces by the published port',
+    needs('kafka-jars', 'kcat'),
+    async (t) => {
+      const { environment = {}, ports: [published = ''] = [] } = get('kafka');
+      const folder = await temporaryFolder(t);
+      // Other programs of this machine may have these ports.
+      const own = new Map<string, number>();
+      for (const port of ['9092', '9093', '9094']) own.set(port, await freePort());
+      const settings = Object.entries(environment)
+        .filter(([name]) => name !== 'KAFKA_HEAP_OPTS')
+        .map(([name, value]) => [
+          name
+            .replace(/^KAFKA_/, '')
+            .replaceAll('_', '.')
+            .toLowerCase(),
+          String(value).replaceAll(/(?<=:)909\d\b/g, (port) => String(own.get(port))),
+        ]);
+      const properties = { ...Object.fromEntries(settings), 'log.dirs': path.join(folder, 'data') };
+      const address = `127.0.0.1:${own.get(portOf(published))}`;
+      const { client } = await startBroker(t, folder, properties, address);
+      const admin = client.admin();
+      await admin.connect();
+      disconnectAfter(t, admin);
+      await admin.createTopics({ topics: [{ topic: 'orders' }] });
+      await kcat(t, 'orders', [{ key: '7', value: '{"orderId":7}' }], 'none', address);
+      assert.deepEqual(
+        (await admin.fetchTopicOffsets('orders')).map(({ high }) => high),
+        ['1'],
+      );
+    },
+  );
+
   it('runs commands that are in the image', async () => {
+    const dockerfile = await readFile(path.join(ROOT, 'Dockerfile'), 'utf8');
     const [, producer = ''] = get('producer').entrypoint ?? [];
     assert.match(producer, /^\/app\/.+\.js$/);
     assert.ok(existsSync(path.join(ROOT, producer.replace(/^\/app\//, ''))), producer);
-    const dockerfile = await readFile(path.join(ROOT, 'Dockerfile'), 'utf8');
+    const [, topics = ''] = get('topics').entrypoint ?? [];
+    assert.ok(dockerfile.includes(` ${topics.replace('/app/', 'deploy/container/')} `), topics);
     const [, , check = ''] = get('sluice-1').healthcheck.test ?? [];
     assert.ok(dockerfile.includes(`"${check}"`), check);
   });
@@ -142,3 +243,18 @@ test('nginx hands a connection to another gateway when one refuses it', needs('n
   }
   assert.equal(await gateway.metric('sluice_connections'), 4);
 });
+
+/** As compose puts variables of the shell, or a default, into the file. */
+function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_, name: string, or: string) => variables[name] || or);
+}
+
+/** 'A://host:1,B://:2', or 'A:B' in place of addresses → by name */
+function addresses(listeners = ''): Record<string, string> {
+  return Object.fromEntries(listeners.split(',').map((each) => each.split(/:(?:\/\/)?(.*)/)));
+}
+
+/** Of 'host:port', the last one. */
+function portOf(address = ''): string {
+  return address.split(':').at(-1) ?? '';
+}

@@ -8,7 +8,9 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { needs } from '../helpers/services.ts';
+import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
 import { BuiltImages } from '../helpers/deploy/built-image.ts';
 import { stagesOf } from '../helpers/deploy/dockerfile.ts';
 import { contentOf, type Image } from '../helpers/deploy/image.ts';
@@ -143,6 +145,33 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     await gateway.postEvent('ticks', { n: 1 });
     await received.until(1);
     assert.deepEqual(received.data, [{ tick: { n: 1 } }]);
+  });
+
+  it('makes the topics of a graph that Kafka does not have yet', needs('kafka'), async (t) => {
+    const existing = await createTopic(t, { partitions: 3 });
+    const topic = `${existing}-new`;
+    const folder = await graphFolder(t, {
+      'schema.graphql': `
+        type Subscription { tick: Tick @event(topic: "${topic}") tock: Tick @event(topic: "${existing}") }
+        type Tick { n: Int }
+      `,
+    });
+    await chmod(folder, 0o755);
+    const settings = { KAFKA_BROKERS: kafkaBrokers(), GRAPH: folder };
+    // The second time there is nothing left to do, as when compose starts again.
+    for (const _ of ['first', 'second']) {
+      const child = images.spawn(t, image, ['node', '/app/topics.mjs'], settings);
+      const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+      assert.equal(code, 0, said);
+    }
+    const admin = kafkaClient().admin();
+    await admin.connect();
+    disconnectAfter(t, admin);
+    const { topics } = await admin.fetchTopicMetadata({ topics: [existing, topic] });
+    assert.deepEqual(Object.fromEntries(topics.map(({ name, partitions }) => [name, partitions.length])), {
+      [existing]: 3,
+      [topic]: 6,
+    });
   });
 
   describe('its heap limit', () => {

@@ -62,6 +62,21 @@ export async function startOwnKafka(
     'group.initial.rebalance.delay.ms': 0,
     ...settings,
   };
+  return { ...(await startBroker(t, folder, properties, `localhost:${open}`)), logFolder };
+}
+
+/**
+ * A broker with these settings and no others. Needs 'kafka-jars'.
+ *
+ * @param folder for its configuration; where data goes the settings say
+ * @param brokers where it is waited for, without TLS and password
+ */
+export async function startBroker(
+  t: TestContext,
+  folder: string,
+  properties: Readonly<Record<string, string | number>>,
+  brokers: string,
+): Promise<Omit<OwnKafka, 'logFolder'>> {
   const file = path.join(folder, 'server.properties');
   const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(file, lines.join(''));
@@ -77,7 +92,6 @@ export async function startOwnKafka(
     return child;
   };
   let broker = start();
-  const brokers = `localhost:${open}`;
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
   const admin = client.admin();
   await eventually(() => admin.connect());
@@ -94,5 +108,5 @@ export async function startOwnKafka(
       await probe.listTopics().finally(() => probe.disconnect());
     });
   };
-  return { brokers, client, logFolder, restart };
+  return { brokers, client, restart };
 }
