@@ -11,6 +11,7 @@ COPY scripts ./scripts
 COPY src ./src
 COPY examples ./examples
 RUN node scripts/build.mjs
+RUN node scripts/release/sbom.mjs sbom.cdx.json
 
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /dependencies
@@ -27,6 +28,7 @@ COPY --from=build /build/dist/src ./dist/src
 COPY --from=build /build/dist/babel-plugins ./dist/babel-plugins
 COPY --from=build /build/dist/examples ./dist/examples
 COPY --from=build /build/dist/graphiql ./dist/graphiql
+COPY --from=build /build/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY deploy/container/start deploy/container/health.mjs deploy/container/topics.mjs ./
 ENV NODE_ENV=production

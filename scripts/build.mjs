@@ -17,7 +17,7 @@ export const ALL = [...RUNTIME, 'loadtest', 'test'];
 const REPORTS = path.join(root, 'loadtest/out') + path.sep;
 
 /** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
-const GRAPHIQL_FILES = {
+export const GRAPHIQL_FILES = {
   'graphiql.js': 'graphiql/graphiql.min.js',
   'graphiql.css': 'graphiql/graphiql.min.css',
   'react.js': 'react/umd/react.production.min.js',

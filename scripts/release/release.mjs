@@ -1,5 +1,6 @@
 /**
- * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, and packs the tarball.
+ * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
+ * lists what is in it.
  * Nothing leaves this machine: it prints what a person does to publish.
  */
 import { execFileSync } from 'node:child_process';
@@ -35,10 +36,7 @@ writeFileSync(
   readFileSync(manifest, 'utf8').replace(`"version": "${current}"`, `"version": "${version}"`),
 );
 git('commit', '--quiet', '--all', '--message', `Release ${version}`);
-const tarball = execFileSync(process.execPath, [path.join(root, 'scripts/release/pack.mjs')], {
-  encoding: 'utf8',
-  stdio: ['ignore', 'pipe', 'inherit'],
-}).trim();
+const [tarball, sbom] = ['pack.mjs', 'sbom.mjs'].map(written);
 const notesFile = path.join(root, '.release', `notes-${version}.md`);
 writeFileSync(notesFile, `${notes}\n`);
 git('tag', '--annotate', `v${version}`, '--cleanup=verbatim', '--file', notesFile);
@@ -47,12 +45,22 @@ console.log(`Release ${version} is prepared. To publish it:
   git push --follow-tags
   npm publish ${path.relative(process.cwd(), tarball)}
 
-Its notes: ${path.relative(process.cwd(), notesFile)}`);
+Its notes: ${path.relative(process.cwd(), notesFile)}
+What it consists of (SBOM): ${path.relative(process.cwd(), sbom)}`);
 
 /** Of semantic versions: one number is one higher, and those behind it are 0. */
 function isNext(next) {
   const [, major, minor, patch] = VERSION.exec(current)?.map(Number) ?? [];
   return [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`].includes(next);
+}
+
+/** @returns the file that a script beside this one has written */
+function written(script) {
+  const file = path.join(import.meta.dirname, script);
+  return execFileSync(process.execPath, [file], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
 }
 
 function git(...args) {

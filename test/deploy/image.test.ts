@@ -12,12 +12,31 @@ import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { BuiltImages } from '../helpers/deploy/built-image.ts';
+import { Sbom } from '../helpers/package/sbom.ts';
 import { stagesOf } from '../helpers/deploy/dockerfile.ts';
 import { contentOf, type Image } from '../helpers/deploy/image.ts';
 
 /** The build installs twice: that takes minutes where the network or the machine is slow. */
 const BUILD_TIMEOUT_MS = 900_000;
 const MIB = 1024 * 1024;
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** `name@version` of each package below a node_modules. */
+async function packagesIn(folder: string): Promise<string[]> {
+  const manifests = (await readdir(folder, { recursive: true })).filter((file) =>
+    /(^|\/node_modules\/)(@[^/]+\/)?[^@/]+\/package\.json$/.test(file),
+  );
+  const read = manifests.map(async (file) => {
+    const { name, version } = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as Package;
+    return `${name}@${version}`;
+  });
+  return Promise.all(read);
+}
 
 describe('the container image', { skip: needs('image-node').skip }, () => {
   let images: BuiltImages;
@@ -81,7 +100,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   it('has one release of Node.js 24, whose version is named in full', async () => {
-    const dockerfile = await readFile(path.join(import.meta.dirname, '../../../Dockerfile'), 'utf8');
+    const dockerfile = await readFile(path.join(ROOT, 'Dockerfile'), 'utf8');
     const bases = stagesOf(dockerfile).map(({ from }) => from);
     assert.match(bases[0] ?? '', /^node:24\.\d+\.\d+-/);
     assert.deepEqual(new Set(bases), new Set([bases[0]]));
@@ -99,6 +118,20 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual(await readdir(path.join(image.at('node_modules'), '@babel')), ['standalone']);
     const built = ['babel-plugins', 'examples', 'graphiql', 'src'];
     assert.deepEqual((await readdir(image.at('dist'))).toSorted(), built);
+  });
+
+  it('lists what it consists of: each package in its version, the patched one, and what browsers load', async () => {
+    const sbom = await Sbom.read(image.at('sbom.cdx.json'));
+    sbom.assertSound();
+    const { name, version } = JSON.parse(await readFile(image.at('package.json'), 'utf8')) as Package;
+    const { component } = sbom.document.metadata;
+    assert.deepEqual([component.name, component.version], [name, version]);
+    const installed = await packagesIn(image.at('node_modules'));
+    assert.ok(installed.length > 50, `packages: ${installed.length}`);
+    const ofBrowsers = ['graphiql', 'react', 'react-dom'].map((each) => `${each}@${sbom.get(each).version}`);
+    assert.deepEqual(sbom.packages, [...installed, ...ofBrowsers].toSorted());
+    const [patch] = sbom.get('kafkajs').pedigree?.patches ?? [];
+    assert.ok(patch !== undefined && existsSync(path.join(ROOT, patch.diff.url)));
   });
 
   it('has a health check that fails when no gateway answers, and one for readiness that fails while the pod is not ready', async (t) => {
@@ -119,7 +152,7 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   it('takes a graph that is copied in, with TypeScript', async (t) => {
-    const example = path.join(import.meta.dirname, '../../../examples/auction');
+    const example = path.join(ROOT, 'examples/auction');
     const folder = await graphFolder(t, {});
     await cp(example, folder, { recursive: true });
     await chmod(folder, 0o755);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -10,9 +10,11 @@ import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { InstalledPackage, packed } from '../helpers/package/installed.ts';
 import { MANAGERS, NPM } from '../helpers/package/managers.ts';
+import { Sbom } from '../helpers/package/sbom.ts';
 import { deployTool, needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
+const ROOT = path.join(import.meta.dirname, '../../..');
 const MAX_BYTES = 1_000_000;
 const MAX_PACKAGES = 60;
 
@@ -120,6 +122,33 @@ describe('the package', needs('image-node', 'node-22'), () => {
       }
     });
   }
+
+  it('has a list of what it consists of, which names what it brings and, by version, what is within', async (t) => {
+    const installed = await install(t);
+    await installed.exec([process.execPath, path.join(ROOT, 'scripts/release/sbom.mjs'), 'sbom.cdx.json']);
+    const sbom = await Sbom.read(path.join(installed.folder, 'sbom.cdx.json'));
+    sbom.assertSound();
+    const own = path.join(installed.folder, 'node_modules/sluice');
+    const licences = await readFile(path.join(own, 'dist/vendor/LICENSES.md'), 'utf8');
+    const within = [...licences.matchAll(/^## (\S+) (\d\S+) \(/gm)].map(
+      ([, name, version]) => `${name}@${version}`,
+    );
+    assert.ok(within.length > 10, `packages within: ${within.length}`);
+    assert.deepEqual(
+      within.filter((each) => !sbom.packages.includes(each)),
+      [],
+    );
+    for (const name of ['kafkajs', 'graphql-jit', 'graphql-redis-subscriptions', 'graphiql', 'react'])
+      sbom.get(name);
+    // npm may have found newer ones than those of yarn.lock.
+    const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
+    const brought = stdout.split('\n').flatMap((line) => line.split('/node_modules/').slice(1).at(-1) ?? []);
+    assert.ok(brought.length > 20, stdout);
+    assert.deepEqual(
+      brought.filter((name) => name !== 'sluice' && !sbom.names.has(name)),
+      [],
+    );
+  });
 
   it('runs on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
     const installed = await install(t);

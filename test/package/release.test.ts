@@ -5,6 +5,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { Sbom } from '../helpers/package/sbom.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -47,6 +48,9 @@ test('a release is a commit, a tag with the notes, and a tarball; and publishes 
   assert.equal(await git(folder, 'log', '-1', '--format=%s'), `Release ${next}`);
   assert.equal(await git(folder, 'status', '--porcelain'), '');
   assert.ok(existsSync(path.join(folder, `.release/sluice-${next}.tgz`)));
+  assert.match(stdout, /\(SBOM\): \.release\/sluice-/);
+  const sbom = await Sbom.read(path.join(folder, `.release/sluice-${next}.cdx.json`));
+  assert.equal(sbom.document.metadata.component.version, next);
   // Nothing has changed since.
   await assert.rejects(release(folder, `${next.slice(0, -1)}1`), /expected changes below/);
 });

@@ -1,0 +1,100 @@
+/**
+ * `yarn sbom [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it needs
+ * in production, in the version of yarn.lock, whether it is installed or within the release, and what browsers load of
+ * GraphiQL. Writes `.release/sluice-<version>.cdx.json`, or the file, and prints its path.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { GRAPHIQL_FILES } from '../build.mjs';
+import { ensureInstalled, root } from '../ensure.mjs';
+import { run } from '../lib/processes.mjs';
+
+/** 'patch:kafkajs@npm%3A2.2.4#~/.yarn/patches/….patch' */
+const PATCHED = /^patch:.+@npm%3A(?<version>[^#]+)#~\/(?<patch>.+)$/;
+
+/** 'git@github.com:owner/name.git' */
+const SSH = /^(\w+@[\w.-]+):/;
+
+ensureInstalled();
+const manifest = await readJson(path.join(root, 'package.json'));
+const { name, version, description, license } = manifest;
+const patches = Object.entries(manifest.dependencies).flatMap(([dependency, range]) => {
+  const { groups } = PATCHED.exec(range) ?? {};
+  return groups === undefined ? [] : [[dependency, groups]];
+});
+const [target = path.join(root, '.release', `${name}-${version}.cdx.json`)] = process.argv.slice(2);
+
+const sbom = await installedInProduction();
+for (const [dependency, { patch }] of patches) {
+  // Its version stays that of the registry, by which scanners know its faults.
+  componentOf(dependency).pedigree = { patches: [{ type: 'unofficial', diff: { url: patch } }] };
+}
+const dependsOn = sbom.dependencies.find(({ ref }) => ref === sbom.metadata.component['bom-ref']).dependsOn;
+for (const component of await loadedByBrowsers()) {
+  const ref = component['bom-ref'];
+  if (sbom.components.some((each) => each['bom-ref'] === ref)) continue;
+  sbom.components.push(component);
+  sbom.dependencies.push({ ref, dependsOn: [] });
+  dependsOn.push(ref);
+}
+await mkdir(path.dirname(target), { recursive: true });
+await writeFile(target, `${JSON.stringify(sbom, undefined, 2)}\n`);
+console.log(target);
+
+/** Installed elsewhere, by Yarn, which has the patch; listed by npm, which can't read Yarn's package.json. */
+async function installedInProduction() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-sbom-'));
+  try {
+    for (const file of ['package.json', 'yarn.lock', '.yarnrc.yml', '.yarn/releases', '.yarn/patches']) {
+      await cp(path.join(root, file), path.join(folder, file), { recursive: true });
+    }
+    const [release] = await readdir(path.join(folder, '.yarn/releases'));
+    const yarn = path.join(folder, '.yarn/releases', release);
+    await run(process.execPath, [yarn, 'workspaces', 'focus', '--production'], { cwd: folder });
+    const ranges = Object.fromEntries(patches.map(([dependency, groups]) => [dependency, groups.version]));
+    const dependencies = { ...manifest.dependencies, ...ranges };
+    const forNpm = { name, version, description, license, dependencies, overrides: manifest.resolutions };
+    await writeFile(path.join(folder, 'package.json'), JSON.stringify(forNpm));
+    const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+    const listed = JSON.parse(await run('npm', ['sbom', ...options], { cwd: folder }));
+    // npm takes it from the folder.
+    listed.metadata.component.name = name;
+    // npm copies what packages say of their repository, and a scanner may refuse all of it for one that is no URL.
+    for (const reference of listed.components.flatMap(({ externalReferences }) => externalReferences))
+      reference.url = reference.url.replace(SSH, 'ssh://$1/');
+    return listed;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function componentOf(dependency) {
+  const found = sbom.components.find((component) => component.name === dependency);
+  if (found === undefined) throw new Error(`expected ${dependency} among what is installed, found none`);
+  return found;
+}
+
+/** As npm would list them; what their authors have put into these files is theirs to list. */
+function loadedByBrowsers() {
+  const names = new Set(Object.values(GRAPHIQL_FILES).map((file) => file.split('/')[0]));
+  return Promise.all(
+    [...names].map(async (dependency) => {
+      const found = await readJson(path.join(root, 'node_modules', dependency, 'package.json'));
+      return {
+        'bom-ref': `${found.name}@${found.version}`,
+        type: 'library',
+        name: found.name,
+        version: found.version,
+        scope: 'required',
+        description: found.description,
+        purl: `pkg:npm/${found.name}@${found.version}`,
+        licenses: [{ license: { id: found.license } }],
+      };
+    }),
+  );
+}
+
+async function readJson(file) {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
