@@ -131,8 +131,8 @@ test('persisted documents only need a manifest', () => {
   ]);
 });
 
-test('brokers have a port and no scheme', () => {
-  for (const wrong of ['SASL_SSL://one:9092', 'one', 'one:0', 'one:65536', 'one:9092,two']) {
+test('brokers have a port and no scheme, and are not placeholders', () => {
+  for (const wrong of ['SASL_SSL://one:9092', 'one', 'one:0', 'one:65536', 'one:9092,two', '<broker>:9092']) {
     assert.deepEqual(faultsOf({ KAFKA_BROKERS: wrong }), [
       `  KAFKA_BROKERS: expected host:port without a scheme, several separated by commas, got ${wrong}`,
     ]);
