@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { deployTool } from '../services.ts';
+import { monitoringFaults } from './monitoring.ts';
 
 /** A Kubernetes object, as loose as YAML is. */
-export interface Manifest {
+interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
   // oxlint-disable-next-line typescript/no-explicit-any -- every kind has its own shape, and the schemas check it
@@ -58,6 +59,20 @@ export class Overlay {
     return settings;
   }
 
+  /** The environment of the container, secrets that the overlay makes included. */
+  get environment(): Record<string, string> {
+    const environment: Record<string, string> = {};
+    for (const { configMapRef, secretRef } of this.container.envFrom) {
+      // Of two sources the later one counts.
+      if (configMapRef !== undefined)
+        Object.assign(environment, this.get('ConfigMap', configMapRef.name).data);
+      if (secretRef === undefined) continue;
+      for (const [name, value] of Object.entries(this.get('Secret', secretRef.name).data ?? {}))
+        environment[name] = Buffer.from(value, 'base64').toString();
+    }
+    return environment;
+  }
+
   /** A port of the container by name or number, undefined where it has none such. */
   portOf(reference: string | number): number | undefined {
     const ports: { name: string; containerPort: number }[] = this.container.ports;
@@ -66,8 +81,16 @@ export class Overlay {
   }
 }
 
+/** What is wrong with its manifests, by the schemas of Kubernetes, strictly, and those of the Prometheus operator. */
+export async function faultsOf({ manifests, yaml }: Overlay): Promise<string[]> {
+  const foreign = manifests.filter((manifest) => monitoringFaults(manifest) !== undefined);
+  const unknown = foreign.map(({ kind }) => new RegExp(`^WARN .*find schema for kind ${kind} `));
+  const faults = (await schemaFaults(yaml)).filter((line) => !unknown.some((pattern) => pattern.test(line)));
+  return [...foreign.flatMap((manifest) => monitoringFaults(manifest) ?? []), ...faults];
+}
+
 /** What kubernetes-validate has to say of manifests, strictly; empty where all is well. Needs that. */
-export async function schemaFaults(yaml: string): Promise<string[]> {
+async function schemaFaults(yaml: string): Promise<string[]> {
   const child = promisify(execFile)(deployTool('kubernetes-validate'), ['--strict', '--quiet', '-']);
   child.child.stdin?.end(yaml);
   const said = await child.catch((error: Error & { stdout: string; stderr: string }) => error);

@@ -1,5 +1,3 @@
-import type { Manifest } from './kubernetes.ts';
-
 const DURATION = /^\d+(s|m|h)$/;
 
 /** Kinds of the Prometheus operator, which Kubernetes has no schemas for: as much of theirs as ours need. */
@@ -25,6 +23,11 @@ const SHAPES: Readonly<Record<string, object>> = {
     ],
   },
 };
+
+interface Manifest {
+  readonly kind: string;
+  readonly spec: unknown;
+}
 
 /** What is missing, wrong or unknown in the manifest's spec; undefined for kinds that are not of the operator. */
 export function monitoringFaults({ kind, spec }: Manifest): string[] | undefined {
