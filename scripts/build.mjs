@@ -9,7 +9,7 @@ const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
 
 /** What a gateway needs. Plugins first: babel.config.js compiles the others with them. */
-export const RUNTIME = ['babel-plugins', 'src', 'examples'];
+export const RUNTIME = ['babel-plugins', 'src', 'examples/auction'];
 
 export const ALL = [...RUNTIME, 'loadtest', 'test'];
 

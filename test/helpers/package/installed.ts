@@ -1,11 +1,11 @@
 import { execFile, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { spawnFor } from '../child-process.ts';
 import type { Scope } from '../scope.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import type { Manager } from './managers.ts';
+import { NPM, type Manager } from './managers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
@@ -29,6 +29,17 @@ export class InstalledPackage {
   static async with(scope: Scope, manager: Manager, tarball: string): Promise<InstalledPackage> {
     const folder = await temporaryFolder(scope);
     await writeFile(path.join(folder, 'package.json'), '{"name":"shop","private":true}');
+    return InstalledPackage.#in(folder, manager, tarball);
+  }
+
+  /** In a copy of a project. @param project path of its folder, without what has been installed or written there */
+  static async copyOf(scope: Scope, project: string, tarball: string): Promise<InstalledPackage> {
+    const folder = await temporaryFolder(scope);
+    await cp(project, folder, { recursive: true, filter: (file) => path.basename(file) !== 'node_modules' });
+    return InstalledPackage.#in(folder, NPM, tarball);
+  }
+
+  static async #in(folder: string, manager: Manager, tarball: string): Promise<InstalledPackage> {
     // To Yarn a folder with one is a project, whatever is above it.
     if (manager.name === 'Yarn') await writeFile(path.join(folder, 'yarn.lock'), '');
     const installed = new InstalledPackage(folder, manager);
