@@ -26,6 +26,8 @@ const FORCED = {
   composite: false,
   allowImportingTsExtensions: true,
   skipLibCheck: true,
+  // The gateway's types are elsewhere than the project's sources.
+  rootDir: path.parse(GATEWAY).root,
 };
 
 const HINT =

@@ -101,7 +101,7 @@ export const size = (text?: string): number => text.length;
   assert.match(found.stdout, /graph\.ts:4:72: error: Property 'peple' does not exist/);
   assert.match(found.stdout, /graph\.ts:6:48: error: 'text' is possibly 'undefined'/);
   assert.match(found.stdout, /^2 errors, 1 warning$/m);
-  const settings = { compilerOptions: { module: 'NodeNext', types: ['node'], strict: false } };
+  const settings = { compilerOptions: { module: 'NodeNext', types: ['node'], strict: false, rootDir: '.' } };
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(settings));
   assert.match((await check()).stdout, /^1 error, /m);
   assert.equal((await check('--no-types')).code, 0);
