@@ -1,4 +1,5 @@
 import type { Config } from '../config/settings.ts';
+import type { EventTracer } from '../events/trace.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
@@ -10,4 +11,5 @@ export interface Basics {
   readonly pressure: PressureLevel;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly trace?: EventTracer | undefined;
 }

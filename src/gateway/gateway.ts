@@ -1,10 +1,12 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.ts';
+import type { EventTracer } from '../events/trace.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
-import { loadGraph } from '../graph/loader/load-graph.ts';
+import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { GraphWatch } from '../graph/watch.ts';
 import { systemClock } from '../support/clock.ts';
+import type { Hub } from '../hub/hub.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import type { Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
@@ -41,6 +43,16 @@ interface Inside {
   readonly reloads: Reloads;
   readonly registry: Registry;
   readonly notReady: ReadinessChecks;
+  readonly inForce: GraphInForce;
+  readonly hub: Hub;
+}
+
+interface GatewayOptions {
+  /** One worker of several, whose primary answers the admin port. */
+  readonly worker?: boolean;
+  /** Of the pod, which share its limits. */
+  readonly processes?: number;
+  readonly trace?: EventTracer;
 }
 
 export interface Ports {
@@ -58,11 +70,10 @@ export class Gateway {
   }
 
   /**
-   * @param worker true for one worker of several, whose primary answers the admin port
-   * @param processes of the pod, which share its limits
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
-  static async create(config: Config, log: Log, { worker = false, processes = 1 } = {}): Promise<Gateway> {
+  static async create(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
+    const { worker = false, processes = 1, trace } = options;
     const folder = graphFolderOf(config);
     const isBundled = folder === BUNDLED_FOLDER;
     const watches = config.WATCH_GRAPH && !worker;
@@ -73,7 +84,7 @@ export class Gateway {
     const metrics = new Metrics();
     metrics.collectProcess();
     const pressure = new PressureLevel();
-    const basics: Basics = { config, processes, pressure, metrics, log };
+    const basics: Basics = { config, processes, pressure, metrics, log, trace };
     const maker = new GraphMaker(basics);
     const inForce = new GraphInForce(maker.make(graph));
     const bus = createBus(basics, graph);
@@ -87,6 +98,7 @@ export class Gateway {
       hold: pressure.pause,
       metrics,
       log: log.child({ part: 'ingest' }),
+      trace,
     });
     const { sockets, publicServer, inspectable, reload } = await createPublicSide(
       basics,
@@ -131,12 +143,24 @@ export class Gateway {
       ...ingest.parts,
       { start: () => watch?.start(() => reloads.request()), stop: () => watch?.stop() },
     ];
-    return new Gateway({ parts, ports: () => ports, drain, reloads, registry: metrics.registry, notReady });
+    const { registry } = metrics;
+    const { hub } = inspectable;
+    return new Gateway({ parts, ports: () => ports, drain, reloads, registry, notReady, inForce, hub });
   }
 
   /** The state that a worker reports to its primary. */
   get status(): Pick<Inside, 'registry' | 'notReady'> {
     return this.#inside;
+  }
+
+  /** The one in force. */
+  get graph(): LoadedGraph {
+    return this.#inside.inForce.current.graph;
+  }
+
+  /** See `Hub.afterWaiting`. */
+  afterWaiting(callback: () => void): void {
+    this.#inside.hub.afterWaiting(callback);
   }
 
   /** @throws SluiceError BAD_SETTINGS if a port is not available; the parts that have been started are then stopped */

@@ -46,7 +46,7 @@ export async function createPublicSide(
   keys: Keys | undefined,
   revocations: Revocations,
 ) {
-  const { config, processes, pressure, metrics, log } = basics;
+  const { config, processes, pressure, metrics, log, trace } = basics;
   const tokens = keys && createTokenAuthenticator(basics, keys, revocations, inForce);
   const isOpen = config.INTROSPECTION === 'true';
   const flusher = new Flusher(
@@ -66,6 +66,7 @@ export async function createPublicSide(
     maxWaiting: config.MAX_WAITING_EVENTS,
     gapPolicy: config.ON_GAP,
     maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
+    trace,
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const sockets = new WebSocketTransport({

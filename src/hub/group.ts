@@ -247,7 +247,9 @@ export class Group {
     }
     this.#events += 1;
     const event = { message, scope, isRecorded, bytes };
-    if (this.#throttle?.takes(event) !== true) this.#begin(event);
+    const taken = this.#throttle?.take(event) ?? 'begins';
+    if (taken === 'begins') this.#begin(event);
+    else this.#parts.trace?.({ step: taken, message, group: this.#plan, subscribers: this.#subscribers });
   }
 
   /** Has all executed that a throttle holds. */
@@ -276,24 +278,19 @@ export class Group {
 
   /** @param recipients undefined: all that the filter lets it pass for */
   #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
-    const { order, skipped } = this.#parts;
+    const { order, skipped, plan, isReplay, trace } = this.#parts;
     const pending = order.begin();
     pending.leftOut = recipients?.leftOut;
     const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
     const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
     for (const some of recipients?.excluded ?? []) exclude(some);
     skipped.count(subscribers, recipients?.leftOut);
-    const { shares } = this.plan;
-    const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && shares);
-    if (shares) {
-      execution.start({
-        subscribers,
-        isWholeGroup: subscribers === this.#subscribers,
-        agreedReads: undefined,
-      });
-    } else {
-      execution.startUnshared(subscribers);
-    }
+    const all = this.#subscribers;
+    trace?.({ step: 'dispatched', message, group: plan, subscribers: all, passing: subscribers, isReplay });
+    const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && plan.shares);
+    const isWholeGroup = subscribers === all;
+    if (plan.shares) execution.start({ subscribers, isWholeGroup, agreedReads: undefined });
+    else execution.startUnshared(subscribers);
     if (!pending.done) order.track(pending);
   }
 }

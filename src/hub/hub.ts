@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import type { Subscription } from '../bus/bus.ts';
 import { NoHistory } from '../bus/history.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
@@ -10,13 +9,13 @@ import { variablesKey } from './group-key.ts';
 import { Gaps } from './gaps.ts';
 import { Group } from './group.ts';
 import type { GroupServices } from './group-services.ts';
+import type { HubChannel } from './hub-channel.ts';
 import type { HubGraph, HubOptions } from './hub-options.ts';
 import { inspect, type HubInspection } from './inspection.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { lastingServices, type LastingServices } from './lasting-services.ts';
 import { RecentScopes } from './recent-scopes.ts';
 import { replaceGroups, type Replaced } from './replace-groups.ts';
-import type { RecordedChannel } from './resume/recordings.ts';
 import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type SubscriptionPlan } from './subscription-plan.ts';
@@ -31,13 +30,6 @@ export interface JoinOptions {
   readonly admits?: Admits;
   /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
   readonly cursor?: unknown;
-}
-
-/** One channel of the bus, and the groups that its messages are for. */
-interface HubChannel extends RecordedChannel {
-  readonly groups: Set<Group>;
-  readonly offsets: ChannelOffsets;
-  readonly subscription: Subscription;
 }
 
 /**
@@ -151,6 +143,11 @@ export class Hub {
     this.#groups.clear();
     for (const group of renewed) if (group.size > 0) this.#register(group);
     return replaced;
+  }
+
+  /** Calls back once all messages that wait now have been taken: at once if there are none. */
+  afterWaiting(callback: () => void): void {
+    this.#backlog.afterWaiting(callback);
   }
 
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
@@ -274,12 +271,13 @@ export class Hub {
   }
 
   #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): void {
-    const { metrics, log } = this.#options;
+    const { metrics, log, trace } = this.#options;
     const message = this.#decode(payload);
     if (message === undefined) return;
     const position = offsets.see(message);
     if (position === 'seen') {
       metrics.duplicates.inc();
+      trace?.({ step: 'duplicate', message, channel: name });
       return;
     }
     if (position === 'restarted') {

@@ -1,5 +1,6 @@
 import { DecodeError } from '../events/decode-error.ts';
 import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
+import type { EventTracer } from '../events/trace.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -10,6 +11,7 @@ interface Parts {
   readonly pipeline: Pipeline;
   readonly deadLetters: DeadLetters;
   readonly metrics: Metrics;
+  readonly trace?: EventTracer | undefined;
 }
 
 /**
@@ -80,6 +82,7 @@ export class Chunk {
       if (thrown instanceof PublishError) this.#publications = thrown.failed;
       throw thrown;
     }
+    if (this.#parts.trace !== undefined) tracePublished(topic, this.#publications, this.#parts.trace);
     this.#publications = [];
   }
 
@@ -95,6 +98,7 @@ export class Chunk {
     for (const event of this.#events) {
       if (!event.channels.some(isSubscribed)) {
         if (!event.lacksKey) unsubscribed += 1;
+        this.#parts.trace?.({ step: 'unsubscribed', record: event.record });
         continue;
       }
       const pending = event.encode();
@@ -117,5 +121,14 @@ export class Chunk {
   #noteDeadLetter(letter: DeadLetter): void {
     this.#parts.deadLetters.note(letter);
     this.#deadLetters.push(letter);
+  }
+}
+
+/** Those of one event follow each other, with the same source. */
+function tracePublished(topic: string, publications: readonly Publication[], trace: EventTracer): void {
+  for (const [index, { source }] of publications.entries()) {
+    if (source === undefined || source === publications[index - 1]?.source) continue;
+    const { partition, offset } = source;
+    trace({ step: 'published', record: { topic, partition, offset } });
   }
 }

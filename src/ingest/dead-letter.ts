@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { EventTracer } from '../events/trace.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
 import type { DecodeError } from '../events/decode-error.ts';
@@ -30,6 +31,7 @@ interface Options {
   readonly log: Log;
   /** ms */
   readonly now: () => number;
+  readonly trace?: EventTracer | undefined;
 }
 
 /** A topic full of records that can't be decoded must not fill the disk with log lines too. */
@@ -47,8 +49,9 @@ export class DeadLetters {
 
   /** Counts and logs; once per record, however often it takes to send it. */
   note({ record, error }: DeadLetter): void {
-    const { metrics, log } = this.#options;
+    const { metrics, log, trace } = this.#options;
     const { topic, partition, offset } = record;
+    trace?.({ step: 'undecodable', record, error });
     metrics.deadLetters.inc({ topic, reason: error.reason });
     const count = this.#throttle.admit();
     if (count === undefined) return;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import type { Publisher } from '../events/publisher.ts';
+import type { EventTracer } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -19,6 +20,7 @@ interface IngestOptions {
   readonly hold: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly trace?: EventTracer | undefined;
 }
 
 /** The sources of events. */
@@ -53,11 +55,21 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, simulator, hold, metrics, log } = options;
+  const { settings, topics, publisher, simulator, hold, metrics, log, trace } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = settings.REDIS_URL === undefined;
     const driver = new KafkajsDriver(settings, log);
-    const kafka = new KafkaSource({ settings, topics, publisher, hold, metrics, log, broadcast, driver });
+    const kafka = new KafkaSource({
+      settings,
+      topics,
+      publisher,
+      hold,
+      metrics,
+      log,
+      broadcast,
+      driver,
+      trace,
+    });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return {
       parts: [kafka],
@@ -78,7 +90,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   if (settings.REDIS_URL !== undefined) {
     return { parts: [], accept: undefined, use: () => undefined, ...others };
   }
-  const source = new LocalSource({ topics, prefix: settings.REDIS_PREFIX, publisher, metrics, log });
+  const source = new LocalSource({ topics, prefix: settings.REDIS_PREFIX, publisher, metrics, log, trace });
   const accept: LocalSource['accept'] = (topic, value, key) => source.accept(topic, value, key);
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts';
 import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Publisher } from '../events/publisher.ts';
+import type { EventTracer } from '../events/trace.ts';
 import type { KafkaRecord } from './record.ts';
 import { RoutedEvent } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
@@ -19,6 +20,7 @@ export interface LocalSourceOptions {
   readonly log: Log;
   /** ms */
   readonly now?: () => number;
+  readonly trace?: EventTracer | undefined;
 }
 
 /**
@@ -37,10 +39,10 @@ export class LocalSource {
 
   constructor(options: LocalSourceOptions) {
     this.#options = options;
-    const { topics, prefix, metrics, log, now = systemClock.now } = options;
+    const { topics, prefix, metrics, log, now = systemClock.now, trace } = options;
     this.#now = now;
-    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, log, now });
-    this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now });
+    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, log, now, trace });
+    this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now, trace });
   }
 
   /** Events are routed by these topics from now on. */
@@ -65,7 +67,7 @@ export class LocalSource {
   }
 
   async #accept(topic: string, value: Buffer, key: string | undefined): Promise<void> {
-    const { metrics, publisher } = this.#options;
+    const { metrics, publisher, trace } = this.#options;
     const record: KafkaRecord = {
       topic,
       topicId: this.#topicId,
@@ -90,6 +92,7 @@ export class LocalSource {
       topic,
       channels.map((channel) => ({ channel, payload })),
     );
+    trace?.({ step: 'published', record });
   }
 
   #nextOffset(topic: string): number {

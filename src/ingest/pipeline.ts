@@ -4,6 +4,7 @@ import type { Event, JsonValue } from '../events/event.ts';
 import { encodeMessage } from '../events/message.ts';
 import { checkKeys } from '../events/safe-keys.ts';
 import { SnakeCase } from '../events/snake-case.ts';
+import type { EventTracer, PassedOverReason } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -25,6 +26,7 @@ export interface PipelineOptions {
   readonly log: Log;
   /** ms */
   readonly now: () => number;
+  readonly trace?: EventTracer | undefined;
 }
 
 /**
@@ -74,19 +76,25 @@ export class Pipeline {
   /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
   route(record: KafkaRecord): RouteResult | Promise<RouteResult> {
     const topic = this.#topics.get(record.topic);
-    if (topic === undefined) return undefined;
+    if (topic === undefined) return this.#passOver(record, 'no_field');
     if (!hasValue(record)) {
       this.#options.metrics.tombstones.inc({ topic: topic.name });
-      return undefined;
+      return this.#passOver(record, 'tombstone');
     }
     const consumedAt = this.#options.now();
     if (this.#maxAgeMs > 0 && record.timestamp >= 0 && consumedAt - record.timestamp > this.#maxAgeMs) {
       this.#options.metrics.staleEvents.inc({ topic: topic.name });
-      return undefined;
+      return this.#passOver(record, 'too_old');
     }
     const channels = this.#keyRouting.channels(record, topic);
     if (channels === undefined) return this.#decode(record, topic, consumedAt);
+    const { keys } = topic;
+    this.#options.trace?.({ step: 'routed', record, keys, event: undefined, channels });
     return new RoutedEvent(record, channels, () => encoded(this.#decode(record, topic, consumedAt)));
+  }
+
+  #passOver(record: KafkaRecord, reason: PassedOverReason): undefined {
+    this.#options.trace?.({ step: 'passed_over', record, reason });
   }
 
   #decode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
@@ -119,12 +127,13 @@ export class Pipeline {
     topic: Topic,
     consumedAt: number,
   ): RoutedEvent | undefined {
-    if (decoded === null && topic.decode !== undefined) return undefined;
+    if (decoded === null && topic.decode !== undefined) return this.#passOver(record, 'by_decode');
     const event = expectEvent(decoded);
     // Routed by the names that the keys will have, so that no other key has to be renamed for it.
     const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
     const channels = route(named, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, record, topic);
+    this.#options.trace?.({ step: 'routed', record, keys: topic.keys, event: named, channels });
     const encode = () => this.#encode(event, channels, record, topic, consumedAt);
     return new RoutedEvent(record, channels, encode, this.#missingKeys.note(named, topic, record));
   }

@@ -49,8 +49,8 @@ export class Throttle {
     this.#options = options;
   }
 
-  /** @returns false if the event is to be executed now */
-  takes(event: ThrottledEvent): boolean {
+  /** @returns `begins` if it is to be executed now; `filtered` if the filter lets it through for no subscriber */
+  take(event: ThrottledEvent): 'begins' | 'held' | 'filtered' {
     const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics } = this.#options;
     const { message } = event;
     const values: string[] = [];
@@ -60,18 +60,18 @@ export class Throttle {
     }
     if (values.length === 0) {
       if (audience.subscribers.size > 0) metrics.filtered.inc();
-      return true;
+      return 'filtered';
     }
     if (this.#timer === undefined && !isReplay) {
       this.#startInterval();
       // What is still due comes first.
-      if (this.#due === undefined) return false;
+      if (this.#due === undefined) return 'begins';
     }
     this.#held ??= new HeldEvents((bytes) => heldBytes.grow(this, bytes));
     if (this.#held.add(event, keyOf(message.event), values)) metrics.throttledEvents.inc();
     if (this.#held.isFull(maxHeld)) this.#makeRoom();
     heldBytes.limit();
-    return true;
+    return 'held';
   }
 
   /** Begins the next event that is due. @returns false if there is none for now */

@@ -10,6 +10,7 @@ import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
+import type { EventTracer } from '../../events/trace.ts';
 
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
@@ -23,6 +24,7 @@ export interface BatchProcessorOptions {
   readonly clock: Clock;
   /** Aborts at the stop, and with it the wait for the bus to come back. */
   readonly stopping: AbortSignal;
+  readonly trace?: EventTracer | undefined;
 }
 
 interface HeldBatch {
@@ -71,7 +73,7 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { pipeline, metrics, deadLetters, badBatches } = this.#options;
+    const { pipeline, metrics, deadLetters, badBatches, trace } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
@@ -85,7 +87,10 @@ export class BatchProcessor {
       if (!(await this.#untilReleased(batch, isCurrent))) return;
       const slice = records.slice(start, start + CHUNK_SIZE);
       this.#times.note(slice[0]);
-      const chunk = await this.#withHeartbeats(Chunk.of(slice, { pipeline, metrics, deadLetters }), batch);
+      const chunk = await this.#withHeartbeats(
+        Chunk.of(slice, { pipeline, metrics, deadLetters, trace }),
+        batch,
+      );
       if (!(await this.#deliver(chunk, batch, isCurrent))) return;
       // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.

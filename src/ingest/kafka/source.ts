@@ -23,6 +23,7 @@ import { measureConsumption } from './gauges.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
+import type { EventTracer } from '../../events/trace.ts';
 import { supervise } from '../../support/supervise.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
@@ -54,6 +55,7 @@ export interface KafkaSourceOptions {
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
   readonly driver: KafkaDriver;
+  readonly trace?: EventTracer | undefined;
 }
 
 /** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
@@ -93,7 +95,8 @@ export class KafkaSource {
 
   /** @throws SluiceError BAD_SETTINGS */
   constructor(options: KafkaSourceOptions) {
-    const { settings, topics, metrics, log, clock = systemClock, broadcast } = options;
+    const { settings, topics, metrics, log, clock = systemClock, broadcast, trace } = options;
+    const observed = { metrics, log, trace };
     this.#options = options;
     this.#log = log;
     this.#clock = clock;
@@ -118,20 +121,18 @@ export class KafkaSource {
       topics,
       prefix: settings.REDIS_PREFIX,
       maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
-      metrics,
-      log,
       now: clock.now,
+      ...observed,
     });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
       publisher: options.publisher,
       ...(options.hold && { hold: options.hold }),
       pipeline: this.#pipeline,
-      deadLetters: new DeadLetters({ sink: this.#deadLetterSink, metrics, log, now: clock.now }),
-      metrics,
-      log,
+      deadLetters: new DeadLetters({ sink: this.#deadLetterSink, now: clock.now, ...observed }),
       clock,
       stopping,
+      ...observed,
     });
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
+import type { EventTracer } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { Arguments, Binding } from '../../../src/graph/graph.ts';
@@ -138,6 +139,7 @@ interface SetUp {
   readonly log?: Log;
   /** ms: for what executions take. */
   readonly now?: () => number;
+  readonly trace?: EventTracer;
 }
 
 export function setUp(options: SetUp = {}) {
@@ -175,6 +177,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
     channelPrefix: '',
     maxChannels: 3,
     gapPolicy: options.gapPolicy ?? 'close',
+    trace: options.trace,
   });
   const value = async (
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',

@@ -6,6 +6,7 @@ import type { KafkaRecord } from '../../../../src/ingest/record.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
+import type { IngestStep } from '../../../../src/events/trace.ts';
 import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
@@ -32,6 +33,8 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
   const { log, lines } = readableLog();
   const stopping = new AbortController();
   const buried: DeadLetterMessage[] = [];
+  const steps: IngestStep[] = [];
+  const trace = (step: object): void => void steps.push(step as IngestStep);
   const sink = {
     failing: false,
     send(messages: readonly DeadLetterMessage[]) {
@@ -51,17 +54,19 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
       metrics,
       log,
       now: clock.now,
+      trace,
     }),
     publisher,
     hold: () => hold.reason,
-    deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now }),
+    deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now, trace }),
     badBatches,
     metrics,
     log,
     clock,
     stopping: stopping.signal,
+    trace,
   });
-  return { hold, publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
+  return { steps, hold, publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
 }
 
 /** What a driver would hand over, and what was done with it. */

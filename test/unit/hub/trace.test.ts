@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { GraphQLError } from 'graphql';
+import test from 'node:test';
+import type { EventTracer, HubStep } from '../../../src/events/trace.ts';
+import type { EventFilter } from '../../../src/graph/graph.ts';
+import { Group } from '../../../src/hub/group.ts';
+import { ReadSet } from '../../../src/lazy/reads.ts';
+import { FakeSubscriber, operation, settled, setUp } from './parts.ts';
+
+const asked = operation();
+
+/** Notes each step as text, when it is told. */
+function noted() {
+  const steps: string[] = [];
+  const trace: EventTracer = (step) => void steps.push(text(step as HubStep));
+  return { steps, trace };
+}
+
+function text(step: HubStep): string {
+  const { o } = step.message;
+  switch (step.step) {
+    case 'dispatched':
+      return `${o} dispatched to ${step.passing.size} of ${step.subscribers.size}`;
+    case 'settled': {
+      const errors = step.errors?.map(({ message }) => message).join();
+      return `${o} settled for ${step.subscribers.size}${errors === undefined ? '' : `: ${errors}`}`;
+    }
+    default:
+      return `${o} ${step.step}`;
+  }
+}
+
+/** Lets an event pass for viewers of the role that it names. */
+function byRole(): EventFilter {
+  const reads = new ReadSet();
+  reads.add('value', ['role']);
+  return { reads, passes: ({ role }, viewer) => role === (viewer as { readonly role: string }).role };
+}
+
+test('for each group it is told who gets an event, by how many executions, and that it has ended', async () => {
+  const { steps, trace } = noted();
+  const { bus, join } = setUp({ trace });
+  join(asked, { id: 'a' });
+  join(asked, { id: 'a' });
+  join(asked, { id: ['a', 'b'] });
+  bus.carry('bids:id=a', 0, {});
+  assert.deepEqual(steps, [
+    '0 dispatched to 2 of 2',
+    '0 settled for 2',
+    '0 ended',
+    '0 dispatched to 1 of 1',
+    '0 settled for 1',
+    '0 ended',
+  ]);
+  steps.length = 0;
+  bus.carry('bids:id=a', 0, {});
+  assert.deepEqual(steps, ['0 duplicate']);
+});
+
+test('subscribers that a filter leaves out are told apart, and viewers for whom it is executed separately', () => {
+  const { steps, trace } = noted();
+  const { bus, hub } = setUp({
+    trace,
+    binding: { filter: byRole },
+    execute: (_event, _variables, { viewer }) => ({ data: { name: (viewer as { name: string }).name } }),
+  });
+  for (const [role, name] of Object.entries({ buyer: 'ann', seller: 'bob' })) {
+    assert.ok(hub.join(asked, { id: 'a' }, new FakeSubscriber({ role, name })) instanceof Group);
+  }
+  hub.join(asked, { id: 'a' }, new FakeSubscriber({ role: 'buyer', name: 'cid' }));
+  bus.carry('bids:id=a', 0, { role: 'buyer' });
+  bus.carry('bids:id=a', 1, { role: 'guest' });
+  assert.deepEqual(steps, [
+    '0 dispatched to 2 of 3',
+    '0 settled for 1',
+    '0 settled for 1',
+    '0 ended',
+    '1 dispatched to 0 of 3',
+    '1 ended',
+  ]);
+});
+
+test('errors are told as clients see them, and the end comes with the last result', async () => {
+  const { steps, trace } = noted();
+  const { bus, join } = setUp({
+    trace,
+    execute: () => Promise.resolve({ data: null, errors: [new GraphQLError('refused')] }),
+  });
+  join(asked, { id: 'a' });
+  bus.carry('bids:id=a', 0, {});
+  assert.deepEqual(steps, ['0 dispatched to 1 of 1']);
+  await settled();
+  assert.deepEqual(steps.slice(1), ['0 settled for 1: refused', '0 ended']);
+});
+
+test('what a throttle holds is told as held, and when it is dispatched', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { steps, trace } = noted();
+  const { bus, join } = setUp({
+    trace,
+    binding: { delivery: { keyOf: () => '', throttleMs: 100, onSlow: 'DISCONNECT' } },
+  });
+  join(asked, { id: 'a' });
+  for (const o of [0, 1, 2]) bus.carry('bids:id=a', o, {});
+  t.mock.timers.tick(100);
+  assert.deepEqual(steps, [
+    '0 dispatched to 1 of 1',
+    '0 settled for 1',
+    '0 ended',
+    '1 held',
+    '2 held',
+    '2 dispatched to 1 of 1',
+    '2 settled for 1',
+    '2 ended',
+  ]);
+});

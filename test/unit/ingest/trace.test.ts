@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IngestStep } from '../../../src/events/trace.ts';
+import { LocalSource } from '../../../src/ingest/local-source.ts';
+import { Metrics } from '../../../src/metrics.ts';
+import { FakeBatch, setUp } from './kafka/batch-parts.ts';
+import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+
+/** Each step as `offset step what it tells`. */
+const told = (steps: readonly IngestStep[]): string[] =>
+  steps.map((step) => {
+    const { offset } = step.record;
+    switch (step.step) {
+      case 'routed':
+        return `${offset} routed ${JSON.stringify(step.event)} ${step.channels.join(' ')}`;
+      case 'undecodable':
+        return `${offset} undecodable ${step.error.reason}`;
+      case 'passed_over':
+        return `${offset} passed_over ${step.reason}`;
+      default:
+        return `${offset} ${step.step}`;
+    }
+  });
+
+test('the way of a Kafka event is told: routed, and published or without a subscriber, or why it is no event', async () => {
+  const { processor, publisher, steps } = setUp(['id'], {
+    decode: ({ value }) => (value.length === 0 ? null : JSON.parse(value.toString())),
+  });
+  publisher.wants = (channel) => channel === 'bids:id=1';
+  await processor.process(new FakeBatch(['{"id":1,"a":2}', '{"id":2}', 'no', '', '{"a":3}']));
+  assert.deepEqual(told(steps), [
+    '0 routed {"id":1} bids bids:id=1',
+    '1 routed {"id":2} bids bids:id=2',
+    '3 passed_over by_decode',
+    '4 routed {} bids',
+    '2 undecodable decode_failed',
+    '1 unsubscribed',
+    '4 unsubscribed',
+    '0 published',
+  ]);
+});
+
+test('an event is told to be published once the bus has acknowledged it, and once though it took two attempts', async () => {
+  const { processor, publisher, steps } = setUp();
+  publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
+  await processor.process(new FakeBatch(['{}']));
+  assert.deepEqual(told(steps), ['0 routed {} bids', '0 published']);
+});
+
+test('an event that is routed by its Kafka key is told without what it holds', async () => {
+  const { processor, publisher, steps } = setUp(['id'], { kafkaKey: 'id' });
+  publisher.wants = () => false;
+  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}'], ['1', '2']));
+  assert.deepEqual(told(steps).slice(0, 2), [
+    '0 routed {"id":1} bids bids:id=1',
+    '1 routed undefined bids bids:id=2',
+  ]);
+});
+
+test('the way of an event that is published by hand is told likewise', async () => {
+  const steps: IngestStep[] = [];
+  const source = new LocalSource({
+    topics: topics(topic('bids', { keys: ['auction_id'] })),
+    prefix: '',
+    publisher: new RecordingPublisher(),
+    metrics: new Metrics(),
+    log: readableLog().log,
+    trace: (step) => void steps.push(step as IngestStep),
+  });
+  await source.accept('bids', Buffer.from('{"auctionId":3}'));
+  await assert.rejects(source.accept('bids', Buffer.from('[]')));
+  await source.accept('sales', Buffer.from('{}'));
+  assert.deepEqual(told(steps), [
+    '0 routed {"auction_id":3} bids bids:auction_id=3',
+    '0 published',
+    '1 undecodable not_an_object',
+    '0 passed_over no_field',
+  ]);
+});
