@@ -1,4 +1,4 @@
-/** `yarn dev`: the gateway, built anew and started anew on every change. */
+/** `yarn dev`: `sluice dev`, built anew and started anew on every change of Sluice itself. */
 import { spawn } from 'node:child_process';
 import { existsSync, watch } from 'node:fs';
 import path from 'node:path';
@@ -6,17 +6,8 @@ import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
 await ensureAll('RUNTIME');
 
-const DEVELOPMENT = {
-  // A restart need not drain connections here, and a developer does not want to wait for it.
-  DRAIN_DELAY_SECONDS: '0',
-  DRAIN_SECONDS: '0',
-  // Node.js watches modules, and not the schema: that is reloaded.
-  WATCH_GRAPH: 'true',
-  // The developer is the client.
-  MASK_ERRORS: 'false',
-};
-
-// Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them.
+// Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them. The
+// schema of the graph is none: that is reloaded.
 const gateway = spawn(
   process.execPath,
   [
@@ -24,9 +15,10 @@ const gateway = spawn(
     '--watch-preserve-output',
     '--enable-source-maps',
     path.join(root, 'dist/src/cli.js'),
+    'dev',
     ...process.argv.slice(2),
   ],
-  { stdio: 'inherit', env: { ...DEVELOPMENT, ...process.env } },
+  { stdio: 'inherit' },
 );
 gateway.once('exit', (code) => process.exit(code ?? 0));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => gateway.kill(signal));

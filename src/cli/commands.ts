@@ -10,6 +10,18 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'dev',
+    {
+      usage: [
+        [
+          'dev [graph]',
+          "run it for a graph's author: reload on each change, print what becomes of each event",
+        ],
+      ],
+      run: async (args) => (await import('./dev.ts')).dev(args),
+    },
+  ],
+  [
     'check',
     {
       usage: [

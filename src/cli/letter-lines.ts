@@ -1,7 +1,5 @@
 import { placeText, type Letter } from '../ingest/dead-letters/letter.ts';
-
-/** The control characters that JSON does not escape: a key must not be able to control a terminal. */
-const CONTROL = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+import { quoted } from './quoted.ts';
 
 /** A letter as one line of text, without a newline: two spaces between what it tells, `-` for what there is not. */
 export function letterLine(letter: Letter): string {
@@ -40,11 +38,4 @@ export function letterJson(letter: Letter): string {
 function timeOf({ time }: Letter): string | undefined {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text).replaceAll(
-    CONTROL,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

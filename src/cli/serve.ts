@@ -2,12 +2,11 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
-import { configWarnings } from '../config/warnings.ts';
 import { createLog, type Log } from '../log.ts';
 import { WORKER } from '../workers/messages.ts';
 import { argumentsOf } from './command.ts';
 import { print } from './output.ts';
-import { reloadOnSignal, stopOnSignal, type Pod } from './signals.ts';
+import { guard, hostOf, runPod } from './run-pod.ts';
 
 /** `sluice serve`: runs until a signal ends it. */
 export async function serve(args: readonly string[]): Promise<undefined> {
@@ -16,14 +15,7 @@ export async function serve(args: readonly string[]): Promise<undefined> {
   const log = createLog(config.LOG_LEVEL);
   guard(log);
   if (cluster.isWorker) return serveAsWorker(config, log);
-  for (const warning of configWarnings(process.env, config)) log.warn(warning);
-  const current: { pod?: Pod } = {};
-  stopOnSignal(() => current.pod, log);
-  reloadOnSignal(() => current.pod);
-  const pod = await createPod(config, log);
-  current.pod = pod;
-  const { port, adminPort } = await pod.start();
-  log.info({ port, adminPort, pid: process.pid }, 'listening');
+  const port = await runPod(config, process.env, log, () => createPod(config, log));
   if (process.stdout.isTTY) print(`\n  http://${hostOf(config)}:${port}/ for a browser\n\n`);
 }
 
@@ -48,21 +40,6 @@ async function serveAsWorker(config: Config, log: Log): Promise<undefined> {
   await runWorker(gateway, workerLog);
 }
 
-/** Under which a browser on this machine reaches the gateway. */
-function hostOf({ BIND }: Config): string {
-  if (BIND === undefined || /^(::1?|0\.0\.0\.0|127\..+)$/.test(BIND)) return 'localhost';
-  return BIND.includes(':') ? `[${BIND}]` : BIND;
-}
-
 function processesOf({ WORKERS }: Config): number {
   return WORKERS === 'auto' ? availableParallelism() : WORKERS;
-}
-
-/** An unhandled rejection in a graph's code is logged, and does not end the process and all its connections. */
-function guard(log: Log): void {
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
-  process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'uncaught exception; the process exits');
-    process.exit(1);
-  });
 }

@@ -11,7 +11,7 @@ const DEV = path.join(import.meta.dirname, '../../../scripts/dev.mjs');
 const schema = (field: string) =>
   `type Subscription { item: Item @event(topic: "items") } type Item { ${field}: Int }`;
 
-test('npm run dev takes up a changed schema, and does not start anew for it', async (t) => {
+test('npm run dev takes up a changed schema, and does not start anew for it; it prints the ways of events', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': schema('n') });
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, ...GATEWAY_DEFAULTS, GRAPH: folder };
@@ -24,4 +24,6 @@ test('npm run dev takes up a changed schema, and does not start anew for it', as
     body: '{"query":"{ __type(name: \\"Item\\") { fields { name } } }"}',
   });
   assert.deepEqual(await response.json(), { data: { __type: { fields: [{ name: 'price' }] } } });
+  await gateway.postEvent('items', { price: 1 });
+  await gateway.untilPrinted('no client is subscribed to item');
 });

@@ -27,6 +27,8 @@ export interface LogLine {
 export class GatewayProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly lines: LogLine[] = [];
+  /** Lines of standard output that are not of the log. */
+  readonly printed: string[] = [];
   port = 0;
   adminPort = 0;
   stderr = '';
@@ -95,6 +97,16 @@ export class GatewayProcess {
   /** Waits until a line of the log is like this. */
   async untilLog(pattern: RegExp): Promise<void> {
     await this.#eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))));
+  }
+
+  /** Waits until this has been printed, as a line or a part of one. */
+  async untilPrinted(text: string): Promise<void> {
+    await this.#eventually(() =>
+      assert.ok(
+        this.printed.some((line) => line.includes(text)),
+        `expected ${text}, got\n${this.printed.join('\n')}`,
+      ),
+    );
   }
 
   /** Waits for a line of the log. @param from how many lines are passed over */
@@ -173,6 +185,10 @@ export async function untilListening(child: ChildProcessWithoutNullStreams): Pro
       reject(new Error(`the gateway ended with ${code}: ${gateway.stderr}`)),
     );
     createInterface(gateway.child.stdout).on('line', (text) => {
+      if (!text.startsWith('{')) {
+        gateway.printed.push(text);
+        return;
+      }
       const line = JSON.parse(text) as LogLine;
       gateway.lines.push(line);
       if (line.msg !== 'listening') return;

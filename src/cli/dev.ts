@@ -1,0 +1,105 @@
+import { readdirSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { loadConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+import { SluiceError } from '../errors.ts';
+import { BUNDLED_FOLDER } from '../gateway/graph-folder.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import { createLog } from '../log.ts';
+import { argumentsOf } from './command.ts';
+import { EventWays } from './dev/event-ways.ts';
+import { introduction } from './dev/introduction.ts';
+import { logLine } from './dev/log-lines.ts';
+import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
+import { print } from './output.ts';
+import { guard, hostOf, runPod } from './run-pod.ts';
+
+/** Where the environment says nothing else. */
+const DEVELOPMENT = {
+  WATCH_GRAPH: 'true',
+  // The developer is the client.
+  MASK_ERRORS: 'false',
+  GRAPHIQL: 'true',
+  // There is no load balancer that would have to notice the end.
+  DRAIN_DELAY_SECONDS: '0',
+  DRAIN_SECONDS: '0',
+};
+
+/** Events whose way is printed in a second: more can't be read. */
+const PRINTED_PER_SECOND = 20;
+
+/** How long an event may take from the bus to the hub, where both are not one process. */
+const LAG_MS = 200;
+
+/** `sluice dev [graph]`: runs until a signal ends it. */
+export async function dev(args: readonly string[]): Promise<undefined> {
+  const [folder] = argumentsOf(args, [], { optional: ['graph'] }).positionals;
+  const env = environment(folder);
+  const config = loadConfig(env);
+  if (config.WORKERS !== 1) {
+    throw new SluiceError('BAD_SETTINGS', `WORKERS: expected 1 for sluice dev, got ${config.WORKERS}`);
+  }
+  const isTerminal = process.stdout.isTTY && process.stdout.hasColors();
+  const log = process.stdout.isTTY
+    ? createLog(config.LOG_LEVEL, { write: (line) => void print(logLine(line)) })
+    : createLog(config.LOG_LEVEL);
+  guard(log);
+  const current: { gateway?: Gateway } = {};
+  const ways = createWays(config, current, isTerminal);
+  const port = await runPod(config, env, log, async () => {
+    current.gateway = await Gateway.create(config, log, { trace: ways.trace });
+    return current.gateway;
+  });
+  const { graph } = current.gateway ?? {};
+  if (graph !== undefined) print(introduction(config, graph, `http://${hostOf(config)}:${port}`));
+}
+
+function environment(folder: string | undefined): NodeJS.ProcessEnv {
+  // An empty variable counts as not set.
+  const given = Object.entries(process.env).filter(([, value]) => value !== '');
+  const env: NodeJS.ProcessEnv = { ...DEVELOPMENT, ...Object.fromEntries(given) };
+  const graph = folder ?? env['GRAPH'] ?? ['graph', '.'].find(holdsSchema);
+  return graph === undefined ? env : { ...env, GRAPH: graph };
+}
+
+function holdsSchema(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith('.graphql'));
+  } catch {
+    return false;
+  }
+}
+
+/** Prints the ways of events. None has begun before the gateway is there. */
+function createWays(
+  { KAFKA_BROKERS, REDIS_URL, SIMULATOR }: Config,
+  current: { readonly gateway?: Gateway },
+  hasColors: boolean,
+): EventWays {
+  const isByHand = KAFKA_BROKERS.length === 0;
+  const isShared = REDIS_URL !== undefined;
+  const write = (lines: readonly WayLine[]): void => {
+    print(lines.map((line) => `${hasColors ? painted(line) : line.text}\n`).join(''));
+  };
+  const where = () => {
+    const isSimulated = SIMULATOR && current.gateway?.graph.folder === BUNDLED_FOLDER;
+    const origin = isSimulated ? 'made up, or published by hand' : 'published by hand';
+    return { origin: isByHand && !isShared ? origin : undefined, isShared };
+  };
+  return new EventWays({
+    onEnd: (way) => write(wayLines(way, current.gateway?.graph.bindings.values() ?? [], where())),
+    onLater: (way, group) => write(laterLines(way, group, where())),
+    onSkipped: (count) => write([{ tone: 'event', text: `${count} more events, which are not printed` }]),
+    ingests: !isByHand || !isShared,
+    lagMs: isByHand && !isShared ? 0 : LAG_MS,
+    perSecond: PRINTED_PER_SECOND,
+    afterWaiting: (callback) => current.gateway?.afterWaiting(callback),
+    now: () => performance.now(),
+  });
+}
+
+const STYLES = { event: 'bold', sent: 'green', unsent: 'yellow', failed: 'red' } as const;
+
+function painted({ tone, text }: WayLine): string {
+  return styleText(STYLES[tone], text);
+}

@@ -1,0 +1,34 @@
+import path from 'node:path';
+import type { Config } from '../../config/settings.ts';
+import type { LoadedGraph } from '../../graph/loader/load-graph.ts';
+import { sampleEvent } from './sample-event.ts';
+
+/** What a developer is told once the gateway listens. @param url of the gateway */
+export function introduction(config: Config, graph: LoadedGraph, url: string): string {
+  const folder = path.relative('.', graph.folder) || '.';
+  const reload = config.WATCH_GRAPH ? 'loaded anew when a file in it changes' : 'loaded anew on SIGHUP';
+  const page = config.GRAPHIQL ? ' for a browser' : '';
+  return ['', `${url}/${page}`, `Graph: ${folder}, ${reload}`, ...source(config, graph, url), '', '']
+    .map((line) => (line === '' ? '' : `  ${line}`))
+    .join('\n');
+}
+
+function source({ KAFKA_BROKERS, REDIS_URL }: Config, graph: LoadedGraph, url: string): string[] {
+  if (KAFKA_BROKERS.length > 0) return [`Events come from Kafka, ${KAFKA_BROKERS.join(', ')}`];
+  if (REDIS_URL !== undefined) {
+    return ['Events come from other gateways by Redis, since KAFKA_BROKERS is not set and REDIS_URL is'];
+  }
+  const sample = sampleEvent(graph);
+  if (sample === undefined) return ['No field of the graph has a topic'];
+  const { topic, event } = sample;
+  const [type, data] =
+    event === undefined
+      ? ['octet-stream', "--data-binary '@message'"]
+      : ['json', `-d '${JSON.stringify(event)}'`];
+  const address = `${url.replace('http://', '')}/events/${encodeURIComponent(topic)}`;
+  return [
+    'Events come by hand, since KAFKA_BROKERS is not set:',
+    '',
+    `curl -X POST ${address} -H 'content-type: application/${type}' ${data}`,
+  ];
+}

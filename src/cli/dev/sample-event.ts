@@ -1,0 +1,80 @@
+import {
+  getNamedType,
+  isEnumType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLNamedOutputType,
+  type GraphQLSchema,
+} from 'graphql';
+import { hasResolver, type GraphDefinition } from '../../graph/api/define-graph.ts';
+import { eventTypeOf, fieldsOf, isList } from '../../graph/event-type.ts';
+import type { Binding, Graph } from '../../graph/graph.ts';
+
+type SampledGraph = Pick<Graph, 'schema' | 'bindings' | 'topics'> & { readonly definition: GraphDefinition };
+
+interface SampleEvent {
+  readonly topic: string;
+  /** Undefined: the graph decodes the topic itself, so it need not be JSON. */
+  readonly event: Readonly<Record<string, unknown>> | undefined;
+}
+
+const SCALARS: Readonly<Record<string, unknown>> = {
+  ID: '7',
+  String: 'text',
+  Int: 1,
+  Float: 1.5,
+  Boolean: true,
+};
+
+/** Beside those that the schema demands. */
+const MAX_FIELDS = 4;
+
+/** An event that a subscription of the graph would show, made up; undefined for a graph without topics. */
+export function sampleEvent({ schema, bindings, topics, definition }: SampledGraph): SampleEvent | undefined {
+  const all = [...bindings.values()];
+  const plain = all.find(({ topic }) => topics.get(topic)?.decode === undefined);
+  const [first] = all;
+  if (plain === undefined) return first && { topic: first.topic, event: undefined };
+  return { topic: plain.topic, event: eventOf(plain, schema, definition) };
+}
+
+function eventOf(
+  { field: name, key }: Binding,
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+): Record<string, unknown> {
+  const field = schema.getSubscriptionType()?.getFields()[name];
+  const type = field && eventTypeOf(schema, field, definition);
+  const event: Record<string, unknown> = key === undefined ? {} : { [key]: '7' };
+  return type === undefined ? event : { ...event, ...objectOf(type, schema, definition, [type]) };
+}
+
+/** Without fields that have code, which need not be in the event; nested objects only where the schema demands them. */
+function objectOf(
+  type: GraphQLNamedOutputType,
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+  above: readonly GraphQLNamedOutputType[],
+): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const field of fieldsOf(schema, type)) {
+    if (hasResolver(definition, type.name, field.name)) continue;
+    const isDemanded = isNonNullType(field.type);
+    const named = getNamedType(field.type);
+    if (!isDemanded && (Object.keys(object).length >= MAX_FIELDS || isObjectType(named))) continue;
+    const value = valueOf(named, schema, definition, above);
+    if (value !== undefined) object[field.name] = isList(field.type) ? [value] : value;
+  }
+  return object;
+}
+
+function valueOf(
+  type: GraphQLNamedOutputType,
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+  above: readonly GraphQLNamedOutputType[],
+): unknown {
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (!isObjectType(type)) return SCALARS[type.name];
+  return above.includes(type) ? undefined : objectOf(type, schema, definition, [...above, type]);
+}
