@@ -45,37 +45,39 @@ export type IngestStep =
   /** The bus has acknowledged it on all channels that have subscribers. */
   | { readonly step: 'published'; readonly record: EventPlace };
 
+/** As clients see it. */
+export interface TracedError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[] | undefined;
+}
+
 interface GroupStep {
   readonly message: Message;
   readonly group: TracedGroup;
-  /** All of the group; of `settled` those that get the result, but for those that have left. */
-  readonly subscribers: ReadonlySet<object>;
 }
 
-/** Of a process that holds subscribers of the event. For a group: dispatched, settled by each execution, ended. */
+/** Of a process that holds subscribers of the event. For a group: dispatched, executed and settled for all, ended. */
 export type HubStep =
   /** The channel has carried the event before. */
   | { readonly step: 'duplicate'; readonly message: Message; readonly channel: string }
   /** A throttle keeps it, until it is dispatched or superseded by a later event. */
-  | ({ readonly step: 'held' } & GroupStep)
+  | ({ readonly step: 'held'; readonly subscribers: ReadonlySet<object> } & GroupStep)
   /** There is a throttle, and the filter lets the event through for no subscriber. */
-  | ({ readonly step: 'filtered' } & GroupStep)
+  | ({ readonly step: 'filtered'; readonly subscribers: ReadonlySet<object> } & GroupStep)
   | ({
       readonly step: 'dispatched';
+      /** All of the group. */
+      readonly subscribers: ReadonlySet<object>;
       /** For whom the filter lets the event through. */
       readonly passing: ReadonlySet<object>;
       /** Whether it is for subscribers that have missed it. */
       readonly isReplay: boolean;
     } & GroupStep)
   /** An execution is over. */
-  | ({
-      readonly step: 'settled';
-      /** As clients see them. */
-      readonly errors: readonly { readonly message: string; readonly path?: unknown }[] | undefined;
-      /** Whether the result was kept from an earlier execution. */
-      readonly isKept: boolean;
-    } & GroupStep)
-  | ({ readonly step: 'ended' } & Omit<GroupStep, 'subscribers'>);
+  | ({ readonly step: 'executed'; readonly errors: readonly TracedError[] | undefined } & GroupStep)
+  /** These get one result, of an execution or kept from an earlier one; but for those that have left. */
+  | ({ readonly step: 'settled'; readonly subscribers: ReadonlySet<object> } & GroupStep)
+  | ({ readonly step: 'ended' } & GroupStep);
 
 /**
  * Is told of each step of each event. Where there is none a step costs one comparison: its arguments are not made. Sets

@@ -19,7 +19,7 @@ export function groupParts(
   subscribers: ReadonlySet<Subscriber>,
   isReplay: boolean,
 ): GroupParts {
-  const { metrics, paths, limiter, late, replayed, maxWaiting, delivery, trace } = services;
+  const { metrics, paths, limiter, late, replayed, maxWaiting, delivery } = services;
   // A replay waits itself: what a subscriber has missed must not be skipped.
   const skipped = new SkippedEvents(subscribers, isReplay ? Infinity : maxWaiting, metrics);
   const order = new DeliveryOrder(subscribers, skipped, delivery);
@@ -39,6 +39,5 @@ export function groupParts(
     keyOf: plan.delivery?.onSlow === 'DISCONNECT' ? undefined : plan.delivery?.keyOf,
     metrics,
     paths,
-    trace,
   };
 }

@@ -7,6 +7,7 @@ import { RecentPositions } from './dedupe.ts';
 import { ExecutionRunner } from './execution-runner.ts';
 import { groupParts } from './group-parts.ts';
 import type { GroupServices } from './group-services.ts';
+import { traceOf } from './group-trace.ts';
 import type { GroupCounts } from './inspection.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import type { SerializedResult } from './result.ts';
@@ -249,7 +250,7 @@ export class Group {
     const event = { message, scope, isRecorded, bytes };
     const taken = this.#throttle?.take(event) ?? 'begins';
     if (taken === 'begins') this.#begin(event);
-    else this.#parts.trace?.({ step: taken, message, group: this.#plan, subscribers: this.#subscribers });
+    else traceOf(message, this.#plan, this.#services)?.untaken(taken, this.#subscribers);
   }
 
   /** Has all executed that a throttle holds. */
@@ -278,17 +279,18 @@ export class Group {
 
   /** @param recipients undefined: all that the filter lets it pass for */
   #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
-    const { order, skipped, plan, isReplay, trace } = this.#parts;
+    const { order, skipped, plan } = this.#parts;
     const pending = order.begin();
     pending.leftOut = recipients?.leftOut;
     const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
     const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
     for (const some of recipients?.excluded ?? []) exclude(some);
     skipped.count(subscribers, recipients?.leftOut);
-    const all = this.#subscribers;
-    trace?.({ step: 'dispatched', message, group: plan, subscribers: all, passing: subscribers, isReplay });
-    const execution = new SharedExecution(this.#parts, message, scope, pending, isRecorded && plan.shares);
-    const isWholeGroup = subscribers === all;
+    const trace = traceOf(message, plan, this.#services);
+    if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts.isReplay);
+    const isKept = isRecorded && plan.shares;
+    const execution = new SharedExecution(this.#parts, message, scope, pending, isKept, trace);
+    const isWholeGroup = subscribers === this.#subscribers;
     if (plan.shares) execution.start({ subscribers, isWholeGroup, agreedReads: undefined });
     else execution.startUnshared(subscribers);
     if (!pending.done) order.track(pending);

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { GroupTrace } from './group-trace.ts';
 import type { Delivery } from '../graph/graph.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { Metrics } from '../metrics.ts';
@@ -42,7 +42,6 @@ export interface GroupParts {
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */
   readonly paths: BoundedLabels;
-  readonly trace: EventTracer | undefined;
 }
 
 /** The subscriber that an execution is for, and its viewer at the event: both may be others when it is over. */
@@ -94,19 +93,25 @@ export class SharedExecution {
   readonly #scope: EventScope;
   readonly #event: PendingEvent;
   readonly #isRecorded: boolean;
+  readonly #trace: GroupTrace | undefined;
   /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
   #open = 1;
 
-  /** @param isRecorded whether results are kept for subscribers that resume, and found if there are some */
+  /**
+   * @param isRecorded whether results are kept for subscribers that resume, and found if there are some
+   * @param trace undefined: its steps are not asked for
+   */
   constructor(
     parts: GroupParts,
     message: Message,
     scope: EventScope,
     event: PendingEvent,
     isRecorded: boolean,
+    trace: GroupTrace | undefined,
   ) {
     this.#parts = parts;
     this.#isRecorded = isRecorded;
+    this.#trace = trace;
     this.#message = message;
     this.#scope = scope;
     this.#event = event;
@@ -165,7 +170,7 @@ export class SharedExecution {
     const { runner, plan, replayed, metrics } = this.#parts;
     const known = this.#isRecorded ? replayed.find(plan, this.#message, first.viewer) : undefined;
     if (known !== undefined) {
-      this.#settle(first, candidates, known.reads, known.result, true);
+      this.#settle(first, candidates, known.reads, known.result);
       return;
     }
     if (this.#parts.isReplay) metrics.replayExecutions.inc();
@@ -206,20 +211,14 @@ export class SharedExecution {
       const { plan, replayed } = this.#parts;
       replayed.add(plan, this.#message, first.viewer, reads, serialized);
     }
-    this.#settle(first, candidates, reads, serialized, false, result.errors);
+    if (this.#trace !== undefined) this.#trace.executed(result.errors);
+    this.#settle(first, candidates, reads, serialized);
   }
 
-  #settle(
-    first: First,
-    candidates: Candidates,
-    reads: ReadSet,
-    result: SerializedResult,
-    isKept: boolean,
-    errors?: ExecutionResult['errors'],
-  ): void {
-    const { order, isReplay, trace, plan: group } = this.#parts;
+  #settle(first: First, candidates: Candidates, reads: ReadSet, result: SerializedResult): void {
+    const { order, isReplay } = this.#parts;
     const sharing = this.#split(first, candidates, reads);
-    trace?.({ step: 'settled', message: this.#message, group, subscribers: sharing, errors, isKept });
+    if (this.#trace !== undefined) this.#trace.settled(sharing);
     // How long ago an event came that is replayed, or was held by a throttle, is no measure of how fast this pod is.
     const isTimed = !isReplay && this.#event.leftOut === undefined;
     order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined);
@@ -289,9 +288,8 @@ export class SharedExecution {
   #close(): void {
     this.#open -= 1;
     if (this.#open > 0) return;
-    const { order, pastViewers, trace, plan: group } = this.#parts;
-    order.end(this.#event);
-    if (order.size === 0) pastViewers.clear();
-    trace?.({ step: 'ended', message: this.#message, group });
+    this.#parts.order.end(this.#event);
+    if (this.#parts.order.size === 0) this.#parts.pastViewers.clear();
+    if (this.#trace !== undefined) this.#trace.ended();
   }
 }

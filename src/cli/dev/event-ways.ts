@@ -1,4 +1,11 @@
-import type { EventPlace, EventTracer, HubStep, IngestStep, TracedGroup } from '../../events/trace.ts';
+import type {
+  EventPlace,
+  EventTracer,
+  HubStep,
+  IngestStep,
+  TracedError,
+  TracedGroup,
+} from '../../events/trace.ts';
 import { Rate } from '../../support/rate.ts';
 import type { GroupWay, RoutedWay, Way } from './way.ts';
 
@@ -101,10 +108,11 @@ export class EventWays {
         group.subscribers += step.subscribers.size;
         group.passing += step.passing.size;
         break;
-      case 'settled':
-        if (!step.isKept) group.executions += 1;
-        for (const error of step.errors ?? [])
+      case 'executed':
+        group.executions += 1;
+        for (const error of step.errors ?? []) {
           if (group.errors.length < MAX_ERRORS) group.errors.push(errorText(error));
+        }
         break;
       case 'ended':
         group.open -= 1;
@@ -225,6 +233,6 @@ function groupWay({ groups }: Way, group: TracedGroup): GroupWay {
   return way;
 }
 
-function errorText({ message, path }: { readonly message: string; readonly path?: unknown }): string {
-  return Array.isArray(path) ? `${path.join('.')}: ${message}` : message;
+function errorText({ message, path }: TracedError): string {
+  return path === undefined ? message : `${path.join('.')}: ${message}`;
 }

@@ -21,10 +21,10 @@ function text(step: HubStep): string {
   switch (step.step) {
     case 'dispatched':
       return `${o} dispatched to ${step.passing.size} of ${step.subscribers.size}`;
-    case 'settled': {
-      const errors = step.errors?.map(({ message }) => message).join();
-      return `${o} settled for ${step.subscribers.size}${errors === undefined ? '' : `: ${errors}`}`;
-    }
+    case 'executed':
+      return `${o} executed ${step.errors?.map(({ message }) => message).join() ?? ''}`.trimEnd();
+    case 'settled':
+      return `${o} settled for ${step.subscribers.size}`;
     default:
       return `${o} ${step.step}`;
   }
@@ -46,9 +46,11 @@ test('for each group it is told who gets an event, by how many executions, and t
   bus.carry('bids:id=a', 0, {});
   assert.deepEqual(steps, [
     '0 dispatched to 2 of 2',
+    '0 executed',
     '0 settled for 2',
     '0 ended',
     '0 dispatched to 1 of 1',
+    '0 executed',
     '0 settled for 1',
     '0 ended',
   ]);
@@ -72,6 +74,8 @@ test('subscribers that a filter leaves out are told apart, and viewers for whom 
   bus.carry('bids:id=a', 1, { role: 'guest' });
   assert.deepEqual(steps, [
     '0 dispatched to 2 of 3',
+    '0 executed',
+    '0 executed',
     '0 settled for 1',
     '0 settled for 1',
     '0 ended',
@@ -90,7 +94,7 @@ test('errors are told as clients see them, and the end comes with the last resul
   bus.carry('bids:id=a', 0, {});
   assert.deepEqual(steps, ['0 dispatched to 1 of 1']);
   await settled();
-  assert.deepEqual(steps.slice(1), ['0 settled for 1: refused', '0 ended']);
+  assert.deepEqual(steps.slice(1), ['0 executed refused', '0 settled for 1', '0 ended']);
 });
 
 test('what a throttle holds is told as held, and when it is dispatched', (t) => {
@@ -105,11 +109,13 @@ test('what a throttle holds is told as held, and when it is dispatched', (t) => 
   t.mock.timers.tick(100);
   assert.deepEqual(steps, [
     '0 dispatched to 1 of 1',
+    '0 executed',
     '0 settled for 1',
     '0 ended',
     '1 held',
     '2 held',
     '2 dispatched to 1 of 1',
+    '2 executed',
     '2 settled for 1',
     '2 ended',
   ]);

@@ -47,7 +47,7 @@ function start(t: TestContext, options: { readonly ingests?: boolean; readonly l
       subscribers: ReadonlySet<object> = new Set([ANN, BOB]),
     ): void {
       const message = { t: 'orders', p: 0, o: offset, key: null } as Message;
-      const rest = { passing: subscribers, isReplay: false, errors: undefined, isKept: false, channel: '' };
+      const rest = { passing: subscribers, isReplay: false, errors: undefined, channel: '' };
       ways.trace({ step, message, group: GROUP, subscribers, ...rest } as HubStep);
     },
     pass(ms: number): void {
@@ -61,10 +61,10 @@ test('an event is told once it is published and all that it was executed for hav
   const { told, routed, published, take } = start(t);
   routed(0);
   take(0, 'dispatched');
-  take(0, 'settled');
+  take(0, 'executed');
   published(0);
   assert.deepEqual(told, []);
-  take(0, 'settled');
+  take(0, 'executed');
   take(0, 'ended');
   assert.deepEqual(told, ['0 2/2']);
 });
@@ -75,14 +75,14 @@ test('an event that still waits for the hub is not told to have no subscriber', 
   routed(0);
   published(0);
   assert.deepEqual(told, []);
-  for (const step of ['dispatched', 'settled', 'ended'] as const) take(0, step);
+  for (const step of ['dispatched', 'executed', 'ended'] as const) take(0, step);
   for (const callback of waiting) callback();
   assert.deepEqual(told, ['0 2/1']);
 });
 
 test('over a bus an event has a while to arrive; where others consume, the hub alone tells of it', (t) => {
   const { told, take, pass } = start(t, { ingests: false, lagMs: 200 });
-  for (const step of ['dispatched', 'settled', 'ended'] as const) take(5, step);
+  for (const step of ['dispatched', 'executed', 'ended'] as const) take(5, step);
   pass(199);
   assert.deepEqual(told, []);
   pass(1);
@@ -94,7 +94,7 @@ test('what a throttle delivers later is told then', (t) => {
   routed(0);
   take(0, 'held');
   published(0);
-  for (const step of ['dispatched', 'settled', 'ended'] as const) take(0, step);
+  for (const step of ['dispatched', 'executed', 'ended'] as const) take(0, step);
   assert.deepEqual(told, ['0 0/0 held', '0 later 2']);
 });
 
