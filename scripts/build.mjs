@@ -83,7 +83,10 @@ function targetOf(source) {
 
 const isDeclaration = (file) => file.endsWith('.d.ts');
 
-const isTypeScript = (file) => file.endsWith('.ts') && !file.includes(`${path.sep}fixtures${path.sep}`);
+/** Fixtures of tests, and the files that `sluice init` writes, stay as they are. */
+const AS_THEY_ARE = /\/(fixtures|src\/cli\/template)\//;
+
+const isTypeScript = (file) => file.endsWith('.ts') && !AS_THEY_ARE.test(file);
 
 async function filesBelow(folder) {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);

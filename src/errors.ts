@@ -3,7 +3,13 @@
  * cause stays in `cause` and is never sent to clients.
  */
 export type ErrorCode =
-  'BAD_SETTINGS' | 'BAD_GRAPH' | 'MISSING_PACKAGE' | 'UNDECODABLE' | 'WORKER_FAILED' | 'KAFKA_FAILED';
+  | 'BAD_SETTINGS'
+  | 'BAD_GRAPH'
+  | 'BAD_FOLDER'
+  | 'MISSING_PACKAGE'
+  | 'UNDECODABLE'
+  | 'WORKER_FAILED'
+  | 'KAFKA_FAILED';
 
 export class SluiceError extends Error {
   readonly code: ErrorCode;

@@ -22,6 +22,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'init',
+    {
+      usage: [['init [folder]', "write a new graph's project into a folder that is new or empty"]],
+      run: async (args) => (await import('./init.ts')).init(args),
+    },
+  ],
+  [
     'check',
     {
       usage: [

@@ -80,7 +80,7 @@ describe('the package', needs('image-node', 'node-22'), () => {
     return installed;
   };
 
-  it('is small, holds no sources and no tests, and brings few others', async (t) => {
+  it('is small, holds no sources and no tests but those of a new project, and brings few others', async (t) => {
     assert.ok((await stat(tarball)).size < MAX_BYTES);
     const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', tarball]);
     const files = listed.trim().split('\n');
@@ -94,8 +94,14 @@ describe('the package', needs('image-node', 'node-22'), () => {
       '.js',
       '.json',
       '.md',
+      '.ts',
+      '.yaml',
       '/LICENSE',
+      '/gitignore',
     ]);
+    const sources = files.filter((file) => /(?<!\.d)\.ts$|\btest\//.test(file));
+    const template = 'package/dist/src/cli/template/';
+    assert.deepEqual(sources.toSorted(), [`${template}graph/graph.ts`, `${template}test/graph.test.js`]);
     const installed = await install(t);
     const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
     // The first is the project itself.
@@ -220,6 +226,42 @@ describe('the package', needs('image-node', 'node-22'), () => {
     });
     await installed.exec(['npm', 'install', '--save-dev', 'graphql-config']);
     assert.match((await installed.exec([process.execPath, 'print.mjs'])).stdout, /\bevent\b/);
+  });
+
+  it('begins a project, whose tests and check pass, and whose gateway reloads and prints the ways of events', async (t) => {
+    const installed = await install(t);
+    await installed.sluice('init', 'shop');
+    const project = await installed.below('shop', tarball);
+    assert.match((await project.exec(['npm', 'test'])).stdout, /pass 1\b/);
+    assert.match((await project.exec(['npm', 'run', 'check'])).stdout, /^0 errors, 0 warnings$/m);
+    const gateway = await untilListening(project.spawn(t, ['dev'], GATEWAY_DEFAULTS));
+    await gateway.untilPrinted(`curl -X POST localhost:${gateway.port}/events/orders `);
+    const client = graphqlClient(t, gateway.graphqlUrl);
+    const watch = 'subscription Watch { order_changed(order_id: "7") { status total_with_tax } }';
+    const watched = new Received(client, watch);
+    await gateway.untilMetric('sluice_subscribers', 1);
+    await gateway.postEvent('orders', { orderId: 7, status: 'PAID', totalAmount: 10 });
+    await watched.until(1);
+    await gateway.untilPrinted('orders #0 (published by hand)  order_id: 7  →  ');
+    await gateway.untilPrinted('  order_changed: 1 subscriber of Watch, 1 execution');
+    const file = path.join(project.folder, 'graph/schema.graphql');
+    const changed = (await readFile(file, 'utf8')).replace(
+      'status: String',
+      'status: String\n  note: String',
+    );
+    await project.write({ 'graph/schema.graphql': changed });
+    await gateway.untilLog(/the graph has been reloaded/);
+    const noted = new Received(client, 'subscription { order_changed(order_id: "7") { note } }');
+    await gateway.untilMetric('sluice_subscribers', 2);
+    await gateway.postEvent('orders', { orderId: 7, status: 'SENT', totalAmount: 20, note: 'new' });
+    await Promise.all([watched.until(2), noted.until(1)]);
+    assert.deepEqual(watched.data, [
+      { order_changed: { status: 'PAID', total_with_tax: 12 } },
+      { order_changed: { status: 'SENT', total_with_tax: 24 } },
+    ]);
+    assert.deepEqual(noted.data, [{ order_changed: { note: 'new' } }]);
+    assert.equal(await gateway.metric('sluice_connections'), 1);
+    await end(gateway);
   });
 
   it('shows the demo where no graph is named', async (t) => {

@@ -47,6 +47,13 @@ export class InstalledPackage {
     return installed;
   }
 
+  /** Another project, in a folder of this one: with the tarball in place of a registry's package. */
+  async below(name: string, tarball: string): Promise<InstalledPackage> {
+    const project = new InstalledPackage(path.join(this.folder, name), this.#manager);
+    await project.exec(this.#manager.add(tarball));
+    return project;
+  }
+
   async write(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {
       const file = path.join(this.folder, name);
