@@ -40,11 +40,11 @@ test('the way of a Kafka event is told: routed, and published or without a subsc
   ]);
 });
 
-test('an event is told to be published once the bus has acknowledged it, and once though it took two attempts', async () => {
-  const { processor, publisher, steps } = setUp();
+test('an event is told to be published once the bus has acknowledged it, and once though it took two attempts and has two channels', async () => {
+  const { processor, publisher, steps } = setUp(['id']);
   publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
-  await processor.process(new FakeBatch(['{}']));
-  assert.deepEqual(told(steps), ['0 routed {} bids', '0 published']);
+  await processor.process(new FakeBatch(['{"id":1}']));
+  assert.deepEqual(told(steps), ['0 routed {"id":1} bids bids:id=1', '0 published']);
 });
 
 test('an event that is routed by its Kafka key is told without what it holds', async () => {
