@@ -18,19 +18,19 @@ interface Entry {
   readonly [field: string]: unknown;
 }
 
-/** A line of the log for people: time, level, part, message, and all else as `name=value`; the stack of an error below. */
+/**
+ * A line of the log for people: time, level, part, message, and all else as `name=value`. Further lines of the message, and
+ * the stack of an error, are below it.
+ */
 export function logLine(json: string): string {
   const { level, time, msg = '', part, err, ...rest } = JSON.parse(json) as Entry;
-  const fields = Object.entries(rest).map(([name, value]) => `${name}=${harmless(textOf(value))}`);
+  const [title = '', ...more] = msg.split('\n');
   const who = part === undefined ? '' : `${part}: `;
-  const first = [
-    time.slice(11, 19),
-    (LEVELS[level] ?? String(level)).padEnd(5),
-    `${who}${harmless(msg)}`,
-    ...fields,
-  ];
-  const stack = err?.stack?.split('\n').map((line) => `    ${harmless(line)}\n`) ?? [];
-  return `${first.join(' ')}\n${stack.join('')}`;
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${harmless(textOf(value))}`);
+  const name = (LEVELS[level] ?? String(level)).padEnd(5);
+  const first = [time.slice(11, 19), name, `${who}${harmless(title)}`, ...fields].join(' ');
+  const below = [...more, ...(err?.stack?.split('\n') ?? [])].map((line) => `    ${harmless(line.trim())}`);
+  return `${[first, ...below].join('\n')}\n`;
 }
 
 function textOf(value: unknown): string {

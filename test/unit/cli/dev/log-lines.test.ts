@@ -16,5 +16,12 @@ test('a line of the log has its level, part, message and fields', () => {
 
 test('an error has its stack below, in which nothing controls the terminal', () => {
   const text = logged((log) => log.error({ err: new Error('a\u001b[2J') }, 'failed'));
-  assert.match(text, /^error failed\n {4}Error: a\\u001b\[2J\n {4} +at /);
+  assert.match(text, /^error failed\n {4}Error: a\\u001b\[2J\n {4}at /);
+});
+
+test('a message of several lines keeps them', () => {
+  assert.equal(
+    logged((log) => log.warn('a.graphql:1:1: warning\n    write ID!')),
+    'warn  a.graphql:1:1: warning\n    write ID!\n',
+  );
 });
