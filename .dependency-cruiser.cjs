@@ -96,7 +96,8 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // What is built may be missing, and is checked as source.
-    exclude: { path: '^([.][.]/)?dist/|/fixtures/' },
+    // Projects of their own, which import types that are written there.
+    exclude: { path: '^([.][.]/)?dist/|/fixtures/|^examples/warehouse/|^src/cli/template/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

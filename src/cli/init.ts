@@ -29,7 +29,7 @@ export async function init(args: readonly string[]): Promise<number> {
     print(`${target}\n`);
   }
   const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${folder} && `;
-  return print(`\nNext: ${enter}npm install && npm test && npx sluice dev\n`);
+  return print(`\nNext: ${enter}npm install && npm run types && npm test && npx sluice dev\n`);
 }
 
 /** @throws SluiceError BAD_FOLDER */

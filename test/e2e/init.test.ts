@@ -35,7 +35,7 @@ test('sluice init writes a project whose graph the check takes, and prints its f
       'tsconfig.json',
     ],
   );
-  assert.match(next ?? '', /^Next: cd .* && npm install && npm test && npx sluice dev\n$/);
+  assert.match(next ?? '', /^Next: cd .* && npm install && npm run types && npm test && npx sluice dev\n$/);
   const { name, dependencies } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
     name: string;
     dependencies: object;

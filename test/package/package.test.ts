@@ -233,6 +233,7 @@ describe('the package', needs('image-node', 'node-22'), () => {
     await installed.sluice('init', 'shop');
     const project = await installed.below('shop', tarball);
     assert.match((await project.exec(['npm', 'test'])).stdout, /pass 1\b/);
+    await project.exec(['npm', 'run', 'types']);
     assert.match((await project.exec(['npm', 'run', 'check'])).stdout, /^0 errors, 0 warnings$/m);
     const gateway = await untilListening(project.spawn(t, ['dev'], GATEWAY_DEFAULTS));
     await gateway.untilPrinted(`curl -X POST localhost:${gateway.port}/events/orders `);
