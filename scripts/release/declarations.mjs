@@ -15,7 +15,10 @@ const IMPORTED = /(\b(?:from|import)\s*\(?\s*)(['"])(\.[^'"]+)\2/g;
  * @param folder to which they are written, at the same paths
  */
 export async function writeDeclarations(entries, folder) {
-  const all = await mkdtemp(path.join(root, '.release', 'types-'));
+  // Below the root, where their packages are found.
+  const parent = path.join(root, '.release');
+  await mkdir(parent, { recursive: true });
+  const all = await mkdtemp(path.join(parent, 'types-'));
   try {
     await compile(entries, all);
     const written = new Set();

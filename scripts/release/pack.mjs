@@ -1,6 +1,9 @@
-/** `yarn release:pack`: what `npm install sluice` installs, as a folder and a tarball in `.release`. Prints the tarball's path. */
+/**
+ * `yarn release:pack [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
+ * Prints the tarball's path.
+ */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { ensureAll, root } from '../ensure.mjs';
@@ -8,11 +11,15 @@ import { ensureAll, root } from '../ensure.mjs';
 await ensureAll('RUNTIME');
 const { writeDeclarations } = await import('./declarations.mjs');
 const { vendor, vendored } = await import('./vendor.mjs');
+const { transform } = await import('esbuild');
+
+/** What browsers are served, and `sluice init` writes. */
+const FOR_OTHERS = /\/(server\/(graphiql|debug\/page)|cli\/template)\//;
 
 /** Within the vendored packages. */
 const BUNDLED = new Set(['graphql-subscriptions']);
 
-const release = path.join(root, '.release');
+const release = path.resolve(process.argv[2] ?? path.join(root, '.release'));
 const folder = path.join(release, 'package');
 await rm(folder, { recursive: true, force: true });
 await mkdir(path.join(folder, 'dist/vendor'), { recursive: true });
@@ -24,6 +31,7 @@ for (const name of ['src', 'babel-plugins', 'graphiql', 'examples/auction']) {
   const filter = (file) => !file.endsWith('.map') && !file.endsWith('.d.ts');
   await cp(path.join(root, 'dist', name), path.join(folder, 'dist', name), { recursive: true, filter });
 }
+for (const name of ['src', 'babel-plugins']) await removeComments(path.join(folder, 'dist', name));
 const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
 await writeDeclarations(
   Object.values(manifest.exports).map(({ types }) => sourceOf(types)),
@@ -39,6 +47,16 @@ const { stdout } = await promisify(execFile)('npm', ['pack', '--silent', '--pack
   cwd: folder,
 });
 console.log(path.join(release, stdout.trim()));
+
+/** Of what Node.js runs: they are a sixth of it, and declarations have those that are for users. */
+async function removeComments(compiled) {
+  const entries = await readdir(compiled, { recursive: true, withFileTypes: true });
+  const files = entries.map(({ parentPath, name }) => path.join(parentPath, name));
+  for (const file of files.filter((each) => each.endsWith('.js') && !FOR_OTHERS.test(each))) {
+    const { code } = await transform(await readFile(file, 'utf8'), { legalComments: 'none' });
+    await writeFile(file, code);
+  }
+}
 
 /** './dist/src/index.d.ts' → 'src/index.ts' */
 function sourceOf(types) {

@@ -12,6 +12,7 @@ import { InstalledPackage, packed } from '../helpers/package/installed.ts';
 import { MANAGERS, NPM } from '../helpers/package/managers.ts';
 import { Sbom } from '../helpers/package/sbom.ts';
 import { deployTool, needs, podSettings } from '../helpers/services.ts';
+import { fileScope } from '../helpers/scope.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -67,11 +68,13 @@ async function end({ child, lines }: GatewayProcess): Promise<void> {
   await exit;
 }
 
+const scope = fileScope();
+
 describe('the package', needs('image-node', 'node-22'), () => {
   let tarball: string;
 
   before(async () => {
-    tarball = await packed();
+    tarball = await packed(scope);
   });
 
   const install = async (t: TestContext, manager = NPM) => {

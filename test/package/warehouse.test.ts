@@ -30,7 +30,7 @@ describe('the warehouse, as a project of its own', needs('chromium'), () => {
   let project: InstalledPackage;
 
   before(async () => {
-    project = await InstalledPackage.copyOf(file, PROJECT, await packed());
+    project = await InstalledPackage.copyOf(file, PROJECT, await packed(file));
   });
 
   it('has no fault that sluice check finds, and none of types', async () => {

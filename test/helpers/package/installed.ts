@@ -9,10 +9,10 @@ import { NPM, type Manager } from './managers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
-/** The tarball that is released. @returns its path */
-export async function packed(): Promise<string> {
+/** The tarball that is released, made for this scope: other test files may pack at the same time. @returns its path */
+export async function packed(scope: Scope): Promise<string> {
   const script = path.join(ROOT, 'scripts/release/pack.mjs');
-  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  const { stdout } = await promisify(execFile)(process.execPath, [script, await temporaryFolder(scope)]);
   return stdout.trim();
 }
 
