@@ -14,6 +14,11 @@ const DEFAULTS = { target: 'ES2023', module: 'NodeNext', strict: true };
 
 const GATEWAY = path.join(import.meta.dirname, '../../..');
 
+const load = createRequire(import.meta.url);
+
+/** Packages that a graph shares with the gateway. */
+const CARRIED = ['graphql', 'dataloader'];
+
 /** Of a checkout: how they are checked is not up to a graph's project. */
 const SOURCES = path.join(GATEWAY, 'src');
 
@@ -52,7 +57,7 @@ export async function typecheck(folder: string): Promise<readonly Diagnostic[]> 
     const compilerOptions = {
       ...(own === undefined ? DEFAULTS : {}),
       typeRoots: typeRootsOf(graph),
-      paths: paths(),
+      ...pathsOf(graph),
       ...FORCED,
     };
     await writeFile(
@@ -99,9 +104,10 @@ function compilerOf(graph: string): string | undefined {
 /**
  * What a graph imports of the gateway, and with it, is the gateway's own, wherever the graph is: see `module-hooks.ts`. In a
  * checkout, which has no declarations, `sluice` is its sources.
+ *
+ * @returns no `paths` where the graph's project finds the same by itself, so that `paths` of its own hold
  */
-function paths(): Readonly<Record<string, readonly string[]>> {
-  const load = createRequire(import.meta.url);
+function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, readonly string[]>> } {
   const { exports } = load(path.join(GATEWAY, 'package.json')) as {
     readonly exports: Readonly<Record<string, { readonly types: string }>>;
   };
@@ -110,10 +116,26 @@ function paths(): Readonly<Record<string, readonly string[]>> {
     const source = path.join(GATEWAY, types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts'));
     return [path.posix.join('sluice', name), [existsSync(declaration) ? declaration : source]] as const;
   });
-  const carried = ['graphql', 'dataloader'].map(
-    (name) => [name, [path.dirname(load.resolve(`${name}/package.json`))]] as const,
-  );
-  return Object.fromEntries([...own, ...carried]);
+  if (existsSync(path.join(GATEWAY, 'dist/src/index.d.ts')) && hasSamePackages(graph)) return {};
+  const carried = CARRIED.flatMap((name) => {
+    const folder = path.dirname(load.resolve(`${name}/package.json`));
+    // Named as a file: TypeScript looks for none in a folder that an ES module imports.
+    return [
+      [name, [path.join(folder, 'index.d.ts')]] as const,
+      [`${name}/*`, [path.join(folder, '*')]] as const,
+    ];
+  });
+  return { paths: Object.fromEntries([...own, ...carried]) };
+}
+
+/** Whether imports of a graph's project lead to the gateway that runs this, and to the packages that it carries. */
+function hasSamePackages(graph: string): boolean {
+  const project = createRequire(graph);
+  try {
+    return ['sluice', ...CARRIED].every((name) => project.resolve(name) === load.resolve(name));
+  } catch {
+    return false;
+  }
 }
 
 function nearest(file: string, name: string): string | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,6 +13,8 @@ import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { asProject } from '../helpers/typecheck.ts';
+
+const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
@@ -105,6 +107,28 @@ export const size = (text?: string): number => text.length;
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(settings));
   assert.match((await check()).stdout, /^1 error, /m);
   assert.equal((await check('--no-types')).code, 0);
+});
+
+test('check finds the types of what the gateway carries where the project has no such packages', async (t) => {
+  const folder = await graphFolder(t, {
+    'package.json': '{"type":"module"}',
+    'schema.graphql': itemSchema('items'),
+    'graph.ts': `import DataLoader from 'dataloader';
+import { GraphQLError } from 'graphql';
+import { defineGraph } from 'sluice';
+export const loader = new DataLoader<string, string>(async (ids) => ids.map((id) => id.toUpperCase()));
+export const error: GraphQLError = new GraphQLError('no such item');
+export const name: number = error.name;
+export default defineGraph({});
+`,
+  });
+  const packages = path.join(folder, 'node_modules');
+  await mkdir(packages);
+  for (const name of ['typescript', '@types'])
+    await symlink(path.join(MODULES, name), path.join(packages, name));
+  const found = await runCli(t, ['check', folder]);
+  assert.match(found.stdout, /graph\.ts:6:14: error: Type 'string' is not assignable to type 'number'/);
+  assert.match(found.stdout, /^1 error, /m);
 });
 
 test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {
