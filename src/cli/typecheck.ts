@@ -9,8 +9,8 @@ import type { Diagnostic } from '../graph/diagnostic.ts';
 /** `graph.ts(3,7): error TS2322: Type …`; what follows it on indented lines belongs to it. */
 const ERROR = /^(?:(.+)\((\d+),(\d+)\): )?error TS\d+: (.*(?:\n .*)*)/gm;
 
-/** Of a graph without a tsconfig.json. */
-const DEFAULTS = { target: 'ES2023', module: 'NodeNext', strict: true };
+/** Of a graph without a tsconfig.json: its code is ES modules, even if a package.json says otherwise, as in `module-hooks.ts`. */
+const DEFAULTS = { target: 'ES2023', module: 'ESNext', moduleResolution: 'bundler', strict: true };
 
 const GATEWAY = path.join(import.meta.dirname, '../../..');
 

@@ -16,6 +16,14 @@ import { asProject } from '../helpers/typecheck.ts';
 
 const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 
+/** And nothing else: what Sluice brings is out of reach of the project, as pnpm has it. */
+async function installTypeScript(folder: string): Promise<void> {
+  const packages = path.join(folder, 'node_modules');
+  await mkdir(packages);
+  for (const name of ['typescript', '@types'])
+    await symlink(path.join(MODULES, name), path.join(packages, name));
+}
+
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
   assert.equal(code, 1);
@@ -107,6 +115,21 @@ export const size = (text?: string): number => text.length;
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(settings));
   assert.match((await check()).stdout, /^1 error, /m);
   assert.equal((await check('--no-types')).code, 0);
+});
+
+test('check takes the code of a graph for ES modules, as the gateway does', async (t) => {
+  const folder = await graphFolder(t, {
+    'package.json': '{"type":"commonjs"}',
+    'schema.graphql': itemSchema('items'),
+    'graph.ts': `import { defineGraph } from 'sluice';
+export const size: string = await Promise.resolve(7);
+export default defineGraph({});
+`,
+  });
+  await installTypeScript(folder);
+  const found = await runCli(t, ['check', folder]);
+  assert.match(found.stdout, /graph\.ts:2:14: error: Type 'number' is not assignable to type 'string'/);
+  assert.match(found.stdout, /^1 error, /m);
 });
 
 test('check finds the types of what the gateway carries where the project has no such packages', async (t) => {
