@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,13 +22,18 @@ const CARRIED = ['graphql', 'dataloader'];
 /** Of a checkout: how they are checked is not up to a graph's project. */
 const SOURCES = path.join(GATEWAY, 'src');
 
-/** Takes precedence over the project's settings. */
+/** Takes precedence over the project's settings; null takes out what TypeScript refuses where nothing is written. */
 const FORCED = {
   noEmit: true,
   declaration: false,
+  declarationDir: null,
+  declarationMap: false,
   emitDeclarationOnly: false,
+  isolatedDeclarations: false,
   incremental: false,
   composite: false,
+  tsBuildInfoFile: null,
+  rootDir: null,
   allowImportingTsExtensions: true,
   skipLibCheck: true,
   // The gateway's types are elsewhere than the project's sources.
@@ -51,7 +56,8 @@ export async function typecheck(folder: string): Promise<readonly Diagnostic[]> 
   const compiler = compilerOf(graph);
   if (compiler === undefined) return [];
   const own = nearest(graph, 'tsconfig.json');
-  const scratch = await mkdtemp(path.join(tmpdir(), 'sluice-types-'));
+  // As tsc names it, too: the system's folder may be a link.
+  const scratch = await realpath(await mkdtemp(path.join(tmpdir(), 'sluice-types-')));
   try {
     const settings = path.join(scratch, 'tsconfig.json');
     const compilerOptions = {
@@ -71,21 +77,33 @@ export async function typecheck(folder: string): Promise<readonly Diagnostic[]> 
     );
     const args = [compiler, '-p', settings, '--pretty', 'false'];
     const found = [...(await output(args, folder)).matchAll(ERROR)];
-    return found.map(diagnosticOf(folder)).filter(({ file }) => !isWithin(SOURCES, file));
+    return found.map(diagnosticOf(folder, settings, own)).filter(({ file }) => !isWithin(SOURCES, file));
   } finally {
     await rm(scratch, { recursive: true });
   }
 }
 
-function diagnosticOf(folder: string): (match: RegExpExecArray) => Diagnostic {
-  return ([, file = 'graph.ts', line = 1, column = 1, message = '']) => ({
-    severity: 'error',
-    file: path.join(folder, file),
-    line: Number(line),
-    column: Number(column),
-    message,
-    hint: HINT,
-  });
+/**
+ * @param settings path of those that tsc got; what it finds in them comes of the project's
+ * @param own path of the project's, if it has any
+ */
+function diagnosticOf(
+  folder: string,
+  settings: string,
+  own = settings,
+): (match: RegExpExecArray) => Diagnostic {
+  return ([, named = 'graph.ts', line = 1, column = 1, message = '']) => {
+    const file = path.resolve(folder, named);
+    const isOfSettings = file === settings;
+    return {
+      severity: 'error',
+      file: path.join(folder, path.relative(folder, isOfSettings ? own : file)),
+      line: isOfSettings ? 1 : Number(line),
+      column: isOfSettings ? 1 : Number(column),
+      message,
+      hint: HINT,
+    };
+  };
 }
 
 function isWithin(folder: string, file: string): boolean {

@@ -132,6 +132,38 @@ export default defineGraph({});
   assert.match(found.stdout, /^1 error, /m);
 });
 
+test('check takes settings of TypeScript that are for writing declarations, and names the file of wrong ones', async (t) => {
+  const folder = await graphFolder(t, {
+    'package.json': '{"type":"module"}',
+    'schema.graphql': itemSchema('items'),
+    'graph.ts': `import { defineGraph } from 'sluice';
+export default defineGraph({});
+`,
+  });
+  await installTypeScript(folder);
+  const check = async (compilerOptions: object) => {
+    await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    return (await runCli(t, ['check', folder])).stdout;
+  };
+  const library = {
+    composite: true,
+    declarationDir: 'types',
+    declarationMap: true,
+    isolatedDeclarations: true,
+    outDir: 'out',
+    rootDir: '.',
+    tsBuildInfoFile: 'types.tsbuildinfo',
+  };
+  const settings = { module: 'NodeNext', target: 'ES2023', types: ['node'] };
+  assert.match(await check({ ...settings, ...library }), /^0 errors, /m);
+  assert.match(
+    await check({ ...settings, target: 'ES2' }),
+    new RegExp(`^${folder}/tsconfig.json:1:\\d+: error: `, 'm'),
+  );
+  const unfit = await check({ ...settings, module: 'ESNext', moduleResolution: 'NodeNext' });
+  assert.match(unfit, new RegExp(`^${folder}/tsconfig.json:1:1: error: `, 'm'));
+});
+
 test('check finds the types of what the gateway carries where the project has no such packages', async (t) => {
   const folder = await graphFolder(t, {
     'package.json': '{"type":"module"}',
