@@ -10,7 +10,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
-import type { GraphDefinition } from '../api/define-graph.ts';
+import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import type { EnumValues } from '../api/resolvers.ts';
 
 /** What is used of GraphQL Code Generator, which is a package of the graph's project and not of the gateway. */
@@ -98,11 +98,11 @@ function packagesOf(folder: string): readonly object[] {
  */
 function sourcesOf(schema: GraphQLSchema, definition: GraphDefinition): Record<string, string> {
   const sources: Record<string, string> = {};
-  for (const [name, code] of Object.entries(definition.resolvers ?? {})) {
+  for (const name of Object.keys(definition.resolvers ?? {})) {
     const type = schema.getType(name);
     if (isEnumType(type)) sources[name] = name;
     if (!isObjectType(type)) continue;
-    const resolved = Object.keys(type.getFields()).filter((field) => Object.hasOwn(code, field));
+    const resolved = Object.keys(type.getFields()).filter((field) => hasResolver(definition, name, field));
     if (resolved.length === 0) continue;
     sources[name] = `${SOURCE}<{T}, ${resolved.map((field) => `'${field}'`).join(' | ')}>`;
   }

@@ -158,6 +158,14 @@ describe('types of a graph', () => {
     await writeTypes(folder);
   });
 
+  it('are written where the code of a type is no object', async (t) => {
+    const code = `import { defineGraph } from 'sluice';\nexport default defineGraph({ resolvers: { Parcel: null } });`;
+    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': code });
+    await asProject(folder);
+    const { file } = await writeTypes(folder);
+    assert.match(await readFile(file, 'utf8'), /Parcel: Parcel;/);
+  });
+
   it('want GraphQL Code Generator in the project', async (t) => {
     const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
     await assert.rejects(writeTypes(folder), {
