@@ -26,7 +26,7 @@ export interface WrittenTypes {
  * @param file `schema.types.ts` in the folder, unless given
  * @param scalars see `resolverTypes`
  * @throws BadGraph if the schema can't be used
- * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file is there and was not written by this
+ * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file is there and was not written by this, or can't be written
  */
 export async function writeTypes(
   folder: string,
@@ -39,16 +39,23 @@ export async function writeTypes(
   await expectOwn(file);
   const code = await loadCode(path.resolve(folder), findings);
   const types = await resolverTypes(folder, publicSchema(schema), code?.definition ?? {}, scalars);
-  await writeFile(file, `${HEADER}\n${types}`);
+  await writeFile(file, `${HEADER}\n${types}`).catch(refuse(file));
   return { file, faults: findings.errors };
 }
 
 async function expectOwn(file: string): Promise<void> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return HEADER;
-    throw error;
-  });
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? HEADER : refuse(file)(error),
+  );
   if (text.startsWith(HEADER)) return;
   const message = `expected no file ${file}, or one that sluice types has written: name another one, or remove it`;
   throw new SluiceError('BAD_GRAPH', message);
+}
+
+function refuse(file: string): (cause: Error) => never {
+  return (cause) => {
+    throw new SluiceError('BAD_GRAPH', `expected a file ${file} that can be written: ${cause.message}`, {
+      cause,
+    });
+  };
 }

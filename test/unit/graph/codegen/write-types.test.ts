@@ -158,6 +158,20 @@ describe('types of a graph', () => {
     await writeTypes(folder);
   });
 
+  it('are refused, with its name, a file that can not be written', async (t) => {
+    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'types.ts/other.ts': '' });
+    await asProject(folder);
+    for (const name of ['types.ts', 'missing/types.ts']) {
+      const file = path.join(folder, name);
+      const message = `expected a file ${file} that can be written: E`;
+      await assert.rejects(writeTypes(folder, file), (error: Error & { code: string }) => {
+        assert.equal(error.code, 'BAD_GRAPH');
+        assert.equal(error.message.slice(0, message.length), message);
+        return true;
+      });
+    }
+  });
+
   it('are written where the code of a type is no object', async (t) => {
     const code = `import { defineGraph } from 'sluice';\nexport default defineGraph({ resolvers: { Parcel: null } });`;
     const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': code });
