@@ -1,9 +1,11 @@
 import {
   isEnumType,
   isObjectType,
+  isScalarType,
   Kind,
   parse,
   printSchema,
+  specifiedScalarTypes,
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
@@ -44,7 +46,7 @@ type ${SOURCE}<T, Resolved extends keyof T> = Omit<T, Resolved> & Partial<Pick<T
  *   values of its own has these in events
  * @param scalars by name of a custom scalar: the TypeScript type of its values in events
  * @returns TypeScript
- * @throws SluiceError MISSING_PACKAGE
+ * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the schema has no such scalar
  */
 export async function resolverTypes(
   folder: string,
@@ -52,6 +54,7 @@ export async function resolverTypes(
   definition: GraphDefinition,
   scalars: Readonly<Record<string, string>>,
 ): Promise<string> {
+  for (const name of Object.keys(scalars)) expectScalar(schema, name);
   const [core, typescript, resolvers] = packagesOf(folder);
   const types = await (core as CodeGenerator).codegen({
     schema: documentOf(schema),
@@ -77,6 +80,14 @@ export async function resolverTypes(
     pluginMap: { typescript: typescript ?? {}, resolvers: resolvers ?? {} },
   });
   return `${types}${types.includes(`${SOURCE}<`) ? SOURCE_TYPE : ''}`;
+}
+
+/** ID and the like are among them, even if no field has them. */
+function expectScalar(schema: GraphQLSchema, name: string): void {
+  const isScalar =
+    specifiedScalarTypes.some((type) => type.name === name) || isScalarType(schema.getType(name));
+  if (!isScalar)
+    throw new SluiceError('BAD_GRAPH', `expected the name of a scalar of the schema, got '${name}'`);
 }
 
 function packagesOf(folder: string): readonly object[] {

@@ -26,7 +26,8 @@ export interface WrittenTypes {
  * @param file `schema.types.ts` in the folder, unless given
  * @param scalars see `resolverTypes`
  * @throws BadGraph if the schema can't be used
- * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file is there and was not written by this, or can't be written
+ * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file is there and was not written by this, or can't be written, or
+ *   if the schema has no such scalar
  */
 export async function writeTypes(
   folder: string,

@@ -133,6 +133,13 @@ describe('types of a graph', () => {
     };
     assert.equal(await scalar(), 'input: unknown; output: unknown');
     assert.equal(await scalar({ Time: 'number' }), 'input: number; output: number');
+    await scalar({ Float: 'string' });
+    for (const name of ['Tiem', 'Size']) {
+      await assert.rejects(scalar({ [name]: 'number' }), {
+        code: 'BAD_GRAPH',
+        message: `expected the name of a scalar of the schema, got '${name}'`,
+      });
+    }
   });
 
   it('follow from the schema alone where the code can not be loaded, and say why', async (t) => {
