@@ -26,6 +26,10 @@ const MESSAGES = {
 
 export type BackendErrorCode = keyof typeof MESSAGES;
 
+export function isBackendErrorCode(code: unknown): code is BackendErrorCode {
+  return typeof code === 'string' && Object.hasOwn(MESSAGES, code);
+}
+
 interface Details {
   /** HTTP status, if there was a response. */
   readonly status?: number;

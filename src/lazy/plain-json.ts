@@ -37,7 +37,8 @@ function copyOf(value: unknown, place: string, depth: number): Json {
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  // The Object.prototype of any context of node:vm: it is the one that has no prototype.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function describe(value: unknown): string {

@@ -1,7 +1,10 @@
+import { isNativeError } from 'node:util/types';
+import { BackendError, isBackendErrorCode } from '../backends/error.ts';
 import { responseKeys } from '../backends/response-keys.ts';
 import type { JsonValue } from '../events/event.ts';
 import type { BackendDefinition } from '../graph/api/backend-definition.ts';
 import type { Backend, RequestOptions } from '../graph/api/backend.ts';
+import type { JsonParse } from './json-parse.ts';
 
 /** One call of a back end, as a resolver makes it. */
 export interface FakeCall {
@@ -11,17 +14,22 @@ export interface FakeCall {
   readonly options: RequestOptions;
 }
 
-/** Answers a call in place of a back end: the response's JSON, or a promise of it. What it throws, the resolver gets. */
+/**
+ * Answers a call in place of a back end: the response's JSON, or a promise of it. What it throws, the resolver gets; an
+ * error whose `code` is one of BackendError's becomes a BackendError, with its `status`.
+ */
 export type FakeBackend = (call: FakeCall) => unknown;
 
 /**
  * `ctx.backends` of a test: the names that the graph defines, and the keys in responses as its definitions say.
  *
+ * @param parse makes what the fakes get
  * @throws Error for a fake of a back end that the graph does not define
  */
 export function fakeBackends(
   definitions: Readonly<Record<string, BackendDefinition>>,
   fakes: Readonly<Record<string, FakeBackend>>,
+  parse: JsonParse,
 ): Readonly<Record<string, Backend>> {
   const unknown = Object.keys(fakes).filter((name) => !Object.hasOwn(definitions, name));
   if (unknown.length > 0) {
@@ -33,7 +41,14 @@ export function fakeBackends(
   const transforms = responseKeys();
   const backends = Object.entries(definitions).map(([name, { keys = 'SNAKE' }]) => {
     const fake = fakes[name] ?? missing(name);
-    return [name, Object.freeze(backendOf(fake, transforms[keys]))] as const;
+    const answers: FakeBackend = async (call) => {
+      try {
+        return await fake(asGiven(call, parse));
+      } catch (thrown) {
+        throw failureOf(thrown, name);
+      }
+    };
+    return [name, Object.freeze(backendOf(answers, transforms[keys]))] as const;
   });
   // Without Object's prototype, as the gateway's own.
   return Object.freeze(Object.assign(Object.create(null) as object, Object.fromEntries(backends)));
@@ -62,6 +77,28 @@ function backendOf(fake: FakeBackend, transform: (response: JsonValue) => JsonVa
     put: call('PUT'),
     patch: call('PATCH'),
   };
+}
+
+/** The call as the fake gets it: what would be sent, as the test's own JSON. */
+function asGiven({ method, path, body, options }: FakeCall, parse: JsonParse): FakeCall {
+  const copy = (value: unknown): unknown => (value === undefined ? undefined : parse(JSON.stringify(value)));
+  const call = { method, path, body: copy(body), options: copy(options) as RequestOptions };
+  return Object.assign(parse('{}') as object, call);
+}
+
+/**
+ * What the resolver gets. An error with a code of BackendError becomes one, as the test may have another `sluice` than the
+ * graph, or none; one of another context, which graphql-js would take for no error, becomes one of this.
+ */
+function failureOf(thrown: unknown, backend: string): unknown {
+  if (!isNativeError(thrown) || thrown instanceof BackendError) return thrown;
+  const { code, status } = thrown as { readonly code?: unknown; readonly status?: number };
+  if (isBackendErrorCode(code)) {
+    return new BackendError(code, backend, { cause: thrown, ...(status === undefined ? {} : { status }) });
+  }
+  if (thrown instanceof Error) return thrown;
+  const { name, message, stack } = thrown as Error;
+  return Object.assign(new Error(message, { cause: thrown }), { ...(thrown as Error), name, stack });
 }
 
 /** A copy that has come as JSON: a resolver may not see the test's own objects. Undefined is null, as an empty response is. */

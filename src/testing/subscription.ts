@@ -2,20 +2,28 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { SerializedResult } from '../hub/result.ts';
 import type { Subscriber } from '../hub/subscriber.ts';
 import type { Json } from '../lazy/reads.ts';
+import type { JsonParse } from './json-parse.ts';
 
 /** A subscription of a test. It iterates over its results, each once, and ends with them when it is left. */
 export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionResult<Data>> {
   /** All that it has got, in order. */
-  readonly results: ExecutionResult<Data>[] = [];
+  readonly results: ExecutionResult<Data>[];
   /** Those that have been iterated over. */
   #taken = 0;
   #isOver = false;
   /** Calls of `next` that wait, oldest first. */
   #waiting: ((result: IteratorResult<ExecutionResult<Data>, undefined>) => void)[] = [];
+  readonly #parse: JsonParse;
   readonly #leave: () => void;
 
-  /** @param begin joins the hub as this subscriber. @returns what leaves it */
-  constructor(viewer: Json, begin: (subscriber: Subscriber) => () => void) {
+  /**
+   * @param parse makes the results
+   * @param begin joins the hub as this subscriber. @returns what leaves it
+   */
+  constructor(viewer: Json, parse: JsonParse, begin: (subscriber: Subscriber) => () => void) {
+    this.#parse = parse;
+    // An array of the context that the results are of.
+    this.results = parse('[]') as ExecutionResult<Data>[];
     this.#leave = begin({
       viewer,
       owner: this,
@@ -51,13 +59,14 @@ export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionRe
   }
 
   #add({ json }: SerializedResult): void {
-    this.results.push(JSON.parse(json.toString()) as ExecutionResult<Data>);
+    this.results.push(this.#parse(json.toString()) as ExecutionResult<Data>);
     this.#hand();
   }
 
   /** The gateway ends it: what a client gets as `error` comes as a last result. */
   #end(errors: readonly GraphQLError[]): void {
-    if (errors.length > 0) this.results.push({ errors });
+    if (errors.length > 0)
+      this.results.push(this.#parse(JSON.stringify({ errors })) as ExecutionResult<Data>);
     this.#hand();
     this.#finish();
   }

@@ -1,74 +1,18 @@
-/** `sluice/testing`: a graph's own tests, in the process of the test. */
-import type { ExecutionResult, GraphQLError } from 'graphql';
-import { historiesOf } from '../gateway/create-bus.ts';
-import { GraphMaker } from '../gateway/running-graph.ts';
-import { loadConfig } from '../config/config.ts';
-import { MemoryBus } from '../bus/memory-bus.ts';
-import { Contexts } from '../context/event-scope.ts';
-import { Queries } from '../context/queries.ts';
-import { PendingQuery } from '../context/pending-query.ts';
-import type { Operation } from '../executor/operation.ts';
-import type { OperationAdmission } from '../executor/operation-admission.ts';
-import { loadGraph } from '../graph/loader/load-graph.ts';
-import { Hub } from '../hub/hub.ts';
-import { LocalSource } from '../ingest/local-source.ts';
-import { frozenJson } from '../lazy/plain-json.ts';
-import type { Json } from '../lazy/reads.ts';
-import { createLog } from '../log.ts';
-import { Metrics } from '../metrics.ts';
-import { PressureLevel } from '../pressure/pressure-level.ts';
-import { BoundedLabels } from '../support/bounded-labels.ts';
-import { Flusher } from '../transports/websocket/flusher.ts';
-import { fakeBackends, type FakeBackend } from './fake-backends.ts';
-import { TestSubscription } from './subscription.ts';
+/**
+ * `sluice/testing`: a graph's own tests, in the process of the test. Here are its types; in the package `testing.cjs` is
+ * loaded, which is for runners that give each test file a context of its own, too.
+ */
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts';
 
 export type { FakeBackend, FakeCall } from './fake-backends.ts';
 export type { TestSubscription } from './subscription.ts';
-
-export interface TestGatewayOptions {
-  /**
-   * Who subscribes and queries, unless it is said there: what `authenticate` would return, which is not called.
-   *
-   * @default {}
-   */
-  readonly viewer?: object;
-  /** By name of a back end of the graph: what answers its calls. */
-  readonly backends?: Readonly<Record<string, FakeBackend>>;
-  /** Settings, by name and as text: `{ MAX_DEPTH: '5' }`. Those of ports, Kafka and Redis have no effect. */
-  readonly settings?: Readonly<Record<string, string>>;
-  /** The time of events and of `ctx`, in ms. */
-  readonly now?: () => number;
-}
-
-/** Of one subscription or query. */
-export interface AskOptions {
-  /** @default that of the gateway */
-  readonly viewer?: object;
-}
-
-export interface PublishOptions {
-  /** The Kafka key. */
-  readonly key?: string;
-}
-
-type Variables = Readonly<Record<string, unknown>>;
-
-/** The test's own timers may be fake. */
-const nextTurn = (
-  (schedule) => () =>
-    new Promise<void>((resolve) => void schedule(resolve))
-)(setImmediate);
-
-/** A subscription or a query is refused; the message has those of all errors. */
-export class OperationRefused extends Error {
-  override readonly name = 'OperationRefused';
-  readonly errors: readonly GraphQLError[];
-
-  constructor(errors: readonly GraphQLError[]) {
-    super(errors.map(({ message }) => message).join('\n'));
-    this.errors = errors;
-  }
-}
+export type {
+  AskOptions,
+  OperationRefused,
+  PublishOptions,
+  TestGateway,
+  TestGatewayOptions,
+} from './test-gateway.ts';
 
 /**
  * A gateway with the graph in a folder, without Kafka, Redis and ports: events that are published go the way of Kafka's
@@ -76,155 +20,6 @@ export class OperationRefused extends Error {
  *
  * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
  */
-export async function testGateway(folder: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const graph = await loadGraph(folder);
-  const config = loadConfig({ MASK_ERRORS: 'false', ...options.settings });
-  const [metrics, log] = [new Metrics(), createLog('silent')];
-  const { now = Date.now, viewer = {} } = options;
-  const maker = new GraphMaker({ config, processes: 1, pressure: new PressureLevel(), metrics, log });
-  const { definition } = graph;
-  // Its own back ends would have connections.
-  const { executor, admission } = maker.make({ ...graph, definition: { ...definition, backends: {} } });
-  const backends = fakeBackends(definition.backends ?? {}, options.backends ?? {});
-  const contexts = new Contexts(definition, { bind: () => backends }, now, graph.hasAuth);
-  const prefix = '';
-  const bus = new MemoryBus({ lingerMs: 0, histories: historiesOf(graph), metrics, log });
-  const hub = new Hub({
-    ...maker.bounds,
-    graph,
-    executor,
-    contexts,
-    bus,
-    budget: new Flusher(now, () => undefined),
-    paths: new BoundedLabels(),
-    log,
-    channelPrefix: prefix,
-    maxChannels: config.MAX_CHANNELS,
-    maxWaiting: config.MAX_WAITING_EVENTS,
-    gapPolicy: config.ON_GAP,
-  });
-  const source = new LocalSource({ topics: graph.topics, prefix, publisher: bus, metrics, log, now });
-  const queries = new Queries({ ...maker.bounds, executor, contexts });
-  return new TestGateway({
-    viewer: frozen(viewer),
-    topics: graph.topics,
-    admission,
-    hub,
-    source,
-    queries,
-    bus,
-    metrics,
-  });
-}
-
-interface Parts {
-  readonly viewer: Json;
-  readonly topics: ReadonlyMap<string, unknown>;
-  readonly admission: OperationAdmission;
-  readonly hub: Hub;
-  readonly source: LocalSource;
-  readonly queries: Queries;
-  readonly bus: MemoryBus;
-  readonly metrics: Metrics;
-}
-
-export class TestGateway {
-  readonly #parts: Parts;
-  readonly #open = new Set<{ return(): Promise<unknown> }>();
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
-
-  /**
-   * Subscribes: what is published from now on comes.
-   *
-   * @throws OperationRefused
-   */
-  subscribe<Data = Record<string, unknown>>(
-    query: string,
-    variables: Variables = {},
-    { viewer }: AskOptions = {},
-  ): TestSubscription<Data> {
-    const { hub } = this.#parts;
-    const asking = viewer === undefined ? this.#parts.viewer : frozen(viewer);
-    const operation = this.#prepared(query, variables, asking);
-    if (operation.kind !== 'subscription')
-      throw new TypeError(`expected a subscription, got a ${operation.kind}`);
-    const subscription = new TestSubscription<Data>(asking, (subscriber) => {
-      const group = hub.join(operation, variables, subscriber);
-      if (Array.isArray(group)) throw new OperationRefused(group as GraphQLError[]);
-      return () => hub.leave(group as Exclude<typeof group, readonly unknown[]>, subscriber);
-    });
-    this.#open.add(subscription);
-    return subscription;
-  }
-
-  /**
-   * Executes a query or a mutation.
-   *
-   * @throws OperationRefused
-   */
-  async query<Data = Record<string, unknown>>(
-    query: string,
-    variables: Variables = {},
-    { viewer }: AskOptions = {},
-  ): Promise<ExecutionResult<Data>> {
-    const asking = viewer === undefined ? this.#parts.viewer : frozen(viewer);
-    const operation = this.#prepared(query, variables, asking);
-    if (operation.kind === 'subscription')
-      throw new TypeError('expected a query or a mutation, got a subscription');
-    const outcome = this.#parts.queries.execute({ operation, variables, viewer: asking, owner: this });
-    const result = outcome instanceof PendingQuery ? await outcome.result() : outcome;
-    return JSON.parse(JSON.stringify(result)) as ExecutionResult<Data>;
-  }
-
-  /**
-   * Publishes an event. Resolves when all subscriptions have got their results.
-   *
-   * @param topic one that a field of the graph shows
-   * @param event the message's value: bytes as they are, all else as JSON
-   * @throws DecodeError
-   */
-  async publish(topic: string, event: unknown, { key }: PublishOptions = {}): Promise<void> {
-    const { topics, source } = this.#parts;
-    if (!topics.has(topic)) {
-      throw new TypeError(`expected one of the topics ${[...topics.keys()].join(', ')}, got ${topic}`);
-    }
-    await this.#untilIdle();
-    const value = event instanceof Uint8Array ? Buffer.from(event) : Buffer.from(JSON.stringify(event));
-    await source.accept(topic, value, key);
-    await this.#untilIdle();
-  }
-
-  /** Ends all subscriptions. */
-  async close(): Promise<void> {
-    for (const subscription of this.#open) await subscription.return();
-    await this.#parts.bus.stop();
-  }
-
-  #prepared(query: string, variables: Variables, viewer: Json): Operation {
-    const operation = this.#parts.admission.prepare({ query, variables }, viewer);
-    if ('document' in operation) return operation;
-    throw new OperationRefused(operation);
-  }
-
-  /** Channels are joined, messages taken and events executed. */
-  async #untilIdle(): Promise<void> {
-    do await nextTurn();
-    while (!(await this.#isIdle()));
-  }
-
-  async #isIdle(): Promise<boolean> {
-    const { hub, metrics } = this.#parts;
-    const { groups, executions } = hub.inspect(Infinity);
-    const { running, waiting, late } = executions;
-    const backlog = (await metrics.backlog.get()).values.reduce((sum, { value }) => sum + value, 0);
-    const isJoined = groups.largest.every(({ live }) => live);
-    return isJoined && groups.waiting + running + waiting + late + backlog === 0;
-  }
-}
-
-function frozen(viewer: object): Json {
-  return frozenJson(viewer, 'viewer');
+export function testGateway(folder: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
+  return startTestGateway(folder, options);
 }

@@ -167,28 +167,6 @@ describe('the package', needs('image-node', 'node-22'), () => {
     }
   });
 
-  it('tests a graph in the process of the test', async (t) => {
-    const installed = await install(t);
-    await installed.write({
-      'graph.test.mjs': `
-        import assert from 'node:assert/strict';
-        import { test } from 'node:test';
-        import { testGateway } from 'sluice/testing';
-
-        test('an order has its tax', async (t) => {
-          const gateway = await testGateway('graph');
-          t.after(() => gateway.close());
-          const orders = gateway.subscribe('${QUERY}');
-          await gateway.publish('orders', { orderId: 7, total: 100 });
-          await gateway.publish('orders', { orderId: 8, total: 100 });
-          assert.deepEqual(orders.results, [{ data: { order_placed: { total: 100, gross: 119 } } }]);
-        });
-      `,
-    });
-    const { stdout } = await installed.exec([process.execPath, '--test', 'graph.test.mjs']);
-    assert.match(stdout, /pass 1\b/);
-  });
-
   it('checks the types of a graph, with those that it writes from the schema', async (t) => {
     const installed = await install(t);
     const generator = ['core', 'typescript', 'typescript-resolvers'].map(

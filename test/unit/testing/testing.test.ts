@@ -45,6 +45,10 @@ const FILES = {
   `,
 };
 
+const fails = (code: string) => (): never => {
+  throw Object.assign(new TypeError('thrown'), { code, status: 404 });
+};
+
 async function gatewayFor(t: TestContext, options: TestGatewayOptions = {}) {
   const gateway = await testGateway(await graphFolder(t, FILES), options);
   t.after(() => gateway.close());
@@ -133,6 +137,21 @@ describe('testGateway', () => {
     const [error] = subscription.results[0]?.errors ?? [];
     assert.match(error?.message ?? '', /expected a fake of the back end users for GET \/users\/7, got none/);
     await assert.rejects(gatewayFor(t, { backends: { user: () => null } }), /\(users, plain\), got user/);
+  });
+
+  it('fails a call as a back end does, if the fake throws an error with its code', async (t) => {
+    const gateway = await gatewayFor(t, {
+      backends: { users: fails('BACKEND_NOT_FOUND'), plain: fails('OTHER') },
+    });
+    const subscription = gateway.subscribe('subscription { bid { seller { id } } }');
+    await gateway.publish('bids', { bidderId: '7' });
+    assert.deepEqual(subscription.results[0]?.errors?.[0]?.extensions, {
+      code: 'BACKEND_NOT_FOUND',
+      backend: 'users',
+      status: 404,
+    });
+    const { errors } = await gateway.query('{ seller(id: "8") { id } }');
+    assert.equal(errors?.[0]?.message, 'thrown');
   });
 
   it('executes queries and mutations, and shows the errors of resolvers word for word', async (t) => {
