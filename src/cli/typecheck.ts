@@ -33,11 +33,10 @@ const FORCED = {
   incremental: false,
   composite: false,
   tsBuildInfoFile: null,
+  // The gateway's types are elsewhere than the project's sources.
   rootDir: null,
   allowImportingTsExtensions: true,
   skipLibCheck: true,
-  // The gateway's types are elsewhere than the project's sources.
-  rootDir: path.parse(GATEWAY).root,
 };
 
 const HINT =

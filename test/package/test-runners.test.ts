@@ -104,7 +104,7 @@ describe('sluice/testing', () => {
   let documented: Map<string, string>;
 
   before(async () => {
-    installed = await InstalledPackage.with(file, NPM, await packed());
+    installed = await InstalledPackage.with(file, NPM, await packed(file));
     await installed.exec(['npm', 'install', '--no-audit', '--no-fund', '--save-dev', 'vitest', 'jest']);
     await installed.write(GRAPH);
     const { blocks } = await Page.read('docs/guides/testing-in-process.md');
