@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -135,7 +135,7 @@ function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, read
   });
   if (existsSync(path.join(GATEWAY, 'dist/src/index.d.ts')) && hasSamePackages(graph)) return {};
   const carried = CARRIED.flatMap((name) => {
-    const folder = path.dirname(load.resolve(`${name}/package.json`));
+    const folder = folderOf(name);
     // Named as a file: TypeScript looks for none in a folder that an ES module imports.
     return [
       [name, [path.join(folder, 'index.d.ts')]] as const,
@@ -145,14 +145,21 @@ function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, read
   return { paths: Object.fromEntries([...own, ...carried]) };
 }
 
-/** Whether imports of a graph's project lead to the gateway that runs this, and to the packages that it carries. */
+/**
+ * Whether imports of a graph's project lead to the gateway that runs this, and to the packages that it carries. As TypeScript
+ * looks them up: NODE_PATH, which pnpm sets, says nothing to it.
+ */
 function hasSamePackages(graph: string): boolean {
-  const project = createRequire(graph);
-  try {
-    return ['sluice', ...CARRIED].every((name) => project.resolve(name) === load.resolve(name));
-  } catch {
-    return false;
-  }
+  const gateway = [['sluice', GATEWAY] as const, ...CARRIED.map((name) => [name, folderOf(name)] as const)];
+  return gateway.every(([name, folder]) => {
+    const found = nearest(graph, path.join('node_modules', name));
+    return found !== undefined && realpathSync(found) === realpathSync(folder);
+  });
+}
+
+/** Of a package that the gateway carries. */
+function folderOf(name: string): string {
+  return path.dirname(load.resolve(`${name}/package.json`));
 }
 
 function nearest(file: string, name: string): string | undefined {
