@@ -188,6 +188,12 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
         type Subscription { tick: Tick @event(topic: "${topic}") tock: Tick @event(topic: "${existing}") }
         type Tick { n: Int }
       `,
+      // Of a gateway, which goes on; this must end.
+      'graph.js': `
+        import { defineGraph } from 'sluice';
+        setInterval(() => {}, 1000);
+        export default defineGraph({});
+      `,
     });
     await chmod(folder, 0o755);
     const settings = { KAFKA_BROKERS: kafkaBrokers(), GRAPH: folder };
