@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { SluiceError } from '../../errors.ts';
+import { messageOf, SluiceError } from '../../errors.ts';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import type { EnumValues } from '../api/resolvers.ts';
 
@@ -98,7 +98,7 @@ function packagesOf(folder: string): readonly object[] {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
       const message = `types are written by GraphQL Code Generator: npm install --save-dev ${PACKAGES.join(' ')}`;
-      throw new SluiceError('MISSING_PACKAGE', message, { cause });
+      throw new SluiceError('MISSING_PACKAGE', `${message}\n${messageOf(cause).split('\n')[0]}`, { cause });
     }
   });
 }

@@ -194,4 +194,12 @@ describe('types of a graph', () => {
       message: /npm install --save-dev @graphql-codegen\/core @graphql-codegen\/typescript /,
     });
   });
+
+  it('say which package one of these wants in vain, as of a project of Yarn without graphql', async (t) => {
+    const folder = await graphFolder(t, {
+      'schema.graphql': SCHEMA,
+      'node_modules/@graphql-codegen/core/index.js': `require('graphql-of-the-project');`,
+    });
+    await assert.rejects(writeTypes(folder), { message: /Cannot find module 'graphql-of-the-project'/ });
+  });
 });
