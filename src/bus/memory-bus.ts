@@ -14,6 +14,8 @@ interface MemoryBusOptions {
   readonly maxChannels?: number;
   /** How much is kept, of the topics of which anything is. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
+  /** ms since 1970 */
+  readonly now?: () => number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -28,11 +30,13 @@ export class MemoryBus implements Bus {
   /** By channel, of those that have listeners. */
   readonly #topics = new Map<string, string>();
   readonly #channels: Channels;
+  readonly #now: () => number;
   readonly #metrics: Metrics;
   #hear: ((text: string) => void) | undefined;
   #pause: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor({ lingerMs, maxChannels, histories, metrics, log }: MemoryBusOptions) {
+  constructor({ lingerMs, maxChannels, histories, now = Date.now, metrics, log }: MemoryBusOptions) {
+    this.#now = now;
     this.#metrics = metrics;
     const source = {
       join: async (channel: string, listener: Listener) => {
@@ -149,7 +153,7 @@ export class MemoryBus implements Bus {
   }
 
   #begin(topic: string, settings: HistorySettings): MemoryHistory {
-    const history = new MemoryHistory(settings, Date.now);
+    const history = new MemoryHistory(settings, this.#now);
     for (const channel of this.#listeners.keys())
       if (this.#topics.get(channel) === topic) history.joined(channel);
     return history;

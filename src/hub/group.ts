@@ -45,7 +45,7 @@ export class Group {
     this.#plan = plan;
     this.#services = services;
     this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
-    const { delivery, heldBytes, dueThrottles, maxWaiting } = services;
+    const { delivery, heldBytes, dueThrottles, timers, maxWaiting } = services;
     this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, delivery);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
     if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
@@ -54,6 +54,7 @@ export class Group {
       ...plan.delivery,
       heldBytes,
       dueThrottles,
+      timers,
       audience: this.#audience,
       isReplay,
       maxHeld: maxWaiting,

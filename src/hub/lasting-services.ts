@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { systemTimers, type Timers } from '../support/clock.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryServices } from './delivery-order.ts';
 import { ReplayedResults } from './resume/replayed-results.ts';
@@ -16,6 +17,8 @@ export interface LastingServices {
   readonly replayed: ReplayedResults;
   readonly heldBytes: HeldBytes;
   readonly dueThrottles: DueThrottles;
+  /** Of throttles. */
+  readonly timers: Timers;
 }
 
 interface LastingOptions {
@@ -24,14 +27,22 @@ interface LastingOptions {
   readonly log: Log;
   /** ms, of a monotonic clock. */
   readonly now?: () => number;
+  readonly timers?: Timers;
 }
 
-export function lastingServices({ budget, metrics, log, now }: LastingOptions): LastingServices {
+export function lastingServices({
+  budget,
+  metrics,
+  log,
+  now,
+  timers = systemTimers,
+}: LastingOptions): LastingServices {
   return {
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
     replayed: new ReplayedResults(),
     heldBytes: new HeldBytes(),
     dueThrottles: new DueThrottles(budget, log),
+    timers,
   };
 }

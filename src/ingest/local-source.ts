@@ -23,6 +23,12 @@ export interface LocalSourceOptions {
   readonly trace?: EventTracer | undefined;
 }
 
+interface StatedInRecord {
+  readonly headers?: KafkaRecord['headers'];
+  /** ms since 1970 */
+  readonly timestamp?: number | undefined;
+}
+
 /**
  * Takes events in this process, for modes without Kafka. They go the same way as Kafka's, as if each topic had one
  * partition that begins anew with the process.
@@ -56,27 +62,33 @@ export class LocalSource {
    * @param topic one of the graph's; others are passed over
    * @param value as a Kafka record would hold it
    * @param key as a Kafka record's key
+   * @param stated the record's headers and timestamp; by default it has no headers, and the time is now
    * @throws DecodeError
    * @throws PublishError
    */
-  accept(topic: string, value: Buffer, key?: string): Promise<void> {
+  accept(topic: string, value: Buffer, key?: string, stated: StatedInRecord = {}): Promise<void> {
     // One after the other, so that offsets are published in order, though a graph's decode may take its time.
-    const accepted = this.#last.then(() => this.#accept(topic, value, key));
+    const accepted = this.#last.then(() => this.#accept(topic, value, key, stated));
     this.#last = accepted.catch(() => undefined);
     return accepted;
   }
 
-  async #accept(topic: string, value: Buffer, key: string | undefined): Promise<void> {
+  async #accept(
+    topic: string,
+    value: Buffer,
+    key: string | undefined,
+    { headers, timestamp = this.#now() }: StatedInRecord,
+  ): Promise<void> {
     const { metrics, publisher, trace } = this.#options;
     const record: KafkaRecord = {
       topic,
       topicId: this.#topicId,
       partition: 0,
       offset: this.#nextOffset(topic),
-      timestamp: this.#now(),
+      timestamp,
       key: key === undefined ? null : Buffer.from(key),
       value,
-      headers: undefined,
+      headers,
     };
     metrics.events.inc({ topic });
     // Encoded whether it has subscribers or not, so that the sender hears of any fault.

@@ -10,6 +10,19 @@ export interface Clock {
   random(): number;
 }
 
+/** Timers that do not keep the process alive, passed in so that tests can hold them. */
+export interface Timers {
+  /** Calls back once, after that many ms. @returns what prevents it */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const systemTimers: Timers = {
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
 export const systemClock: Clock = {
   now: Date.now,
   sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),

@@ -2,6 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isUint8Array } from 'node:util/types';
 import { historiesOf } from '../gateway/create-bus.ts';
 import { GraphMaker } from '../gateway/running-graph.ts';
+import type { Headers } from '../events/event.ts';
 import { loadConfig } from '../config/config.ts';
 import { MemoryBus } from '../bus/memory-bus.ts';
 import { Contexts } from '../context/event-scope.ts';
@@ -12,6 +13,7 @@ import type { OperationAdmission } from '../executor/operation-admission.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { Hub } from '../hub/hub.ts';
 import { LocalSource } from '../ingest/local-source.ts';
+import type { RawHeaders } from '../ingest/record.ts';
 import { frozenJson } from '../lazy/plain-json.ts';
 import type { Json } from '../lazy/reads.ts';
 import { createLog } from '../log.ts';
@@ -19,35 +21,11 @@ import { Metrics } from '../metrics.ts';
 import { PressureLevel } from '../pressure/pressure-level.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/websocket/flusher.ts';
-import { fakeBackends, type FakeBackend } from './fake-backends.ts';
+import { fakeBackends } from './fake-backends.ts';
 import type { JsonParse } from './json-parse.ts';
+import type { AskOptions, PublishOptions, TestGatewayOptions } from './options.ts';
+import { VirtualClock } from './virtual-clock.ts';
 import { TestSubscription } from './subscription.ts';
-
-export interface TestGatewayOptions {
-  /**
-   * Who subscribes and queries, unless it is said there: what `authenticate` would return, which is not called.
-   *
-   * @default {}
-   */
-  readonly viewer?: object;
-  /** By name of a back end of the graph: what answers its calls. */
-  readonly backends?: Readonly<Record<string, FakeBackend>>;
-  /** Settings, by name and as text: `{ MAX_DEPTH: '5' }`. Those of ports, Kafka and Redis have no effect. */
-  readonly settings?: Readonly<Record<string, string>>;
-  /** The time of events and of `ctx`, in ms. */
-  readonly now?: () => number;
-}
-
-/** Of one subscription or query. */
-export interface AskOptions {
-  /** @default that of the gateway */
-  readonly viewer?: object;
-}
-
-export interface PublishOptions {
-  /** The Kafka key. */
-  readonly key?: string;
-}
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -99,7 +77,9 @@ export async function startTestGateway(
   const parse = sandbox?.parse ?? JSON.parse;
   const config = loadConfig({ MASK_ERRORS: 'false', ...options.settings });
   const [metrics, log] = [new Metrics(), createLog('silent')];
-  const { now = Date.now, viewer = {} } = options;
+  const { viewer = {} } = options;
+  const clock = new VirtualClock(options.now ?? Date.now());
+  const { now } = clock;
   const maker = new GraphMaker({ config, processes: 1, pressure: new PressureLevel(), metrics, log });
   const { definition } = graph;
   // Its own back ends would have connections.
@@ -107,7 +87,7 @@ export async function startTestGateway(
   const backends = fakeBackends(definition.backends ?? {}, options.backends ?? {}, parse);
   const contexts = new Contexts(definition, { bind: () => backends }, now, graph.hasAuth);
   const prefix = '';
-  const bus = new MemoryBus({ lingerMs: 0, histories: historiesOf(graph), metrics, log });
+  const bus = new MemoryBus({ lingerMs: 0, histories: historiesOf(graph), now, metrics, log });
   const hub = new Hub({
     ...maker.bounds,
     graph,
@@ -115,6 +95,7 @@ export async function startTestGateway(
     contexts,
     bus,
     budget: new Flusher(now, () => undefined),
+    timers: clock,
     paths: new BoundedLabels(),
     log,
     channelPrefix: prefix,
@@ -133,6 +114,7 @@ export async function startTestGateway(
     source,
     queries,
     bus,
+    clock,
     metrics,
   });
 }
@@ -146,12 +128,14 @@ interface Parts {
   readonly source: LocalSource;
   readonly queries: Queries;
   readonly bus: MemoryBus;
+  readonly clock: VirtualClock;
   readonly metrics: Metrics;
 }
 
 export class TestGateway {
   readonly #parts: Parts;
-  readonly #open = new Set<{ return(): Promise<unknown> }>();
+  /** Whether it still waits for the events that `replay` begins with. */
+  readonly #open = new Map<{ return(): Promise<unknown> }, () => boolean>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -173,12 +157,14 @@ export class TestGateway {
     const operation = this.#prepared(query, sent, asking);
     if (operation.kind !== 'subscription')
       throw new TypeError(`expected a subscription, got a ${operation.kind}`);
+    let isBeginning: (() => boolean) | undefined;
     const subscription = new TestSubscription<Data>(asking, parse, (subscriber) => {
       const group = hub.join(operation, sent, subscriber);
-      if (Array.isArray(group)) throw new OperationRefused(group as GraphQLError[]);
-      return () => hub.leave(group as Exclude<typeof group, readonly unknown[]>, subscriber);
+      if (!('isResuming' in group)) throw new OperationRefused(group);
+      isBeginning = () => group.isResuming(subscriber);
+      return () => hub.leave(group, subscriber);
     });
-    this.#open.add(subscription);
+    this.#open.set(subscription, () => isBeginning?.() === true);
     return subscription;
   }
 
@@ -210,20 +196,33 @@ export class TestGateway {
    * @param event the message's value: bytes as they are, all else as JSON
    * @throws DecodeError
    */
-  async publish(topic: string, event: unknown, { key }: PublishOptions = {}): Promise<void> {
+  async publish(topic: string, event: unknown, options: PublishOptions = {}): Promise<void> {
     const { topics, source } = this.#parts;
     if (!topics.has(topic)) {
       throw new TypeError(`expected one of the topics ${[...topics.keys()].join(', ')}, got ${topic}`);
     }
     await this.#untilIdle();
     const value = isUint8Array(event) ? Buffer.from(event) : Buffer.from(JSON.stringify(event));
-    await source.accept(topic, value, key);
+    const { key, headers = {}, timestamp } = options;
+    await source.accept(topic, value, key, { headers: rawHeaders(headers), timestamp });
     await this.#untilIdle();
+  }
+
+  /**
+   * Lets time go on: for `ctx.now`, the times of events, intervals of `@delivery` and what `history` keeps. Resolves when
+   * all subscriptions have got the results of intervals that have ended.
+   *
+   * @param ms how long
+   */
+  async advance(ms: number): Promise<void> {
+    const settled = (): Promise<void> => this.#untilIdle();
+    await settled();
+    await this.#parts.clock.advance(ms, settled);
   }
 
   /** Ends all subscriptions. */
   async close(): Promise<void> {
-    for (const subscription of this.#open) await subscription.return();
+    for (const subscription of this.#open.keys()) await subscription.return();
     await this.#parts.bus.stop();
   }
 
@@ -233,7 +232,7 @@ export class TestGateway {
     throw new OperationRefused(operation);
   }
 
-  /** Channels are joined, messages taken and events executed. */
+  /** Channels are joined, replays have begun, messages taken and events executed. */
   async #untilIdle(): Promise<void> {
     do await nextTurn();
     while (!(await this.#isIdle()));
@@ -245,6 +244,7 @@ export class TestGateway {
     const { running, waiting, late } = executions;
     const backlog = (await metrics.backlog.get()).values.reduce((sum, { value }) => sum + value, 0);
     const isJoined = groups.largest.every(({ live }) => live);
+    if ([...this.#open.values()].some((isBeginning) => isBeginning())) return false;
     return isJoined && groups.waiting + running + waiting + late + backlog === 0;
   }
 }
@@ -256,4 +256,11 @@ function frozen(viewer: object): Json {
 /** The variables as a client sends them. */
 function asSent(variables: Variables): Variables {
   return JSON.parse(JSON.stringify(variables)) as Variables;
+}
+
+function rawHeaders(headers: Headers): RawHeaders {
+  const entries = Object.entries(headers);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  );
 }

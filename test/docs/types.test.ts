@@ -7,9 +7,14 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { asProject, typecheck } from '../helpers/typecheck.ts';
 import { manual, type Page } from './markdown.ts';
 
+/** A package that test/package installs, and this project does not. */
+const ELSEWHERE = /from 'vitest'/;
+
 /** What a reader puts into a project that checks types: each graph in a folder of its own, with the page's other files. */
 async function writeCode(page: Page, root: string): Promise<number> {
-  const code = page.blocks.filter(({ language, text }) => language === 'ts' && /^(im|ex)port /m.test(text));
+  const code = page.blocks.filter(
+    ({ language, text }) => language === 'ts' && /^(im|ex)port /m.test(text) && !ELSEWHERE.test(text),
+  );
   const graphs = code.filter(({ file }) => file === undefined);
   for (const { line, text } of graphs) {
     const folder = path.join(root, `${page.name.replaceAll('/', '-')}-${line}`);

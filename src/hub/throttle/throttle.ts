@@ -1,6 +1,7 @@
 import type { Delivery } from '../../graph/graph.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { Timers } from '../../support/clock.ts';
 import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
@@ -21,6 +22,7 @@ interface ThrottleOptions extends Delivery {
   /** Bounds what all throttles hold. */
   readonly heldBytes: HeldBytes;
   readonly dueThrottles: DueThrottles;
+  readonly timers: Timers;
   readonly budget: WorkBudget;
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
@@ -42,8 +44,8 @@ export class Throttle {
   #held: HeldEvents | undefined;
   /** Of an interval that is over, as far as they have not begun. */
   #due: HeldEvents | undefined;
-  /** Runs in the course of an interval. */
-  #timer: NodeJS.Timeout | undefined;
+  /** Cancels the timer of the interval that runs. */
+  #cancelTimer: (() => void) | undefined;
 
   constructor(options: ThrottleOptions) {
     this.#options = options;
@@ -62,7 +64,7 @@ export class Throttle {
       if (audience.subscribers.size > 0) metrics.filtered.inc();
       return 'filtered';
     }
-    if (this.#timer === undefined && !isReplay) {
+    if (this.#cancelTimer === undefined && !isReplay) {
       this.#startInterval();
       // What is still due comes first.
       if (this.#due === undefined) return 'begins';
@@ -153,17 +155,18 @@ export class Throttle {
   }
 
   #restartInterval(): void {
-    if (this.#timer === undefined) return;
-    clearTimeout(this.#timer);
+    if (this.#cancelTimer === undefined) return;
+    this.#cancelTimer();
     this.#startInterval();
   }
 
   #startInterval(): void {
-    this.#timer = setTimeout(() => this.#tick(), this.#options.throttleMs).unref();
+    const { timers, throttleMs } = this.#options;
+    this.#cancelTimer = timers.after(throttleMs, () => this.#tick());
   }
 
   #tick(): void {
-    this.#timer = undefined;
+    this.#cancelTimer = undefined;
     if (this.#held === undefined) return;
     this.#startInterval();
     // What is still due takes the turns that it needs, and comes first.
@@ -189,8 +192,8 @@ export class Throttle {
   }
 
   #stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#drop();
   }
 

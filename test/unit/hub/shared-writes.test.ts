@@ -17,6 +17,7 @@ import { DueThrottles } from '../../../src/hub/throttle/due-throttles.ts';
 import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { systemTimers } from '../../../src/support/clock.ts';
 import { deepFreeze } from '../../../src/support/deep-freeze.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
@@ -92,6 +93,7 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
     maxWaiting: 1_000,
     heldBytes: new HeldBytes(),
     dueThrottles: new DueThrottles(budget, log),
+    timers: systemTimers,
     timeoutMs: 60_000,
   });
   const subscribers = viewers.map((id) => new FakeSubscriber({ id, role: id === 'ann' ? 'admin' : 'guest' }));

@@ -8,6 +8,7 @@ import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { EventFilter } from '../../../src/graph/graph.ts';
 import type { Event } from '../../../src/events/event.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { systemTimers } from '../../../src/support/clock.ts';
 import { Flusher } from '../../../src/transports/websocket/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
@@ -104,6 +105,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       maxWaiting: 100,
       heldBytes: new HeldBytes(),
       dueThrottles: new DueThrottles(budget, log),
+      timers: systemTimers,
       timeoutMs: options.timeoutMs ?? 60_000,
     },
   );

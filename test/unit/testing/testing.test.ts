@@ -13,10 +13,12 @@ const FILES = {
       own: Bid @event(topic: "bids") @filter(where: { bidder_id: { eq: "$viewer.id" } })
       secret: Bid @event(topic: "bids") @auth(requires: ["ADMIN"])
       raw: Raw @event(topic: "raw")
+      latest: Bid @event(topic: "bids") @delivery(conflateBy: "auction_id", throttleMs: 250)
+      status(auction_id: ID!): Bid @event(topic: "statuses", key: "auction_id", history: { ttl_seconds: 60 }, replay: 1)
     }
-    type Bid { auction_id: ID, amount: Int, bidder_id: ID, seller: Seller, viewer: String, fails: Int }
+    type Bid { auction_id: ID, amount: Int, bidder_id: ID, seller: Seller, viewer: String, fails: Int, now: Float }
     type Seller { id: ID, full_name: String }
-    type Raw { text: String, key: String }
+    type Raw { text: String, key: String, timestamp: Float, headers: String }
   `,
   'graph.ts': `
     import { defineGraph, urlPath } from 'sluice';
@@ -28,7 +30,10 @@ const FILES = {
         sellers: new DataLoader<string, unknown>(async (ids) =>
           Promise.all(ids.map((id) => ctx.backends.users.get(urlPath\`/users/\${id}\`)))),
       }),
-      decode: { raw: ({ value, key }) => ({ text: value.toString(), key: key?.toString() ?? null }) },
+      decode: {
+        raw: ({ value, key, timestamp, headers }) =>
+          ({ text: value.toString(), key: key?.toString() ?? null, timestamp, headers: JSON.stringify(headers) }),
+      },
       resolvers: {
         Query: {
           now: (_, args, ctx) => new Date(0).toISOString(),
@@ -38,6 +43,7 @@ const FILES = {
         Bid: {
           seller: (bid: Record<string, unknown>, _, ctx) => ctx.loaders.sellers.load(String(bid.bidder_id)),
           viewer: (_, args, ctx) => ctx.viewer.id,
+          now: (_, args, ctx) => ctx.now,
           fails: () => { throw new Error('word for word'); },
         },
       },
@@ -171,7 +177,67 @@ describe('testGateway', () => {
     await gateway.publish('raw', Buffer.from('a;b'), { key: 'k' });
     assert.deepEqual(subscription.results, [{ data: { raw: { text: 'a;b', key: 'k' } } }]);
     await assert.rejects(gateway.publish('bids', Buffer.from('no json')), /expected JSON/);
-    await assert.rejects(gateway.publish('bidz', {}), /expected one of the topics bids, raw, got bidz/);
+    await assert.rejects(
+      gateway.publish('bidz', {}),
+      /expected one of the topics bids, raw, statuses, got bidz/,
+    );
+  });
+
+  it('gives a message headers and a timestamp, for decode', async (t) => {
+    const gateway = await gatewayFor(t, { now: 1_000 });
+    const subscription = gateway.subscribe('subscription { raw { timestamp headers } }');
+    await gateway.publish('raw', Buffer.from(''));
+    await gateway.publish('raw', Buffer.from(''), {
+      headers: { type: 'bid', via: ['a', 'b'] },
+      timestamp: 7,
+    });
+    assert.deepEqual(subscription.results, [
+      { data: { raw: { timestamp: 1_000, headers: '{}' } } },
+      { data: { raw: { timestamp: 7, headers: '{"type":"bid","via":["a","b"]}' } } },
+    ]);
+  });
+
+  it('has a time that goes on as it is told', async (t) => {
+    const gateway = await gatewayFor(t, { now: 1_000 });
+    const subscription = gateway.subscribe<{ bid: { now: number } }>('subscription { bid { now } }');
+    await gateway.publish('bids', {});
+    await gateway.advance(500);
+    await gateway.publish('bids', {});
+    assert.deepEqual(
+      subscription.results.map(({ data }) => data?.bid.now),
+      [1_000, 1_500],
+    );
+    await assert.rejects(gateway.advance(-1), /expected a time of 0 ms or more, got -1/);
+  });
+
+  it('ends intervals of @delivery, one after the other, as time goes on', async (t) => {
+    const gateway = await gatewayFor(t, { now: 0 });
+    const subscription = gateway.subscribe<{ latest: object }>('subscription { latest { amount now } }');
+    const amounts = (): unknown => subscription.results.map(({ data }) => data?.latest);
+    for (const amount of [1, 2, 3]) await gateway.publish('bids', { auctionId: 7, amount });
+    await gateway.advance(249);
+    assert.deepEqual(amounts(), [{ amount: 1, now: 0 }]);
+    await gateway.advance(1);
+    assert.deepEqual(amounts(), [
+      { amount: 1, now: 0 },
+      { amount: 3, now: 0 },
+    ]);
+    await gateway.advance(1_000);
+    await gateway.publish('bids', { auctionId: 7, amount: 4 });
+    assert.equal(subscription.results.length, 3);
+  });
+
+  it('keeps history for as long as its time says', async (t) => {
+    const gateway = await gatewayFor(t);
+    const query = 'subscription ($id: ID!) { status(auction_id: $id) { amount } }';
+    for (const id of [7, 8]) await gateway.publish('statuses', { auctionId: id, amount: id });
+    await gateway.advance(59_999);
+    const early = gateway.subscribe(query, { id: '7' });
+    await gateway.advance(1);
+    assert.deepEqual(early.results, [{ data: { status: { amount: 7 } } }]);
+    const late = gateway.subscribe(query, { id: '8' });
+    await gateway.advance(0);
+    assert.deepEqual(late.results, []);
   });
 
   it('ends its subscriptions when it is closed', async (t) => {
