@@ -20,7 +20,7 @@ import { Router } from '../server/router.ts';
 import { Upgrade } from '../server/upgrade.ts';
 import { ConnectionMaxAge } from '../transports/websocket/max-age.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
-import { PostTransport } from '../transports/http/post.ts';
+import { HttpTransport } from '../transports/http/transport.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 import { clientLimits } from './client-limits.ts';
@@ -106,7 +106,7 @@ export async function createPublicSide(
   const shown = ({ schema }: Pick<LoadedGraph, 'schema'>) => (isOpen ? schema : undefined);
   const graphiql = config.GRAPHIQL ? await Graphiql.load(shown(inForce.current.graph)) : undefined;
   const routes = publicRoutes({
-    post: new PostTransport({
+    transport: new HttpTransport({
       get admission() {
         return inForce.current.admission;
       },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { headOf } from '../context/authenticator.ts';
-import type { PostTransport } from '../transports/http/post.ts';
+import type { HttpTransport } from '../transports/http/transport.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
@@ -20,13 +20,13 @@ const READABLE_BY_ALL = { 'access-control-allow-origin': '*' };
 const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 
 export interface GraphqlOptions {
-  readonly post: Pick<PostTransport, 'respond'>;
+  readonly transport: Pick<HttpTransport, 'respond'>;
   readonly originCheck: OriginCheck;
   readonly maxPayloadBytes: number;
 }
 
 /** `/graphql` over plain HTTP: queries by POST and GET, and browsers' preflight requests for them. */
-export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOptions): Route {
+export function graphqlRoute({ transport, originCheck, maxPayloadBytes }: GraphqlOptions): Route {
   const guarded =
     (handle: Handle): Handle =>
     (request, response, rest) => {
@@ -46,7 +46,7 @@ export function graphqlRoute({ post, originCheck, maxPayloadBytes }: GraphqlOpti
     const left = new AbortController();
     response.once('close', () => left.abort());
     const client = { owner: request.socket, signal: left.signal };
-    const result = await post.respond(headOf(request), body, client);
+    const result = await transport.respond(headOf(request), body, client);
     response.writeHead(result.status, result.headers);
     response.end(result.body);
   };

@@ -10,14 +10,14 @@ import { ask, errorOf, serve } from './serve.ts';
 const MAX = 1_000;
 
 function serveGraphql(t: TestContext, origins: string[] = []): Promise<number> {
-  const post = {
+  const transport = {
     respond: async ({ url }: { readonly url: string }, body: string | undefined) => ({
       status: 200,
       headers: { 'content-type': 'application/json' },
       body: body ?? url,
     }),
   };
-  return serve(t, [graphqlRoute({ post, originCheck: new OriginCheck(origins), maxPayloadBytes: MAX })]);
+  return serve(t, [graphqlRoute({ transport, originCheck: new OriginCheck(origins), maxPayloadBytes: MAX })]);
 }
 
 describe('/graphql', () => {

@@ -7,7 +7,7 @@ import { publicRoutes, type PublicOptions } from '../../../src/server/public-rou
 import { ask, errorOf, serve } from './serve.ts';
 
 const options: PublicOptions = {
-  post: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
+  transport: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
   originCheck: new OriginCheck([]),
   maxPayloadBytes: 1_000,
   graphiql: undefined,

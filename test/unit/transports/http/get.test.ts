@@ -11,7 +11,11 @@ import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import { PostTransport, type PostOptions, type PostResponse } from '../../../../src/transports/http/post.ts';
+import {
+  HttpTransport,
+  type HttpTransportOptions,
+  type HttpResponse,
+} from '../../../../src/transports/http/transport.ts';
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
@@ -40,9 +44,9 @@ const executor = new Executor({
   log: createLog('silent'),
 });
 
-function transportWith(options: Partial<PostOptions> = {}): PostTransport {
+function transportWith(options: Partial<HttpTransportOptions> = {}): HttpTransport {
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  return new PostTransport({
+  return new HttpTransport({
     admission: new OperationAdmission({ executor, persisted }),
     authenticator: { viewerOf: () => ({}) },
     queries: new Queries({
@@ -70,10 +74,10 @@ function urlOf(params: Params): string {
 
 function ask(
   url: string | Params,
-  options: Partial<PostOptions> = {},
+  options: Partial<HttpTransportOptions> = {},
   signal = new AbortController().signal,
   accept = GRAPHQL_RESPONSE,
-): Promise<PostResponse> {
+): Promise<HttpResponse> {
   const request = {
     headers: { accept },
     url: typeof url === 'string' ? url : urlOf(url),
@@ -87,10 +91,10 @@ interface Result {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
-const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
+const resultOf = ({ body }: HttpResponse): Result => JSON.parse(body ?? 'null') as Result;
 
 /** A GET and a POST of the same parameters. */
-async function both(params: Params, options: Partial<PostOptions> = {}): Promise<PostResponse[]> {
+async function both(params: Params, options: Partial<HttpTransportOptions> = {}): Promise<HttpResponse[]> {
   const headers = { accept: GRAPHQL_RESPONSE, 'content-type': 'application/json' };
   const client = { owner: {}, signal: new AbortController().signal };
   const post = await transportWith(options).respond(
@@ -101,7 +105,7 @@ async function both(params: Params, options: Partial<PostOptions> = {}): Promise
   return [await ask(params, options), post];
 }
 
-describe('PostTransport, by GET', () => {
+describe('HttpTransport, by GET', () => {
   it('answers a query with variables, of the operation that is named', async () => {
     const query = 'query A($name: String) { hello(name: $name) } query B { __typename }';
     const response = await ask({
@@ -178,7 +182,7 @@ describe('what a POST is refused for', () => {
     what: string,
     params: Params,
     code: string | RegExp,
-    options?: Partial<PostOptions>,
+    options?: Partial<HttpTransportOptions>,
   ][] = [
     ['depth', { query: deep }, 'TOO_DEEP'],
     ['tokens', { query: `{ ${'hello '.repeat(300)} }` }, /^TOO_/],

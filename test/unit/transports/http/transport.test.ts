@@ -13,7 +13,11 @@ import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import { PostTransport, type PostOptions, type PostResponse } from '../../../../src/transports/http/post.ts';
+import {
+  HttpTransport,
+  type HttpTransportOptions,
+  type HttpResponse,
+} from '../../../../src/transports/http/transport.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String!): String fails: String secret: String }
@@ -57,8 +61,8 @@ const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
 const limiter = new FairLimiter(100);
 const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });
 
-function transportWith(options: Partial<PostOptions>): PostTransport {
-  return new PostTransport({
+function transportWith(options: Partial<HttpTransportOptions>): HttpTransport {
+  return new HttpTransport({
     admission: new OperationAdmission({ executor, persisted }),
     authenticator: { viewerOf: () => ({}) },
     queries,
@@ -68,7 +72,7 @@ function transportWith(options: Partial<PostOptions>): PostTransport {
   });
 }
 
-function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<PostResponse> {
+function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<HttpResponse> {
   return transportWith({ authenticator: { viewerOf: () => viewer } }).respond(
     {
       headers: { 'content-type': 'application/json', ...headers },
@@ -85,13 +89,13 @@ interface Result {
   errors?: { message: string; path?: unknown; locations?: unknown; extensions?: { code: string } }[];
 }
 
-const resultOf = ({ body }: PostResponse): Result => JSON.parse(body ?? 'null') as Result;
+const resultOf = ({ body }: HttpResponse): Result => JSON.parse(body ?? 'null') as Result;
 
-describe('PostTransport', () => {
+describe('HttpTransport', () => {
   it('refuses requests while too many others wait for their turn', async () => {
     const jobs: Job[] = [];
     const transport = transportWith({ turns: { run: (_owner, job) => void jobs.push(job) } });
-    const ask = (): Promise<PostResponse> =>
+    const ask = (): Promise<HttpResponse> =>
       transport.respond(HEAD, '{"query":"{ hello(name: \\"a\\") }"}', CLIENT);
     const first = Array.from({ length: 1_000 }, ask);
     const refused = await ask();

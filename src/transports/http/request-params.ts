@@ -2,7 +2,7 @@ import { parseRequestParams, type Request, type RequestParams, type Response } f
 import { namesDocument } from '../../executor/document-id.ts';
 
 /** The parameters of a request, `documentId` of GraphQL over HTTP among them. */
-export interface PostParams extends RequestParams {
+export interface HttpParams extends RequestParams {
   readonly documentId?: unknown;
 }
 
@@ -12,9 +12,9 @@ export interface PostParams extends RequestParams {
  *
  * @throws Error if it is no request
  */
-export async function parsePostParams<Raw, Context>(
+export async function parseHttpParams<Raw, Context>(
   request: Request<Raw, Context>,
-): Promise<PostParams | Response> {
+): Promise<HttpParams | Response> {
   if (request.method === 'GET') return parseUrl(request);
   const text = request.body;
   if (typeof text !== 'string' || text === '') return parseRequestParams(request);
@@ -32,7 +32,7 @@ export async function parsePostParams<Raw, Context>(
   return 'query' in params ? { ...params, documentId } : params;
 }
 
-async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<PostParams | Response> {
+async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<HttpParams | Response> {
   const search = queryIn(request.url);
   const documentId = search.get('documentId') ?? undefined;
   const hasQuery = search.has('query');

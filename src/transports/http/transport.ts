@@ -11,23 +11,23 @@ import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Turns, TurnTaker } from '../../support/turns.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
-import { parsePostParams } from './post-params.ts';
+import { parseHttpParams } from './request-params.ts';
 
 /** A whole HTTP response, ready to be written. */
-export interface PostResponse {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | null;
 }
 
 /** The HTTP connection of a request. */
-export interface PostClient {
+export interface HttpClient {
   readonly owner: object;
   /** Aborted when the connection is closed before the response. */
   readonly signal: AbortSignal;
 }
 
-export interface PostOptions {
+export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Pick<Authenticator | TokenAuthenticator, 'viewerOf'>;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
@@ -45,7 +45,7 @@ interface Refusal {
 
 /** One request, while it is handled. */
 interface Exchange {
-  readonly client: PostClient;
+  readonly client: HttpClient;
   /** graphql-http writes its error in the media type that the client accepts, with a status of its own. */
   refusal?: Refusal;
 }
@@ -91,16 +91,16 @@ class Request implements TurnTaker {
  * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and
  * picks the status; the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  */
-export class PostTransport {
-  readonly #options: PostOptions;
+export class HttpTransport {
+  readonly #options: HttpTransportOptions;
   readonly #handle: Handler<RequestHead, Exchange>;
   /** Requests that wait for their turn. */
   #waiting = 0;
 
-  constructor(options: PostOptions) {
+  constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#handle = createHandler({
-      parseRequestParams: parsePostParams,
+      parseRequestParams: parseHttpParams,
       onSubscribe: async ({ method, raw, context: exchange }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
         const viewer = await options.authenticator.viewerOf({}, raw);
@@ -114,7 +114,7 @@ export class PostTransport {
   }
 
   /** @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query */
-  async respond(request: RequestHead, body: string | undefined, client: PostClient): Promise<PostResponse> {
+  async respond(request: RequestHead, body: string | undefined, client: HttpClient): Promise<HttpResponse> {
     const exchange: Exchange = { client };
     const [text, init] = await this.#handle({
       method: body === undefined ? 'GET' : 'POST',
