@@ -1,5 +1,5 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { createHandler, type Handler, type RequestParams } from 'graphql-http';
+import { createHandler, type Handler, type RequestParams, type ResponseInit } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TokenRefusal } from '../../auth/refusal.ts';
 import type { Authenticator } from '../../context/authenticator.ts';
@@ -17,7 +17,7 @@ import { parseHttpParams } from './request-params.ts';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  readonly body: string | null;
+  readonly body: string;
 }
 
 /** The HTTP connection of a request. */
@@ -76,6 +76,10 @@ const NO_SUBSCRIPTIONS = new GraphQLError(
   'Subscriptions are not supported over HTTP: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
 );
 
+/** Media types, in UTF-8. */
+const TAKEN = 'application/json';
+const ANSWERED = `application/graphql-response+json or ${TAKEN}`;
+
 /** For a client that does not read it any more. */
 const LEFT = [new GraphQLError('The client has left.')];
 
@@ -124,6 +128,7 @@ export class HttpTransport {
       raw: request,
       context: exchange,
     });
+    if (text === null) return bodyless(init, request);
     const { status = init.status, headers } = exchange.refusal ?? {};
     return { status, headers: { ...init.headers, ...headers }, body: text };
   }
@@ -157,6 +162,20 @@ export class HttpTransport {
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return 'data' in result ? result : (result.errors ?? []);
   }
+}
+
+/** The body that graphql-http leaves out where it can't take the request's media types: 406 and 415. */
+function bodyless({ status, headers }: ResponseInit, request: RequestHead): HttpResponse {
+  const { accept, 'content-type': contentType = 'none' } = request.headers;
+  const { error } =
+    status === 406
+      ? refusal(status, 'NOT_ACCEPTABLE', `expected accept to name ${ANSWERED}, got ${accept}`)
+      : refusal(status, 'UNSUPPORTED_MEDIA_TYPE', `expected content-type ${TAKEN}, got ${contentType}`);
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ errors: [error] }),
+  };
 }
 
 /** @returns undefined if the connection is closed first */

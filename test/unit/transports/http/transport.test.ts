@@ -196,7 +196,18 @@ describe('HttpTransport', () => {
     assert.equal(modern.headers['content-type'], `${GRAPHQL_RESPONSE}; charset=utf-8`);
     const usual = await post({ query }, { accept: '*/*' });
     assert.equal(usual.headers['content-type'], 'application/json; charset=utf-8');
-    assert.equal((await post({ query }, { accept: 'text/html' })).status, 406);
+    const refused = await post({ query }, { accept: 'text/html' });
+    assert.equal(refused.status, 406);
+    assert.equal(refused.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual(resultOf(refused), {
+      errors: [
+        {
+          message:
+            'expected accept to name application/graphql-response+json or application/json, got text/html',
+          extensions: { code: 'NOT_ACCEPTABLE' },
+        },
+      ],
+    });
   });
 
   it('refuses a subscription and says that it goes over WebSocket', async () => {
@@ -280,5 +291,14 @@ describe('HttpTransport', () => {
   it('answers 415 to content types that a page may send to any host without a preflight', async () => {
     const response = await post({ query: '{ secret }' }, { 'content-type': 'text/plain' });
     assert.equal(response.status, 415);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual(resultOf(response), {
+      errors: [
+        {
+          message: 'expected content-type application/json, got text/plain',
+          extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+        },
+      ],
+    });
   });
 });
