@@ -47,11 +47,12 @@ const HINT =
  * own, since TypeScript 7 is no library. The settings are those of the nearest tsconfig.json.
  *
  * @param folder path of the graph's
- * @returns what TypeScript finds; nothing where there is none, or no graph.ts
+ * @returns what TypeScript finds; nothing where there is none, or no graph.ts, or where packages are in Yarn's archives, of
+ *   which TypeScript reads none for settings outside of the project
  */
 export async function typecheck(folder: string): Promise<readonly Diagnostic[]> {
   const graph = path.resolve(folder, 'graph.ts');
-  if (!existsSync(graph)) return [];
+  if (!existsSync(graph) || process.versions['pnp'] !== undefined) return [];
   const compiler = compilerOf(graph);
   if (compiler === undefined) return [];
   const own = nearest(graph, 'tsconfig.json');

@@ -132,6 +132,19 @@ describe('the package', needs('image-node', 'node-22'), () => {
     });
   }
 
+  for (const manager of MANAGERS) {
+    it(`finds no wrong types in a project of ${manager.name} that has only it and TypeScript`, async (t) => {
+      const installed = await install(t, manager);
+      await installed.exec([...manager.addDev, 'typescript', '@types/node']);
+      const compilerOptions = { target: 'ES2023', module: 'NodeNext', types: ['node'], strict: true };
+      await installed.write({
+        'graph/package.json': '{"type":"module"}',
+        'tsconfig.json': JSON.stringify({ compilerOptions }),
+      });
+      assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
+    });
+  }
+
   it('has a list of what it consists of, which names what it brings and, by version, what is within', async (t) => {
     const installed = await install(t);
     await installed.exec([process.execPath, path.join(ROOT, 'scripts/release/sbom.mjs'), 'sbom.cdx.json']);
