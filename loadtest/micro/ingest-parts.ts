@@ -92,6 +92,7 @@ export function hubOn(
       real.subscriptionField(...asked),
     execute: execute ?? ((...run: Parameters<Executor['execute']>) => real.execute(...run)),
     failure: (...failed: Parameters<Executor['failure']>) => real.failure(...failed),
+    unserialisable: (...failed: Parameters<Executor['unserialisable']>) => real.unserialisable(...failed),
   };
   const { contexts } = contextsOver(0, graph.definition);
   const hub = benchHub({ graph, contexts, bus, executor, metrics, log, channelPrefix });

@@ -188,6 +188,16 @@ export class Executor {
     return this.#errors.failure(operation, thrown);
   }
 
+  /**
+   * Counts and logs a result that can't be written as JSON.
+   *
+   * @param field of the operation's root type
+   * @param thrown by JSON.stringify
+   */
+  unserialisable(operation: Operation, field: string, thrown: unknown): void {
+    this.#errors.unserialisable(operation, field, thrown);
+  }
+
   #shown(errors: readonly GraphQLError[]): readonly GraphQLError[] {
     return this.#suggestions ? errors : withoutSuggestions(errors);
   }

@@ -18,11 +18,16 @@ export class FieldNames {
   /** @returns the name of the operation's root type for what is no field of it */
   of(operation: Operation, node: unknown): string {
     this.#readFields(operation);
-    return (
-      this.#names.get(node as object) ??
-      this.#schema.getRootType(operation.definition.operation)?.name ??
-      operation.kind
-    );
+    return this.#names.get(node as object) ?? this.#rootType(operation);
+  }
+
+  /** @param field of the operation's root type */
+  ofRoot(operation: Operation, field: string): string {
+    return `${this.#rootType(operation)}.${field}`;
+  }
+
+  #rootType({ kind, definition }: Operation): string {
+    return this.#schema.getRootType(definition.operation)?.name ?? kind;
   }
 
   #readFields({ document }: Operation): void {

@@ -10,6 +10,10 @@ import type { Operation } from './operation.ts';
 
 /** `extensions.code` of what a graph has not thrown for its clients. */
 export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
+
+/** Of a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
+export const UNSERIALISABLE_CODE = 'UNSERIALISABLE_RESULT';
+
 const INTERNAL_MESSAGE = 'Internal server error';
 
 /** A list of an event may have any number of items, and an error takes more bytes than the null of its item. */
@@ -93,6 +97,24 @@ export class ResultErrors {
   /** The result of an execution that has none, since something threw that is no field. Never throws. */
   failure(operation: Operation, thrown: unknown): ExecutionResult {
     return this.presented(operation, { errors: [thrown as GraphQLError], data: null }, undefined);
+  }
+
+  /**
+   * Counts and logs a result that can't be written, which is a fault as a whole.
+   *
+   * @param field of the operation's root type
+   * @param thrown by JSON.stringify
+   */
+  unserialisable(operation: Operation, field: string, thrown: unknown): void {
+    const fault = {
+      path: undefined,
+      thrown: new TypeError(
+        `expected a result that can be written as JSON, got one that can't: ${messageOf(thrown)}`,
+        { cause: thrown },
+      ),
+    };
+    const tally = { field: this.#names.ofRoot(operation, field), code: UNSERIALISABLE_CODE, count: 1, fault };
+    this.#report(operation, [tally]);
   }
 
   #report(operation: Operation, tallies: Iterable<Tally>): void {

@@ -8,7 +8,7 @@ import { COST_CODES, costLimits } from '../executor/cost/limits.ts';
 import { Executor } from '../executor/executor.ts';
 import { fieldsWithCode } from '../executor/field-names.ts';
 import { OperationAdmission } from '../executor/operation-admission.ts';
-import { INTERNAL_CODE } from '../executor/result-errors.ts';
+import { INTERNAL_CODE, UNSERIALISABLE_CODE } from '../executor/result-errors.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
 import { systemClock } from '../support/clock.ts';
@@ -53,6 +53,7 @@ export class GraphMaker {
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
     const { config, metrics, log } = this.#basics;
     const { schema, definition, hasAuth } = graph;
+    const subscription = schema.getSubscriptionType()?.name;
     const executor = new Executor({
       schema,
       cacheSize: config.DOCUMENT_CACHE_SIZE,
@@ -80,6 +81,10 @@ export class GraphMaker {
     // Last: what throws behind it would leave connections open.
     const backends = new Backends(definition.backends ?? {}, services, before?.backends);
     for (const field of fieldsWithCode(schema)) metrics.resolverErrors.inc({ field, code: INTERNAL_CODE }, 0);
+    if (graph.hasResolvers) {
+      for (const name of graph.bindings.keys())
+        metrics.resolverErrors.inc({ field: `${subscription}.${name}`, code: UNSERIALISABLE_CODE }, 0);
+    }
     const contexts = new Contexts(definition, backends, Date.now, hasAuth);
     return {
       graph,

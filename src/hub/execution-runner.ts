@@ -9,7 +9,7 @@ import type { SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
 export interface ExecutionServices extends ExecutionBounds {
-  readonly executor: Pick<Executor, 'execute' | 'failure'>;
+  readonly executor: Pick<Executor, 'execute' | 'failure' | 'unserialisable'>;
   readonly budget: WorkBudget;
   /** ms, of a monotonic clock. */
   readonly now?: () => number;
@@ -109,5 +109,11 @@ export class ExecutionRunner {
     this.#synchronous = false;
     const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
     return new RunningExecution(boundedExecution(safe, execution, owner, 'event', this.#services), execution);
+  }
+
+  /** A result can't be written. @param thrown by JSON.stringify */
+  unserialisable(thrown: unknown): void {
+    const { operation, field } = this.#plan;
+    this.#services.executor.unserialisable(operation, field, thrown);
   }
 }

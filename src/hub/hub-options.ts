@@ -12,7 +12,7 @@ import type { PlanServices } from './subscription-plan.ts';
 export interface HubGraph {
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
   readonly contexts: Contexts;
-  readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure'>;
+  readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
 }
 
 export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph {

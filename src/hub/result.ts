@@ -1,10 +1,15 @@
 import type { ExecutionResult } from 'graphql';
+import { UNSERIALISABLE_CODE } from '../executor/result-errors.ts';
 import type { Message } from '../events/message.ts';
 import { cursorOf } from './resume/cursor.ts';
 
 /** How many events were left out for one that supersedes them. */
 export interface LeftOut {
   of(subscriber: object): number;
+}
+
+interface ResultSource {
+  unserialisable(thrown: unknown): void;
 }
 
 /** What the gateway adds to `extensions` of an event's result. */
@@ -29,10 +34,13 @@ export class SerializedResult {
   /** By what they tell. */
   #telling: Map<number, SerializedResult> | undefined;
 
-  /** @param position of its event in the topic's history; undefined if the event is not kept, or there is none */
-  constructor(result: ExecutionResult, position?: Message['h'], key?: string) {
+  /**
+   * @param position of its event in the topic's history; undefined if the event is not kept, or there is none
+   * @param source of the result, which is told if it can't be written
+   */
+  constructor(result: ExecutionResult, position?: Message['h'], key?: string, source?: ResultSource) {
     this.key = key;
-    this.#json = Buffer.from(serialize(result));
+    this.#json = Buffer.from(serialize(result, source));
     this.#position = position;
     this.#hasExtensions = result.extensions !== undefined;
   }
@@ -122,14 +130,15 @@ export class SerializedResult {
 }
 
 /** A custom scalar may serialise to a value that JSON does not have: a fault of the graph, reported to its subscribers. */
-function serialize(result: ExecutionResult): string {
+function serialize(result: ExecutionResult, source: ResultSource | undefined): string {
   try {
     return JSON.stringify(result);
-  } catch {
+  } catch (error) {
+    source?.unserialisable(error);
     const message =
       'The result cannot be written as JSON: a scalar serialises to something that JSON does not have.';
     return JSON.stringify({
-      errors: [{ message, extensions: { code: 'UNSERIALISABLE_RESULT' } }],
+      errors: [{ message, extensions: { code: UNSERIALISABLE_CODE } }],
       data: null,
     });
   }

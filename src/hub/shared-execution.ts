@@ -201,11 +201,8 @@ export class SharedExecution {
 
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
-    const serialized = new SerializedResult(
-      result,
-      this.#message.h,
-      this.#parts.keyOf?.(this.#message.event),
-    );
+    const { runner, keyOf } = this.#parts;
+    const serialized = new SerializedResult(result, this.#message.h, keyOf?.(this.#message.event), runner);
     // What has failed, or was given up as its subscribers have left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {
       const { plan, replayed } = this.#parts;

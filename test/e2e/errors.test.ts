@@ -8,7 +8,8 @@ const SCHEMA = `
   type Query { last: Bid }
   type Mutation { place: Bid }
   type Subscription { bid(auction_id: ID!): Bid @event(topic: "bids", key: "auction_id") }
-  type Bid { id: ID! auction_id: ID bidder_name: String amount: Int refused: String }
+  type Bid { id: ID! auction_id: ID bidder_name: String amount: Int refused: String exact: Exact }
+  scalar Exact
 `;
 const CODE = `
   import { GraphQLError } from 'graphql';
@@ -23,6 +24,7 @@ const CODE = `
       Query: { last: () => ({ id: 'b2' }) },
       Mutation: { place: () => ({ id: 'b3' }) },
       Bid: {
+        exact: ({ amount }) => BigInt(amount),
         bidder_name: ({ bidder }) => bidder.name,
         refused: () => {
           throw new GraphQLError('The auction is over.', { extensions: { code: 'AUCTION_OVER' } });
@@ -73,6 +75,26 @@ test('a bid without a bidder is an error without internals for clients, one coun
   assert.equal(line['error'], "Cannot read properties of undefined (reading 'name')");
   assert.match(String(line['stack']), /^TypeError\n    at bidder_name \(.*graph\.js/);
   assert.doesNotMatch(JSON.stringify(gateway.lines), /s3cret/);
+});
+
+test('a result that JSON can not hold is an error for clients, one count for all of them, and a line with the cause', async (t) => {
+  const gateway = await startAuction(t);
+  const count = `${ERRORS}{field="Subscription.bid",code="UNSERIALISABLE_RESULT"}`;
+  assert.equal(await gateway.metric(count), 0);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (const id of ['1', '2'])
+    socket.subscribe(id, 'subscription Exact { bid(auction_id: "1") { id exact } }');
+  await gateway.untilMetric('sluice_subscribers', 2);
+  await gateway.postEvent('bids', { id: 'b1', auction_id: '1', amount: 5 });
+  for (const one of ['1', '2']) {
+    const { payload } = await socket.until(({ id }) => id === one);
+    const { errors, data } = payload as { errors: { extensions: object }[]; data: unknown };
+    assert.deepEqual([errors[0]?.extensions, data], [{ code: 'UNSERIALISABLE_RESULT' }, null]);
+  }
+  assert.equal(await gateway.metric(count), 1);
+  const line = await gateway.untilLine(({ msg }) => msg === 'a field could not be resolved');
+  assert.deepEqual([line['field'], line['operation']], ['Subscription.bid', 'Exact']);
+  assert.match(String(line['error']), /expected a result that can be written as JSON, .*BigInt/);
 });
 
 test('queries and mutations are masked likewise, by POST and on a WebSocket; a GraphQLError is for clients', async (t) => {

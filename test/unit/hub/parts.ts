@@ -163,6 +163,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
         options.execute?.(event as never, variables, context as GraphContext) ??
         ({ data: event } as ExecutionResult),
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
+      unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
     budget: new Flusher(Date.now, () => undefined),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.

@@ -35,6 +35,7 @@ function start(t: TestContext) {
           subscriptionField: () => assert.fail('no subscription begins'),
           execute: (_operation, event) => ({ data: { n: (event as { readonly n: number }).n + more } }),
           failure: () => assert.fail('no execution fails'),
+          unserialisable: () => assert.fail('no result has no JSON'),
         },
       };
       parts.hub.replaceGraph(next, (plan) => ({ ...plan, operation: { ...plan.operation }, filter }));

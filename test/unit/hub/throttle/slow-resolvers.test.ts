@@ -102,6 +102,7 @@ test('where the graph is replaced by one without the field, what was held is del
     subscriptionField: () => assert.fail(),
     execute: () => assert.fail(),
     failure: () => assert.fail(),
+    unserialisable: () => assert.fail(),
   };
   const { isDone } = hub.replaceGraph({ graph, contexts, executor }, () => new GraphQLError('it is gone'));
   assert.equal(subscriber.ended, undefined);
