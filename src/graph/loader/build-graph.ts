@@ -3,8 +3,9 @@ import path from 'node:path';
 import { messageOf, SluiceError } from '../../errors.ts';
 import { compileTypeScript } from './babel.ts';
 
-/** Folders and files that a gateway does not load: what is hidden or built, packages, tests, and tools' settings. */
-const LEFT_OUT = /^(\..*|node_modules|dist|tests?|__tests__|.+\.(test|spec|config)\.[cm]?[jt]s|.+\.d\.ts)$/;
+/** Folders and files that a gateway does not load: what is hidden or built, packages, tests, types, and tools' settings. */
+const LEFT_OUT =
+  /^(\..*|node_modules|dist|tests?|__tests__|.+\.(test|spec|config)\.[cm]?[jt]s|.+\.d\.ts|schema\.types\.ts)$/;
 
 /** What a graph is made of. A package.json is the folder's, not the graph's. */
 const PARTS = /^(?!package(-lock)?\.json$|tsconfig.*\.json$).+\.(ts|[cm]?js|json|graphql)$/;

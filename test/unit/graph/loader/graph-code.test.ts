@@ -185,6 +185,7 @@ describe('buildGraph', () => {
     const folder = await graphFolder(t, {
       ...FILES,
       'types.d.ts': 'export type A = 1;',
+      'schema.types.ts': 'export type A = 1;',
       'graph.test.ts': 'no code',
       'test/graph.ts': 'no code',
       'vitest.config.ts': 'no code',
