@@ -16,9 +16,15 @@ async function main([name = 'serve', ...args]: readonly string[]): Promise<numbe
   return command.run(args);
 }
 
+/** Once all that was printed has been taken: code of a graph may hold a timer or a server, which would keep the process. */
+async function exit(code: number): Promise<never> {
+  await new Promise((resolve) => process.stdout.write('', resolve));
+  process.exit(code);
+}
+
 try {
   const code = await main(process.argv.slice(2));
-  if (code !== undefined) process.exitCode = code;
+  if (code !== undefined) await exit(code);
 } catch (error) {
   const isUsageError = error instanceof UsageError || isParseError(error);
   // An error that the user can correct is printed as its message only, any other one with its stack.

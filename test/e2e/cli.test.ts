@@ -92,6 +92,18 @@ test('schema prints the directives with which the files of a graph are a whole s
   assert.match(nowhere.stderr, /expected a schema that can be read: ENOENT/);
 });
 
+test('a command ends, with all that it has printed, though code of the graph holds a timer', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': itemSchema('items'),
+    'graph.ts': `import { defineGraph } from 'sluice';
+setInterval(() => {}, 1_000);
+export default defineGraph({});`,
+  });
+  const checked = await runCli(t, ['check', folder]);
+  assert.equal(checked.code, 0);
+  assert.match(checked.stdout, /0 errors, 1 warning\n$/);
+});
+
 test('check finds wrong types where TypeScript is installed, by the settings of the project', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql': itemSchema('items'),
