@@ -39,8 +39,7 @@ const FORCED = {
   skipLibCheck: true,
 };
 
-const HINT =
-  'Found by TypeScript. The gateway runs a graph with wrong types; --no-types leaves them out here.';
+const HINT = 'Found by TypeScript; with --no-types it is not asked.';
 
 /**
  * Checks the types of a graph's code with the TypeScript of the graph's project, if there is one: in a process of its
