@@ -1,8 +1,7 @@
 import { frameLength, framePieces } from './frame.ts';
 import type { SerializedResult } from '../../hub/result.ts';
 import { LateQueue, type LateReceiver } from './late-results.ts';
-import { MAX_BATCH_BYTES, type FrameBatchCache } from './frame-batch.ts';
-import { PendingFrames } from './pending-frames.ts';
+import { MAX_BATCH_BYTES, type QueuedFrames, type FrameBatchCache } from './frame-batch.ts';
 
 /** One socket, as a send queue writes to it. */
 export interface FrameSink {
@@ -34,6 +33,40 @@ export interface SendQueueServices {
   enlist(sendQueue: SendQueue): void;
   /** A result was left out, since its socket is slow. */
   leftOut(): void;
+}
+
+/** Held by a send queue only while something is in it. */
+class PendingFrames implements QueuedFrames {
+  messages: (SerializedResult | string)[];
+  ids: string[];
+  bytes: number;
+  /** Index of the first that has not been written. */
+  next = 0;
+
+  /** With its first: an empty array that is pushed to makes room for seventeen. */
+  constructor(message: SerializedResult | string, id: string, bytes: number) {
+    this.messages = [message];
+    this.ids = [id];
+    this.bytes = bytes;
+  }
+
+  add(message: SerializedResult | string, id: string, bytes: number): void {
+    this.messages.push(message);
+    this.ids.push(id);
+    this.bytes += bytes;
+  }
+
+  written(next: number, bytes: number): void {
+    this.next = next;
+    this.bytes -= bytes;
+  }
+
+  /** Releases what has been written. */
+  dropWritten(): void {
+    this.messages.splice(0, this.next);
+    this.ids.splice(0, this.next);
+    this.next = 0;
+  }
 }
 
 /**
@@ -137,11 +170,8 @@ export class SendQueue {
     if (this.#late?.isEmpty === true) this.#late = undefined;
   }
 
-  /** The client wants no more of a subscription, and may use its id for another: what waits here for it is not sent. */
+  /** The client wants no more of a subscription: what waits apart for it is not sent. */
   discard(receiver: LateReceiver): void {
-    // Of a socket that has closed, all subscriptions end: nothing is sent of any.
-    if (!this.#sink.open) return;
-    this.#queue?.remove(receiver.id);
     this.#late?.drop(receiver);
     if (this.#late?.isEmpty === true) this.#late = undefined;
   }

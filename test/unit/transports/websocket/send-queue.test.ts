@@ -3,7 +3,6 @@ import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
 import { frameLength } from '../../../../src/transports/websocket/frame.ts';
-import type { LateReceiver } from '../../../../src/transports/websocket/late-results.ts';
 import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
@@ -16,10 +15,6 @@ function saying(data: string): SerializedResult {
 /** Bytes of the frame of a result with so many letters, for an id of one letter. */
 function bytesOf(letters: number): number {
   return frameLength(saying('x'.repeat(letters)).json.length, 1);
-}
-
-function receiver(id: string): LateReceiver {
-  return { id, onSlow: 'DISCONNECT', withGap: (result) => result };
 }
 
 function setUp(maxBytes = 100_000) {
@@ -107,35 +102,6 @@ test('while a socket is full its results wait, and leave together once it has dr
   sendQueue.add(saying('d'), '1');
   await setImmediate();
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1', 'd→1']);
-});
-
-test('what waits for a subscription that its client completes is not sent, and waits for others in order', async () => {
-  const { wire, sendQueue } = setUp();
-  wire.slowFrom = 1;
-  sendQueue.add(saying('a'), '1');
-  await setImmediate();
-  for (const [text, id] of ['b1', 'b2', 'c1', 'c12'].map((one) => [one[0] ?? '', one.slice(1)] as const))
-    sendQueue.add(saying(text), id);
-  sendQueue.send('1');
-  const before = sendQueue.waitingBytes;
-  sendQueue.discard(receiver('1'));
-  assert.equal(before - sendQueue.waitingBytes, 2 * bytesOf(1));
-  // The next subscription with this id.
-  sendQueue.add(saying('d'), '1');
-  wire.slowFrom = Infinity;
-  wire.drain();
-  await setImmediate();
-  assert.deepEqual(wire.said, ['a→1', 'b→2 c→12', '<1>', 'd→1']);
-  assert.equal(sendQueue.waitingBytes, 0);
-});
-
-test('what a subscription has got in the turn in which its client completes it is not sent', async () => {
-  const { wire, sendQueue } = setUp();
-  sendQueue.add(saying('a'), '1');
-  sendQueue.discard(receiver('1'));
-  sendQueue.add(saying('b'), '1');
-  await setImmediate();
-  assert.deepEqual(wire.said, ['b→1']);
 });
 
 test('a result that waits for a socket keeps no other results in memory, though all are made in one buffer', async () => {
