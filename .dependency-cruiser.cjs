@@ -44,6 +44,19 @@ module.exports = {
       to: { path: pathOf(LAYERS.slice(level + 1)) },
     })),
     {
+      name: 'transports-are-siblings',
+      severity: 'error',
+      comment: 'What two transports need is in src/transports/delivery or src/transports/connections.',
+      from: { path: '^src/transports/(websocket|http|connections|delivery)/' },
+      to: { path: '^src/transports/(websocket|http)/', pathNot: '^src/transports/$1/' },
+    },
+    {
+      name: 'delivery-knows-no-connections',
+      severity: 'error',
+      from: { path: '^src/transports/delivery/' },
+      to: { path: '^src/transports/connections/' },
+    },
+    {
       name: 'src-stands-alone',
       severity: 'error',
       comment: 'What runs in production imports neither tests, load tests nor scripts.',

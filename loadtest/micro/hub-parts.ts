@@ -5,15 +5,16 @@ import { Contexts } from '../../src/context/event-scope.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import { loadGraph, type LoadedGraph } from '../../src/graph/loader/load-graph.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
-import { Flusher } from '../../src/transports/websocket/flusher.ts';
-import { frameLength, idText, writeFrame, writeId } from '../../src/transports/websocket/frame.ts';
+import { Flusher } from '../../src/transports/delivery/flusher.ts';
+import { writeId } from '../../src/transports/delivery/frame-format.ts';
+import { idText, NEXT_FRAMES } from '../../src/transports/websocket/frame.ts';
 import { Group } from '../../src/hub/group.ts';
 import { Hub } from '../../src/hub/hub.ts';
 import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import type { Subscriber } from '../../src/hub/subscriber.ts';
-import { SendQueue, type FrameSink } from '../../src/transports/websocket/send-queue.ts';
+import { SendQueue, type FrameSink } from '../../src/transports/delivery/send-queue.ts';
 import { SerializedResult } from '../../src/hub/result.ts';
-import { FrameBatchCache } from '../../src/transports/websocket/frame-batch.ts';
+import { FrameBatchCache } from '../../src/transports/delivery/frame-batch.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 
@@ -111,9 +112,8 @@ export class SharedFrames {
 
   /** A frame of its own for one subscriber. */
   frame(id: string): Buffer {
-    const { json } = this.#payload;
-    const frame = Buffer.allocUnsafe(frameLength(json.length, id.length));
-    writeId(frame, writeFrame(frame, 0, json, id.length), id);
+    const frame = Buffer.allocUnsafe(NEXT_FRAMES.length(this.#payload, id.length));
+    writeId(frame, NEXT_FRAMES.write(frame, 0, this.#payload, id.length), id);
     return frame;
   }
 
@@ -122,8 +122,10 @@ export class SharedFrames {
     const cache = new FrameBatchCache();
     const results = [this.#payload];
     const taker = { write: (bytes: Buffer, length: number) => take(bytes.subarray(0, length)) };
-    for (const id of ids)
-      cache.write({ messages: results, ids: [id], next: 0, written: () => undefined }, taker);
+    for (const id of ids) {
+      const queued = { format: NEXT_FRAMES, messages: results, ids: [id], next: 0, written: () => undefined };
+      cache.write(queued, taker);
+    }
   }
 
   addTo(sendQueue: SendQueue, id: string): void {
@@ -151,6 +153,7 @@ export function sendQueueMaker(): (sink: Sink) => SendQueue {
 
 function frameSinkTo(sink: Sink): FrameSink {
   return {
+    format: NEXT_FRAMES,
     open: true,
     full: false,
     get waitingBytes() {

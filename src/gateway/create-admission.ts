@@ -15,11 +15,11 @@ const now = (): number => performance.now();
 /** What decides on new WebSockets. A further reason to refuse them is one more check. */
 export function createAdmission(
   basics: AdmissionBasics,
-  sockets: { readonly connections: number; readonly handshakes: number },
+  connections: { readonly size: number; readonly handshakes: { readonly size: number } },
 ) {
   const { config, processes, pressure, metrics } = basics;
   const pod = new PodCaps({
-    sockets,
+    connections,
     maxConnections: shareOf(config.MAX_CONNECTIONS, processes),
     maxHandshakes: shareOf(config.MAX_HANDSHAKES, processes),
     connectionsPerSecond: config.CONNECTIONS_PER_SECOND / processes,

@@ -100,7 +100,7 @@ export class Gateway {
       log: log.child({ part: 'ingest' }),
       trace,
     });
-    const { sockets, publicServer, inspectable, reload } = await createPublicSide(
+    const { connections, publicServer, inspectable, reload } = await createPublicSide(
       basics,
       bus,
       ingest,
@@ -108,10 +108,17 @@ export class Gateway {
       keys,
       revoking.revocations,
     );
-    revoking.of(sockets);
-    const monitor = createPressure(basics, sockets);
+    revoking.of(connections);
+    const monitor = createPressure(basics, connections);
     const { leaveGroup } = ingest;
-    const drain = new Drain({ settings: config, clock: systemClock, log, publicServer, sockets, leaveGroup });
+    const drain = new Drain({
+      settings: config,
+      clock: systemClock,
+      log,
+      publicServer,
+      connections,
+      leaveGroup,
+    });
     const notReady = (): string[] =>
       [drain, bus, ingest, keys, pressure]
         .map((part) => part?.notReady())
@@ -134,7 +141,7 @@ export class Gateway {
       bus,
       inForce,
       ...(keys === undefined ? [] : [keys]),
-      { start: () => sockets.start(), stop: () => sockets.stop(STOP_GRACE_MS) },
+      { start: () => connections.start(), stop: () => connections.stop(STOP_GRACE_MS) },
       monitor,
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),

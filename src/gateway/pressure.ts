@@ -2,7 +2,7 @@ import { LiveHeap } from '../pressure/live-heap.ts';
 import { LoopDelay } from '../pressure/loop-delay.ts';
 import { LEAST_ROOM, Memory } from '../pressure/memory.ts';
 import { PressureMonitor } from '../pressure/monitor.ts';
-import type { WebSocketTransport } from '../transports/websocket/transport.ts';
+import type { Connections } from '../transports/connections/connections.ts';
 import type { Config } from '../config/settings.ts';
 import type { Log } from '../log.ts';
 import type { Basics } from './basics.ts';
@@ -16,7 +16,7 @@ interface PressurePart {
 /** The part that measures what the pod holds, and has it take on less where that is too much. */
 export function createPressure(
   { config, processes, pressure, metrics, log }: Basics,
-  sockets: Pick<WebSocketTransport, 'copiedBytes' | 'shed'>,
+  connections: Pick<Connections, 'copiedBytes' | 'shed'>,
 ): PressurePart {
   const heap = new LiveHeap();
   const memory = new Memory(config.MEMORY_LIMIT_MB, processes);
@@ -32,11 +32,11 @@ export function createPressure(
     sample: () => ({
       heap: heap.live / heap.limit,
       ...memory.sample(),
-      waiting: sockets.copiedBytes / room,
+      waiting: connections.copiedBytes / room,
       loop: loop.sample(),
     }),
     collectGarbage: () => heap.collect(),
-    shed: () => sockets.shed(),
+    shed: () => connections.shed(),
     level: pressure,
     metrics,
     log: log.child({ part: 'pressure' }),

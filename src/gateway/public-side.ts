@@ -2,7 +2,7 @@ import type { Keys } from '../auth/keys.ts';
 import type { Revocations } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
-import { Flusher } from '../transports/websocket/flusher.ts';
+import { Flusher } from '../transports/delivery/flusher.ts';
 import { Hub } from '../hub/hub.ts';
 import type { HubGraph } from '../hub/hub-options.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
@@ -18,12 +18,14 @@ import { OriginRefusals } from '../server/origin-refusals.ts';
 import { publicRoutes } from '../server/public-routes.ts';
 import { Router } from '../server/router.ts';
 import { Upgrade } from '../server/upgrade.ts';
-import { ConnectionMaxAge } from '../transports/websocket/max-age.ts';
+import { Connections } from '../transports/connections/connections.ts';
+import { ConnectionMaxAge } from '../transports/connections/max-age.ts';
+import { OperationCaps } from '../transports/connections/operation-caps.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { HttpTransport } from '../transports/http/transport.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
-import { clientLimits } from './client-limits.ts';
+import { operationLimits } from './operation-limits.ts';
 import { createAdmission } from './create-admission.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
@@ -69,7 +71,20 @@ export async function createPublicSide(
     trace,
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
+  const connections = new Connections({
+    tokens: tokens && sessionsOptions(basics, tokens),
+    metrics,
+    pingSeconds: config.PING_SECONDS,
+    maxAge: new ConnectionMaxAge(config.CONNECTION_MAX_AGE_SECONDS),
+    clock: systemClock,
+    gapClosesPerSecond: config.GAP_CLOSE_PER_SECOND / processes,
+    viewerId: config.VIEWER_ID,
+    connectionsOfViewer: config.MAX_CONNECTIONS_PER_VIEWER,
+  });
+  const caps = new OperationCaps(operationLimits(config, processes), connections.pod, metrics);
   const sockets = new WebSocketTransport({
+    connections,
+    caps,
     rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
     get schema() {
       return inForce.current.graph.schema;
@@ -84,21 +99,14 @@ export async function createPublicSide(
       return inForce.current.queries;
     },
     hub,
-    tokens: tokens && sessionsOptions(basics, tokens),
     flusher,
     metrics,
     log: log.child({ part: 'websocket' }),
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
-    pingSeconds: config.PING_SECONDS,
-    maxAge: new ConnectionMaxAge(config.CONNECTION_MAX_AGE_SECONDS),
-    clock: systemClock,
-    maxOperations: config.MAX_OPERATIONS,
-    gapClosesPerSecond: config.GAP_CLOSE_PER_SECOND / processes,
-    limits: clientLimits(config, processes),
   });
-  const { admission, addresses, server } = createAdmission(basics, sockets);
+  const { admission, addresses, server } = createAdmission(basics, connections);
   const httpLog = log.child({ part: 'http' });
   const originRefusals = new OriginRefusals({ metrics, log: httpLog, now: () => performance.now() });
   const originCheck = new OriginCheck(config.ORIGINS, originRefusals);
@@ -161,7 +169,12 @@ export async function createPublicSide(
       show: (graph) => graphiql?.show(shown(graph)),
       log,
     });
-  return { sockets, publicServer, reload, inspectable: { hub, sockets, addresses, kafka: ingest.kafka } };
+  return {
+    connections,
+    publicServer,
+    reload,
+    inspectable: { hub, connections, addresses, kafka: ingest.kafka },
+  };
 }
 
 /** Not more: the hub would keep it for longer than the graph is in force. */

@@ -7,7 +7,7 @@ import {
 } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { HttpError } from '../server/http-error.ts';
-import type { WebSocketTransport } from '../transports/websocket/transport.ts';
+import type { Connections } from '../transports/connections/connections.ts';
 import type { Basics } from './basics.ts';
 
 const AHEAD =
@@ -19,7 +19,7 @@ export class Revoking {
   readonly #bus: Pick<Bus, 'announce' | 'onAnnouncement'>;
   readonly #basics: Basics;
   readonly #properties: () => readonly string[] | undefined;
-  #sockets: Pick<WebSocketTransport, 'revoke'> | undefined;
+  #connections: Pick<Connections, 'revoke'> | undefined;
 
   /** @param properties that viewers of the graph in force may have, if that is known */
   constructor(
@@ -40,8 +40,8 @@ export class Revoking {
   }
 
   /** Sets whose connections are closed. */
-  of(sockets: Pick<WebSocketTransport, 'revoke'>): void {
-    this.#sockets = sockets;
+  of(connections: Pick<Connections, 'revoke'>): void {
+    this.#connections = connections;
   }
 
   /** @throws if other pods may not hear of it */
@@ -84,7 +84,7 @@ export class Revoking {
     log.info({ path: revocation.path }, 'a viewer is revoked');
     // Behind all clients that are let in within this turn.
     setImmediate(() => {
-      this.#sockets?.revoke(
+      this.#connections?.revoke(
         (viewer, issuedAt) =>
           isOfViewer(revocation, viewer) && this.revocations.precedes(issuedAt, revocation.at),
       );

@@ -7,7 +7,7 @@ import { readSettingFile } from '../config/config.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
 import { systemClock } from '../support/clock.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
-import type { SessionsOptions } from '../transports/websocket/sessions.ts';
+import type { SessionsOptions } from '../transports/connections/sessions.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Basics } from './basics.ts';
 import type { GraphInForce } from './graph-in-force.ts';

@@ -8,7 +8,7 @@ interface DrainOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly publicServer: { refuseUpgrades(): void; stopListening(): void };
-  readonly sockets: { closeStaggered(overMs: number): Promise<void> };
+  readonly connections: { closeStaggered(overMs: number): Promise<void> };
   /**
    * Leaves the consumer group, so that other pods consume this one's partitions; undefined if there are none to do so.
    */
@@ -48,7 +48,7 @@ export class Drain {
    * @param alone true for one worker of several: the others take new connections at once, so there is no delay
    */
   async run({ alone = false } = {}): Promise<void> {
-    const { settings, clock, log, publicServer, sockets, leaveGroup } = this.#options;
+    const { settings, clock, log, publicServer, connections, leaveGroup } = this.#options;
     const delayMs = alone ? 0 : settings.DRAIN_DELAY_SECONDS * 1000;
     const overMs = settings.DRAIN_SECONDS * 1000;
     this.#phase = 'draining';
@@ -60,7 +60,7 @@ export class Drain {
     const left = leaveGroup?.().catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'the consumer group could not be left');
     });
-    await sockets.closeStaggered(overMs);
+    await connections.closeStaggered(overMs);
     await left;
     log.info('drained');
   }

@@ -3,7 +3,7 @@ import { ConnectionRate, type Paced } from './connection-rate.ts';
 
 interface PodCapsOptions {
   /** What is open now. */
-  readonly sockets: { readonly connections: number; readonly handshakes: number };
+  readonly connections: { readonly size: number; readonly handshakes: { readonly size: number } };
   readonly maxConnections: number;
   readonly maxHandshakes: number;
   /** 0: no limit. */
@@ -24,12 +24,12 @@ export class PodCaps implements AdmissionCheck {
   }
 
   fault(): AdmissionFault | undefined {
-    const { sockets, maxConnections, maxHandshakes, now } = this.#options;
-    if (sockets.connections >= maxConnections) {
+    const { connections, maxConnections, maxHandshakes, now } = this.#options;
+    if (connections.size >= maxConnections) {
       const message = `expected at most ${maxConnections} connections to this process, got one more`;
       return { reason: 'connections', message };
     }
-    if (sockets.handshakes >= maxHandshakes) {
+    if (connections.handshakes.size >= maxHandshakes) {
       const message = `expected at most ${maxHandshakes} connections to this process that are not yet acknowledged, got one more`;
       return { reason: 'handshakes', message };
     }

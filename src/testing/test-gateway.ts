@@ -20,7 +20,7 @@ import { createLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { PressureLevel } from '../pressure/pressure-level.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
-import { Flusher } from '../transports/websocket/flusher.ts';
+import { Flusher } from '../transports/delivery/flusher.ts';
 import { fakeBackends } from './fake-backends.ts';
 import type { JsonParse } from './json-parse.ts';
 import type { AskOptions, PublishOptions, TestGatewayOptions } from './options.ts';

@@ -14,7 +14,7 @@ import { DEFINITION_PROPERTIES } from '../../src/graph/api/define-graph.ts';
 import { withGatewaySchema } from '../../src/graph/directives/definitions.ts';
 import { OPERATORS } from '../../src/graph/filter/syntax.ts';
 import * as sluice from '../../src/index.ts';
-import { CLOSES } from '../../src/transports/websocket/disconnect.ts';
+import { CLOSES } from '../../src/transports/connections/disconnect.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { Page, ROOT, unquoted } from './markdown.ts';

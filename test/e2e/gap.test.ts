@@ -19,8 +19,10 @@ import { Metrics } from '../../src/metrics.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { FairLimiter } from '../../src/support/fair-limiter.ts';
-import { Flusher } from '../../src/transports/websocket/flusher.ts';
-import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
+import { Flusher } from '../../src/transports/delivery/flusher.ts';
+import { Connections } from '../../src/transports/connections/connections.ts';
+import { OperationCaps } from '../../src/transports/connections/operation-caps.ts';
+import { ConnectionMaxAge } from '../../src/transports/connections/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
 import { MessageRate } from '../../src/transports/websocket/message-rate.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
@@ -77,7 +79,16 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
     maxChannels: 10,
     gapPolicy,
   });
+  const connections = new Connections({
+    metrics,
+    pingSeconds: 0,
+    maxAge: new ConnectionMaxAge(0),
+    clock,
+    gapClosesPerSecond: 100,
+  });
   const transport = new WebSocketTransport({
+    connections,
+    caps: new OperationCaps({ operationsOfConnection: 10 }, connections.pod, metrics),
     rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
     schema,
     admission: new OperationAdmission({ executor }),
@@ -90,11 +101,6 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
     maxPayloadBytes: 65_536,
     bufferBytes: 1_000_000,
     initTimeoutMs: 60_000,
-    maxOperations: 10,
-    pingSeconds: 0,
-    maxAge: new ConnectionMaxAge(0),
-    clock,
-    gapClosesPerSecond: 100,
   });
   const server = createServer().on('upgrade', (request, stream, head) =>
     transport.accept(request, stream, head),
@@ -103,14 +109,14 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
   await once(server, 'listening');
   t.after(async () => {
     server.close();
-    await transport.stop(0);
+    await connections.stop(0);
     await bus.stop();
   });
   let offset = 0;
   return {
     /** The bus may have missed events of the topic. */
     miss: (topic: string) => report?.(topic),
-    transport,
+    connections,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     say: (n: number) => {
       offset += 1;
@@ -200,13 +206,13 @@ test('a client that has sent anything else than true for `gaps` has not asked fo
 const endings = [
   {
     name: 'drains',
-    end: (transport: WebSocketTransport) => void transport.closeStaggered(60_000),
+    end: (connections: Connections) => void connections.closeStaggered(60_000),
     closed: { code: 1012, reason: 'Service restart' },
     counted: 'service_restart',
   },
   {
     name: 'stops',
-    end: (transport: WebSocketTransport) => transport.stop(60_000),
+    end: (connections: Connections) => connections.stop(60_000),
     closed: { code: 1001, reason: 'Going away' },
     counted: 'going_away',
   },
@@ -215,12 +221,12 @@ const endings = [
 for (const { name, end, closed, counted } of endings) {
   test(`once a pod ${name}, sockets that wait to be closed for a gap are closed as all others`, async (t) => {
     const clock = new HeldClock();
-    const { miss, url, transport, untilSubscribers, closes } = await startPod(t, 'close', clock);
+    const { miss, url, connections, untilSubscribers, closes } = await startPod(t, 'close', clock);
     const socket = await connectAndInit(t, url);
     socket.subscribe('1', QUERY);
     await untilSubscribers(1);
     miss('items');
-    await end(transport);
+    await end(connections);
     clock.wake();
     assert.deepEqual(await socket.closed, closed);
     assert.deepEqual([await closes('gap'), await closes(counted)], [0, 1]);

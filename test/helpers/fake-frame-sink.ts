@@ -1,7 +1,9 @@
-import type { FrameSink } from '../../src/transports/websocket/send-queue.ts';
+import type { FrameSink } from '../../src/transports/delivery/send-queue.ts';
+import { NEXT_FRAMES } from '../../src/transports/websocket/frame.ts';
 
 /** A socket for send queues: keeps what is written, and is full while a test says so. */
 export class FakeFrameSink implements FrameSink {
+  readonly format = NEXT_FRAMES;
   open = true;
   waitingBytes = 0;
   full = false;

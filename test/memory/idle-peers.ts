@@ -11,14 +11,16 @@ import { OperationAdmission } from '../../src/executor/operation-admission.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
-import { Flusher } from '../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../src/transports/delivery/flusher.ts';
 import { Hub } from '../../src/hub/hub.ts';
 import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
-import { ConnectionMaxAge } from '../../src/transports/websocket/max-age.ts';
+import { Connections } from '../../src/transports/connections/connections.ts';
+import { OperationCaps } from '../../src/transports/connections/operation-caps.ts';
+import { ConnectionMaxAge } from '../../src/transports/connections/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
 import { MessageRate } from '../../src/transports/websocket/message-rate.ts';
 import { WebSocketTransport } from '../../src/transports/websocket/transport.ts';
@@ -116,7 +118,16 @@ export class Pod {
       gapPolicy: 'close',
     });
     let connected = 0;
+    const connections = new Connections({
+      metrics: this.#metrics,
+      pingSeconds: 0,
+      maxAge: new ConnectionMaxAge(3_600),
+      clock: systemClock,
+      gapClosesPerSecond: 100,
+    });
     this.#transport = new WebSocketTransport({
+      connections,
+      caps: new OperationCaps({ operationsOfConnection: 10 }, connections.pod, this.#metrics),
       rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
       schema,
       admission: new OperationAdmission({ executor }),
@@ -136,11 +147,6 @@ export class Pod {
       maxPayloadBytes: 1_000,
       bufferBytes: 1_000_000,
       initTimeoutMs: 0,
-      maxOperations: 10,
-      pingSeconds: 0,
-      maxAge: new ConnectionMaxAge(3_600),
-      clock: systemClock,
-      gapClosesPerSecond: 100,
     });
   }
 

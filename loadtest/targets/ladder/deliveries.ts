@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
 import type { Extra } from 'graphql-ws/use/ws';
 import type { WebSocket } from 'ws';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { idText } from '../../../src/transports/websocket/frame.ts';
-import { SendQueue } from '../../../src/transports/websocket/send-queue.ts';
+import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { SerializedResult } from '../../../src/hub/result.ts';
 import { RawSocket } from '../../../src/transports/websocket/raw-socket.ts';
 import type { ResultStream } from './result-stream.ts';

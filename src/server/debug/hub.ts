@@ -17,7 +17,7 @@ interface HubInspection {
 /** What `/debug/hub` shows. */
 export interface Inspectable {
   readonly hub: { inspect(limit: number): HubInspection };
-  readonly sockets: { inspect(limit: number): unknown };
+  readonly connections: { inspect(limit: number): unknown };
   /** Of clients, where they are known. */
   readonly addresses: { inspect(limit: number): unknown };
 }
@@ -34,11 +34,11 @@ const SOCKETS = 10;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** `/debug/hub?limit=`: groups, channels, slow sockets, and executions that run or wait. */
-export function hubState({ hub, sockets, addresses }: Inspectable): Handle {
+export function hubState({ hub, connections, addresses }: Inspectable): Handle {
   return (request, response) => {
     const { groups, channels, executions } = hub.inspect(numberParameter(request, 'limit', LIMIT));
     const state = {
-      sockets: sockets.inspect(SOCKETS),
+      sockets: connections.inspect(SOCKETS),
       addresses: addresses.inspect(SOCKETS),
       groups: shortened(groups),
       channels: shortened(channels),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RawData } from 'ws';
 import { isNestedDeeper } from '../../support/json-nesting.ts';
-import { DISCONNECTS, type Disconnect } from './disconnect.ts';
+import { DISCONNECTS, type Disconnect } from '../connections/disconnect.ts';
 
 /** A message of graphql-transport-ws, as far as it has been looked at: an object with a type that clients send. */
 export type ClientMessage = Readonly<Record<string, unknown>> & { readonly type: string };

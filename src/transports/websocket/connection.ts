@@ -2,19 +2,20 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
-import { SendQueue, type SendQueueOwner } from './send-queue.ts';
+import { SendQueue, type SendQueueOwner } from '../delivery/send-queue.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
-import type { SessionOwner } from './sessions.ts';
-import { DISCONNECTS, protocolLabel, type Disconnect } from './disconnect.ts';
+import type { ClientConnection } from '../connections/client-connection.ts';
+import { DISCONNECTS, protocolLabel, type Disconnect } from '../connections/disconnect.ts';
 import { OpenOperations, type OperationsOwner } from './open-operations.ts';
 import { RawSocket } from './raw-socket.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
 import { parseClientMessage, type ClientMessage } from './client-message.ts';
 import type { ConnectionServices } from './connection-services.ts';
-import type { SubscriptionOwner, WebSocketSubscription } from './subscription.ts';
-import type { Tally } from './viewers.ts';
+import type { ClientSubscription } from '../delivery/client-subscription.ts';
+import type { WebSocketSubscriptionOwner } from './subscription.ts';
+import type { Tally } from '../connections/viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
@@ -30,7 +31,13 @@ const TERMINATE_AFTER_MS = 1_000;
  * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
  */
 export class Connection
-  implements ProtocolSocket, SendQueueOwner, SubscriptionOwner, OperationsOwner, TurnTaker, SessionOwner
+  implements
+    ProtocolSocket,
+    SendQueueOwner,
+    WebSocketSubscriptionOwner,
+    OperationsOwner,
+    TurnTaker,
+    ClientConnection
 {
   readonly sendQueue: SendQueue;
   readonly openOperations: OpenOperations;
@@ -54,18 +61,19 @@ export class Connection
     webSocket: WebSocket,
     stream: Duplex,
     request: RequestHead,
-    endsAt: number,
     services: ConnectionServices<Connection>,
   ) {
-    this.endsAt = endsAt;
+    const { connections } = services;
+    this.endsAt = connections.endsAt();
     this.#request = request;
     this.#socket = new RawSocket(webSocket, stream);
     this.#services = services;
-    this.openOperations = new OpenOperations(this, services.pod);
+    this.openOperations = new OpenOperations(this, connections.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
     this.#closed = services.protocol.opened(this, this);
     services.initDeadlines.begin(this);
-    services.handshakes.add(this);
+    connections.add(this);
+    connections.handshakes.add(this);
   }
 
   get protocol(): string {
@@ -97,7 +105,8 @@ export class Connection
     const request = this.#request;
     if (request === undefined) return false;
     this.#request = undefined;
-    const { initDeadlines, authenticator, sessions, handshakes } = this.#services;
+    const { initDeadlines, authenticator, connections } = this.#services;
+    const { sessions, handshakes } = connections;
     initDeadlines.end(this);
     if (sessions === undefined) this.#viewer = await authenticator.viewerOf(connectionParams, request);
     const isAdmitted =
@@ -108,9 +117,9 @@ export class Connection
 
   /** @returns false if the viewer has as many connections as it may */
   #enter(): boolean {
-    const { viewers, metrics } = this.#services;
+    const { connections, metrics } = this.#services;
     // It may have closed meanwhile, and would be counted for ever.
-    const tally = this.open ? viewers.enter(this.#viewer) : undefined;
+    const tally = this.open ? connections.viewers.enter(this.#viewer) : undefined;
     if (tally === false) {
       metrics.refused('connections_of_viewer');
       this.end(DISCONNECTS.viewerConnections);
@@ -126,13 +135,13 @@ export class Connection
 
   /** A `ping` of the protocol. graphql-ws would answer with the same payload, and a token may be in it. */
   onPing(payload: Payload): void {
-    const { sessions } = this.#services;
+    const { sessions } = this.#services.connections;
     const answer = sessions === undefined ? payload : sessions.receive(this, payload);
     this.send(JSON.stringify({ type: 'pong', payload: answer }));
   }
 
   onPong(payload: Payload): void {
-    this.#services.sessions?.receive(this, payload);
+    this.#services.connections.sessions?.receive(this, payload);
   }
 
   onMessage(handler: MessageHandler): void {
@@ -174,21 +183,19 @@ export class Connection
   }
 
   /** A subscription has joined a group of the hub. */
-  joined(subscription: WebSocketSubscription): void {
-    this.#services.sessions?.joined(this, subscription);
-    this.#services.throttled.add(this, subscription);
+  joined(subscription: ClientSubscription): void {
+    this.#services.connections.joined(this, subscription);
   }
 
   /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
-  left(subscription: WebSocketSubscription): void {
+  left(subscription: ClientSubscription): void {
     this.#services.leave(subscription, this);
-    this.#services.sessions?.left(this, subscription);
-    this.#services.throttled.remove(this, subscription);
+    this.#services.connections.left(this, subscription);
     this.sendQueue.flush();
   }
 
   reconnect(): void {
-    this.#services.reconnect(this);
+    this.#services.connections.reconnect(this);
   }
 
   /** Operations that have not ended, queries included. */
@@ -264,14 +271,12 @@ export class Connection
   }
 
   onClose(code: number, reason: string): void {
-    const { viewers, handshakes } = this.#services;
-    this.#services.forget(this);
-    this.#services.rate.forget(this);
-    this.#services.sessions?.forget(this);
-    this.#services.initDeadlines.end(this);
-    handshakes.delete(this);
+    const { connections, rate, initDeadlines } = this.#services;
+    connections.forget(this);
+    rate.forget(this);
+    initDeadlines.end(this);
     this.openOperations.end();
-    if (this.openOperations.viewer !== undefined) viewers.leave(this.openOperations.viewer);
+    if (this.openOperations.viewer !== undefined) connections.viewers.leave(this.openOperations.viewer);
     this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 
@@ -280,7 +285,7 @@ export class Connection
     this.sendQueue.finish();
     // A socket that is not read would not see the client's answer to the close frame.
     this.#services.rate.forget(this);
-    this.#services.metrics.closes.inc({ code, reason: label });
+    this.#services.connections.closes({ code, label });
     this.#socket.webSocket.close(code, reason);
   }
 

@@ -1,3 +1,5 @@
+import type { FramedResult, FrameFormat } from '../delivery/frame-format.ts';
+
 /**
  * A `next` message of graphql-transport-ws as one WebSocket frame. All but the id is the same for all subscribers whose
  * ids have the same length:
@@ -16,8 +18,6 @@ const LENGTH_IN_64_BITS = 127;
 
 const OPENING = Buffer.from('{"payload":');
 const BEFORE_ID = Buffer.from(',"id":"');
-const AFTER_ID = Buffer.from('","type":"next"}');
-const FIXED_BYTES = OPENING.length + BEFORE_ID.length + AFTER_ID.length;
 
 const PRINTABLE_ASCII = /^[ !#-[\]-~]*$/;
 const NOT_ASCII = /[^ -~]/g;
@@ -33,36 +33,43 @@ export function idText(id: string): string {
     .replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Bytes of a whole frame. */
-export function frameLength(jsonLength: number, idLength: number): number {
-  const length = FIXED_BYTES + jsonLength + idLength;
-  return headerLength(length) + length;
+/** The frames of one subprotocol, which has a type of message for results. */
+class MessageFrames implements FrameFormat {
+  readonly #afterId: Buffer;
+  /** Of a message, without the result and the id. */
+  readonly #fixedBytes: number;
+
+  constructor(type: string) {
+    this.#afterId = Buffer.from(`","type":"${type}"}`);
+    this.#fixedBytes = OPENING.length + BEFORE_ID.length + this.#afterId.length;
+  }
+
+  length({ json }: FramedResult, idLength: number): number {
+    const length = this.#fixedBytes + json.length + idLength;
+    return headerLength(length) + length;
+  }
+
+  write(target: Buffer, at: number, { json }: FramedResult, idLength: number): number {
+    let end = writeHeader(target, at, this.#fixedBytes + json.length + idLength);
+    end += OPENING.copy(target, end);
+    end += json.copy(target, end);
+    end += BEFORE_ID.copy(target, end);
+    this.#afterId.copy(target, end + idLength);
+    return end;
+  }
+
+  pieces({ json }: FramedResult, id: string): Buffer[] {
+    const length = this.#fixedBytes + json.length + id.length;
+    const beginning = Buffer.allocUnsafe(headerLength(length) + OPENING.length);
+    OPENING.copy(beginning, writeHeader(beginning, 0, length));
+    return [beginning, json, Buffer.concat([BEFORE_ID, Buffer.from(id, 'latin1'), this.#afterId])];
+  }
 }
 
-/** Writes one frame but for its id. @returns where the id goes */
-export function writeFrame(target: Buffer, at: number, json: Buffer, idLength: number): number {
-  let end = writeHeader(target, at, FIXED_BYTES + json.length + idLength);
-  end += OPENING.copy(target, end);
-  end += json.copy(target, end);
-  end += BEFORE_ID.copy(target, end);
-  AFTER_ID.copy(target, end + idLength);
-  return end;
-}
+/** Of graphql-transport-ws. */
+export const NEXT_FRAMES: FrameFormat = new MessageFrames('next');
 
-/** Writes an id of ASCII. A loop, since native calls cost more for ids of ordinary length. */
-export function writeId(target: Buffer, at: number, id: string): void {
-  for (let index = 0; index < id.length; index += 1) target[at + index] = id.charCodeAt(index);
-}
-
-/** One frame in three buffers, around a result that is too large to be copied for each subscriber. */
-export function framePieces(json: Buffer, id: string): Buffer[] {
-  const length = FIXED_BYTES + json.length + id.length;
-  const beginning = Buffer.allocUnsafe(headerLength(length) + OPENING.length);
-  OPENING.copy(beginning, writeHeader(beginning, 0, length));
-  return [beginning, json, Buffer.concat([BEFORE_ID, Buffer.from(id, 'latin1'), AFTER_ID])];
-}
-
-/** The messages in bytes that hold whole frames of `writeFrame`. */
+/** The messages in bytes that hold whole frames. */
 export function* messagesIn(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length;) {
     const short = bytes.readUInt8(at + 1);

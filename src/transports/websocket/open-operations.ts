@@ -1,6 +1,6 @@
 import { SmallSet } from '../../support/small-set.ts';
 import type { ClientMessage } from './client-message.ts';
-import type { Tally, ViewerTally } from './viewers.ts';
+import type { Tally, ViewerTally } from '../connections/viewers.ts';
 
 /** The part of a connection that its operations use. */
 export interface OperationsOwner {

@@ -14,9 +14,10 @@ import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
-import type { OperationCaps } from './operation-caps.ts';
+import type { OperationCaps } from '../connections/operation-caps.ts';
 import { WebSocketQuery } from './query.ts';
-import { WebSocketSubscription, type SubscribeExtensions } from './subscription.ts';
+import type { ClientSubscription, SubscribeExtensions } from '../delivery/client-subscription.ts';
+import { WebSocketSubscription } from './subscription.ts';
 
 /** Those that depend on the graph are read for each operation, in one turn: they are replaced with it. */
 export interface OperationOptions {
@@ -91,7 +92,7 @@ export class Operations {
   }
 
   /** Removes a subscription that has ended from its group. */
-  leave(subscription: WebSocketSubscription, connection: Connection): void {
+  leave(subscription: ClientSubscription, connection: Connection): void {
     const { group } = subscription;
     if (group === undefined) return;
     this.#options.hub.leave(group, subscription);

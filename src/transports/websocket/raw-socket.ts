@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { messagesIn } from './frame.ts';
-import type { FrameSink } from './send-queue.ts';
+import { messagesIn, NEXT_FRAMES } from './frame.ts';
+import type { FrameSink } from '../delivery/send-queue.ts';
 
 /** Undocumented properties of ws's WebSocket. */
 interface Internals {
@@ -32,6 +32,7 @@ const BYTES = { binary: false };
  * none of this, each message goes through `send`; where one of Node.js shows no file descriptor, through the stream.
  */
 export class RawSocket implements FrameSink {
+  readonly format = NEXT_FRAMES;
   readonly webSocket: WebSocket;
   readonly #stream: Duplex;
   readonly #sender: Sender | undefined;

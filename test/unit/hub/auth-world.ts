@@ -12,7 +12,7 @@ import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { graphFolder } from '../graph/graph-folder.ts';
 import { FakeBus, FakeSubscriber } from './parts.ts';
 

@@ -16,7 +16,7 @@ import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
 export class FakeBus {

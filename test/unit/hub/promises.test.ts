@@ -9,13 +9,14 @@ import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { SendQueue, type FrameSink } from '../../../src/transports/websocket/send-queue.ts';
+import { SendQueue, type FrameSink } from '../../../src/transports/delivery/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
+import { NEXT_FRAMES } from '../../../src/transports/websocket/frame.ts';
 import { WebSocketSubscription } from '../../../src/transports/websocket/subscription.ts';
 
 const EVENTS = 100;
@@ -25,6 +26,7 @@ type Resolve = (source: unknown, args: unknown, ctx: GraphContext) => unknown;
 
 /** A socket that takes everything at once and keeps nothing. */
 class FakeFrameSink implements FrameSink {
+  readonly format = NEXT_FRAMES;
   readonly open = true;
   readonly full = false;
   readonly waitingBytes = 0;

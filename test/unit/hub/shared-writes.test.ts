@@ -20,7 +20,7 @@ import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { systemTimers } from '../../../src/support/clock.ts';
 import { deepFreeze } from '../../../src/support/deep-freeze.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { FakeSubscriber } from './parts.ts';
 
 type Args = Record<string, unknown>;

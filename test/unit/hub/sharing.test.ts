@@ -9,7 +9,7 @@ import type { EventFilter } from '../../../src/graph/graph.ts';
 import type { Event } from '../../../src/events/event.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { systemTimers } from '../../../src/support/clock.ts';
-import { Flusher } from '../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';

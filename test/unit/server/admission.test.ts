@@ -9,7 +9,7 @@ import { PodCaps } from '../../../src/server/pod-caps.ts';
 
 /** An admission over all caps, and time that a test moves on. */
 function setUp(caps: { connections?: number; perAddress?: number; rate?: number; addressRate?: number }) {
-  const sockets = { connections: 0, handshakes: 0 };
+  const connections = { size: 0, handshakes: { size: 0 } };
   const clock = { ms: 1_000_000 };
   const now = (): number => clock.ms;
   const refused: string[] = [];
@@ -20,7 +20,7 @@ function setUp(caps: { connections?: number; perAddress?: number; rate?: number;
     now,
   });
   const pod = new PodCaps({
-    sockets,
+    connections,
     maxConnections: caps.connections ?? Infinity,
     maxHandshakes: 10,
     connectionsPerSecond: caps.rate ?? 0,
@@ -45,17 +45,17 @@ function setUp(caps: { connections?: number; perAddress?: number; rate?: number;
   };
   const admittedOf = (count: number, address?: string): number =>
     Array.from({ length: count }, () => connect(address)).filter((socket) => socket !== undefined).length;
-  return { sockets, clock, refused, addresses, connect, admittedOf };
+  return { connections, clock, refused, addresses, connect, admittedOf };
 }
 
 describe('admission', () => {
   it('refuses a connection past those of the pod, and one more handshake', () => {
-    const { sockets, refused, connect } = setUp({ connections: 2 });
-    sockets.connections = 2;
+    const { connections, refused, connect } = setUp({ connections: 2 });
+    connections.size = 2;
     assert.equal(connect(), undefined);
-    sockets.connections = 1;
+    connections.size = 1;
     assert.ok(connect());
-    sockets.handshakes = 10;
+    connections.handshakes.size = 10;
     assert.equal(connect(), undefined);
     assert.deepEqual(refused, ['connections', 'handshakes']);
   });
@@ -89,7 +89,11 @@ describe('admission', () => {
   it('says which share of a rate is that of this process, rounded', () => {
     const parts = { maxConnections: Infinity, maxHandshakes: 10, now: () => 0 };
     const connectionsPerSecond = 4 / 3;
-    const pod = new PodCaps({ ...parts, sockets: { connections: 0, handshakes: 0 }, connectionsPerSecond });
+    const pod = new PodCaps({
+      ...parts,
+      connections: { size: 0, handshakes: { size: 0 } },
+      connectionsPerSecond,
+    });
     const address = new AddressCaps({ ...parts, addresses: { of: () => 'a' }, connectionsPerSecond });
     const request = {} as IncomingMessage;
     for (const caps of [pod, address]) caps.admitted(request, new PassThrough());

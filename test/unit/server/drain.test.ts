@@ -23,7 +23,7 @@ function setUp({ leaves = true } = {}) {
       refuseUpgrades: () => void steps.push('refuse'),
       stopListening: () => void steps.push('stop listening'),
     },
-    sockets: {
+    connections: {
       closeStaggered: (overMs) => {
         steps.push(`waves over ${overMs}`);
         return held.waves.promise;

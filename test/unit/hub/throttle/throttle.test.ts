@@ -4,7 +4,7 @@ import type { Event } from '../../../../src/events/event.ts';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
-import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
+import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
 import { operation, settled, setUp } from '../parts.ts';
 import { Listener } from './listener.ts';
 

@@ -23,7 +23,7 @@ const emptyHub = {
 
 const inspectable: DebugOptions['inspectable'] = {
   hub: { inspect: () => emptyHub },
-  sockets: { inspect: () => ({ count: 0 }) },
+  connections: { inspect: () => ({ count: 0 }) },
   addresses: { inspect: () => ({ count: 0 }) },
   kafka: undefined,
   pressure: { inspect: () => null },

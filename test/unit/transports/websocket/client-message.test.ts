@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseClientMessage } from '../../../../src/transports/websocket/client-message.ts';
-import { DISCONNECTS } from '../../../../src/transports/websocket/disconnect.ts';
+import { DISCONNECTS } from '../../../../src/transports/connections/disconnect.ts';
 
 const PING = { type: 'ping', payload: { é: '✓' } };
 

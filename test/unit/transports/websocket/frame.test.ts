@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 // @ts-expect-error its types leave it out; ws exports it
 import { Receiver } from 'ws';
-import {
-  frameLength,
-  framePieces,
-  idText,
-  messagesIn,
-  writeFrame,
-  writeId,
-} from '../../../../src/transports/websocket/frame.ts';
+import { writeId } from '../../../../src/transports/delivery/frame-format.ts';
+import { idText, messagesIn, NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 
 /** What a client's WebSocket makes of bytes, by ws's own parser. */
@@ -26,10 +20,10 @@ function received(bytes: Buffer): string[] {
 }
 
 /** A frame as it is written among others, behind so many bytes. */
-function written({ json }: SerializedResult, id: string, behind = 0): Buffer {
+function written(result: SerializedResult, id: string, behind = 0): Buffer {
   const text = idText(id);
-  const bytes = Buffer.alloc(behind + frameLength(json.length, text.length));
-  writeId(bytes, writeFrame(bytes, behind, json, text.length), text);
+  const bytes = Buffer.alloc(behind + NEXT_FRAMES.length(result, text.length));
+  writeId(bytes, NEXT_FRAMES.write(bytes, behind, result, text.length), text);
   return bytes.subarray(behind);
 }
 
@@ -44,7 +38,7 @@ for (const length of LENGTHS) {
       received(frame).map((text) => JSON.parse(text)),
       [{ id: '1', type: 'next', payload: result }],
     );
-    assert.deepEqual(Buffer.concat(framePieces(payload.json, '1')), frame);
+    assert.deepEqual(Buffer.concat(NEXT_FRAMES.pieces(payload, '1')), frame);
   });
 }
 

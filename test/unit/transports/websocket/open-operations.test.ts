@@ -6,7 +6,7 @@ import {
   OpenOperations,
   type OperationsOwner,
 } from '../../../../src/transports/websocket/open-operations.ts';
-import { Tally, ViewerTally } from '../../../../src/transports/websocket/viewers.ts';
+import { Tally, ViewerTally } from '../../../../src/transports/connections/viewers.ts';
 import { deferred } from '../../server/serve.ts';
 
 interface Handed {

@@ -8,7 +8,8 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
-import { frameLength, framePieces, writeFrame, writeId } from '../../../../src/transports/websocket/frame.ts';
+import { writeId } from '../../../../src/transports/delivery/frame-format.ts';
+import { NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { RawSocket } from '../../../../src/transports/websocket/raw-socket.ts';
 
@@ -50,9 +51,9 @@ async function pair(
 }
 
 function frameOf(n: number, size = 0): Buffer {
-  const { json } = new SerializedResult({ data: { n, text: 'x'.repeat(size) } });
-  const bytes = Buffer.alloc(frameLength(json.length, 1));
-  writeId(bytes, writeFrame(bytes, 0, json, 1), '1');
+  const result = new SerializedResult({ data: { n, text: 'x'.repeat(size) } });
+  const bytes = Buffer.alloc(NEXT_FRAMES.length(result, 1));
+  writeId(bytes, NEXT_FRAMES.write(bytes, 0, result, 1), '1');
   return bytes;
 }
 
@@ -149,7 +150,7 @@ test('frames written past ws and what ws sends reach the client in the order in 
   write(server, Buffer.concat([frameOf(3), frameOf(4)]));
   server.webSocket.pong();
   server.writePieces(
-    framePieces(new SerializedResult({ data: { n: 5, text: 'x'.repeat(70_000) } }).json, '1'),
+    NEXT_FRAMES.pieces(new SerializedResult({ data: { n: 5, text: 'x'.repeat(70_000) } }), '1'),
   );
   server.send('x'.repeat(70_000));
   write(server, frameOf(6));
@@ -239,7 +240,7 @@ test('while ws compresses, frames go through it, and order holds', async (t) => 
   const bytes = Buffer.concat([frameOf(1), frameOf(2)]);
   write(server, bytes);
   bytes.fill(0);
-  server.writePieces(framePieces(new SerializedResult({ data: { n: 3 } }).json, '1'));
+  server.writePieces(NEXT_FRAMES.pieces(new SerializedResult({ data: { n: 3 } }), '1'));
   server.webSocket.close(4000);
   await closed;
   assert.deepEqual(heard.map(numberIn), ['x'.repeat(10_000), '1', '2', '3', 'close 4000']);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { SerializedResult } from '../../../../src/hub/result.ts';
-import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
-import type { LateReceiver } from '../../../../src/transports/websocket/late-results.ts';
-import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
+import type { LateReceiver } from '../../../../src/transports/delivery/late-results.ts';
+import { SendQueue } from '../../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 import { Random } from '../../../helpers/random.ts';
 

@@ -18,6 +18,15 @@ export interface OperationLimits {
   readonly lingerMs: number;
 }
 
+const NO_LIMITS: OperationLimits = {
+  operationsOfConnection: Infinity,
+  operationsOfViewer: Infinity,
+  operationsOfPod: Infinity,
+  channelsOfConnection: Infinity,
+  variablesOfConnection: Infinity,
+  lingerMs: 0,
+};
+
 /** The part of a connection that its caps are about. */
 export interface CappedConnection {
   /** Operations that have not ended, the one that is asked about included. */
@@ -48,11 +57,11 @@ export class OperationCaps {
   readonly #lingering: Deadlines<Lingering>;
 
   /** @param pod what all connections have open */
-  constructor(limits: OperationLimits, pod: Readonly<Tally>, metrics: Pick<Metrics, 'refused'>) {
-    this.#limits = limits;
+  constructor(limits: Partial<OperationLimits>, pod: Readonly<Tally>, metrics: Pick<Metrics, 'refused'>) {
+    this.#limits = { ...NO_LIMITS, ...limits };
     this.#pod = pod;
     this.#metrics = metrics;
-    this.#lingering = new Deadlines(limits.lingerMs, ({ connection, channels }) => {
+    this.#lingering = new Deadlines(this.#limits.lingerMs, ({ connection, channels }) => {
       connection.channels -= channels;
     });
   }

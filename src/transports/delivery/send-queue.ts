@@ -1,10 +1,13 @@
-import { frameLength, framePieces } from './frame.ts';
+import type { FrameFormat } from './frame-format.ts';
 import type { SerializedResult } from '../../hub/result.ts';
 import { LateQueue, type LateReceiver } from './late-results.ts';
-import { MAX_BATCH_BYTES, type QueuedFrames, type FrameBatchCache } from './frame-batch.ts';
+import { MAX_BATCH_BYTES, type FrameBatchCache } from './frame-batch.ts';
+import { PendingFrames } from './pending-frames.ts';
 
 /** One socket, as a send queue writes to it. */
 export interface FrameSink {
+  /** Of the wire that the client reads. */
+  readonly format: FrameFormat;
   /** False from the moment that nothing may be written any more. */
   readonly open: boolean;
   /** Bytes handed to the socket that it has not been able to send yet. */
@@ -33,40 +36,6 @@ export interface SendQueueServices {
   enlist(sendQueue: SendQueue): void;
   /** A result was left out, since its socket is slow. */
   leftOut(): void;
-}
-
-/** Held by a send queue only while something is in it. */
-class PendingFrames implements QueuedFrames {
-  messages: (SerializedResult | string)[];
-  ids: string[];
-  bytes: number;
-  /** Index of the first that has not been written. */
-  next = 0;
-
-  /** With its first: an empty array that is pushed to makes room for seventeen. */
-  constructor(message: SerializedResult | string, id: string, bytes: number) {
-    this.messages = [message];
-    this.ids = [id];
-    this.bytes = bytes;
-  }
-
-  add(message: SerializedResult | string, id: string, bytes: number): void {
-    this.messages.push(message);
-    this.ids.push(id);
-    this.bytes += bytes;
-  }
-
-  written(next: number, bytes: number): void {
-    this.next = next;
-    this.bytes -= bytes;
-  }
-
-  /** Releases what has been written. */
-  dropWritten(): void {
-    this.messages.splice(0, this.next);
-    this.ids.splice(0, this.next);
-    this.next = 0;
-  }
 }
 
 /**
@@ -136,7 +105,7 @@ export class SendQueue {
     return this.#exceeds(more);
   }
 
-  /** @param id as `idText` makes it */
+  /** @param id as it stands in frames */
   add(result: SerializedResult, id: string): void {
     if ((this.#draining || this.#queue === undefined) && !this.#sink.open) return;
     if (this.#draining) result.keep();
@@ -150,8 +119,8 @@ export class SendQueue {
     if (!this.#sink.open) return;
     result.shared.keep();
     if (!this.#draining && this.#queue === undefined && this.#late === undefined) this.#services.enlist(this);
-    this.#late ??= new LateQueue();
-    this.#trackLarge(frameLength(result.json.length, receiver.id.length));
+    this.#late ??= new LateQueue(this.#sink.format);
+    this.#trackLarge(this.#sink.format.length(result, receiver.id.length));
     if (this.#late.add(receiver, result)) this.#services.leftOut();
     if (receiver.onSlow === 'DROP_OLDEST') {
       while (this.isTooMuch(this.#maxBytes / 2)) {
@@ -185,7 +154,7 @@ export class SendQueue {
     else if (this.#queue !== undefined) this.#queue.add(text, '', text.length);
     else if (!this.#sink.full) this.#sink.send(text);
     else {
-      this.#queue = new PendingFrames(text, '', text.length);
+      this.#queue = new PendingFrames(this.#sink.format, text, '', text.length);
       this.flush();
     }
   }
@@ -231,8 +200,8 @@ export class SendQueue {
     while (queue === undefined || queue.bytes < MAX_BATCH_BYTES) {
       const next = this.#late?.take();
       if (next === undefined) break;
-      const bytes = frameLength(next.result.json.length, next.id.length);
-      if (queue === undefined) queue = new PendingFrames(next.result, next.id, bytes);
+      const bytes = this.#sink.format.length(next.result, next.id.length);
+      if (queue === undefined) queue = new PendingFrames(this.#sink.format, next.result, next.id, bytes);
       else queue.add(next.result, next.id, bytes);
     }
     if (this.#late?.isEmpty === true) this.#late = undefined;
@@ -240,10 +209,11 @@ export class SendQueue {
   }
 
   #put(result: SerializedResult, id: string): PendingFrames {
-    const bytes = frameLength(result.json.length, id.length);
+    const { format } = this.#sink;
+    const bytes = format.length(result, id.length);
     this.#trackLarge(bytes);
     if (this.#queue === undefined) {
-      this.#queue = new PendingFrames(result, id, bytes);
+      this.#queue = new PendingFrames(format, result, id, bytes);
       this.#services.enlist(this);
     } else {
       this.#queue.add(result, id, bytes);
@@ -271,8 +241,8 @@ export class SendQueue {
       this.#sink.send(message);
     } else if (message !== undefined && message.json.length > MAX_BATCH_BYTES) {
       const id = queue.ids[next] ?? '';
-      queue.written(next + 1, frameLength(message.json.length, id.length));
-      this.#sink.writePieces(framePieces(message.json, id));
+      queue.written(next + 1, queue.format.length(message, id.length));
+      this.#sink.writePieces(queue.format.pieces(message, id));
     } else {
       this.#services.frameBatches.write(queue, this.#sink);
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { closeStaggered } from '../../../../src/transports/websocket/staggered-close.ts';
+import { closeStaggered } from '../../../../src/transports/connections/staggered-close.ts';
 
 /** Closes so many connections over that time, on a clock on which only sleeping takes time. */
 async function close(

@@ -6,7 +6,7 @@ import type { Json } from '../../lazy/reads.ts';
 import type { Log } from '../../log.ts';
 import { LogThrottle } from '../../support/log-throttle.ts';
 import { DISCONNECTS, type Disconnect } from './disconnect.ts';
-import type { WebSocketSubscription } from './subscription.ts';
+import type { ClientSubscription } from '../delivery/client-subscription.ts';
 
 /** The part of a connection that its session uses. */
 export interface SessionOwner {
@@ -29,7 +29,7 @@ interface Session {
   isWarned: boolean;
   /** Kept only if the graph is asked again at a fresh token. */
   readonly request: RequestHead | undefined;
-  readonly subscriptions: Set<WebSocketSubscription>;
+  readonly subscriptions: Set<ClientSubscription>;
   /** A fresh token is being verified. */
   isRefreshing: boolean;
   /** The last one that has come meanwhile. */
@@ -110,11 +110,11 @@ export class Sessions<Owner extends SessionOwner> {
     this.#sessions.delete(owner);
   }
 
-  joined(owner: Owner, subscription: WebSocketSubscription): void {
+  joined(owner: Owner, subscription: ClientSubscription): void {
     this.#sessions.get(owner)?.subscriptions.add(subscription);
   }
 
-  left(owner: Owner, subscription: WebSocketSubscription): void {
+  left(owner: Owner, subscription: ClientSubscription): void {
     this.#sessions.get(owner)?.subscriptions.delete(subscription);
   }
 

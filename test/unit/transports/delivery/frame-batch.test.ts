@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SerializedResult } from '../../../../src/hub/result.ts';
-import { MAX_BATCH_BYTES, FrameBatchCache } from '../../../../src/transports/websocket/frame-batch.ts';
+import { NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
+import { MAX_BATCH_BYTES, FrameBatchCache } from '../../../../src/transports/delivery/frame-batch.ts';
 
 /** What one socket was handed: the buffers, and what they said. */
 interface Handed {
@@ -20,6 +21,7 @@ function written(batches: FrameBatchCache, results: readonly SerializedResult[],
     },
   };
   const queued = {
+    format: NEXT_FRAMES,
     messages: results,
     ids: results.map(() => id),
     next: 0,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
-import { frameLength } from '../../../../src/transports/websocket/frame.ts';
-import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
+import { NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
+import { SendQueue } from '../../../../src/transports/delivery/send-queue.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 
@@ -14,7 +14,7 @@ function saying(data: string): SerializedResult {
 
 /** Bytes of the frame of a result with so many letters, for an id of one letter. */
 function bytesOf(letters: number): number {
-  return frameLength(saying('x'.repeat(letters)).json.length, 1);
+  return NEXT_FRAMES.length(saying('x'.repeat(letters)), 1);
 }
 
 function setUp(maxBytes = 100_000) {

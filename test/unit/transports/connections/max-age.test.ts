@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ConnectionMaxAge } from '../../../../src/transports/websocket/max-age.ts';
+import { ConnectionMaxAge } from '../../../../src/transports/connections/max-age.ts';
 
 const endAt = (chance: number): number =>
   new ConnectionMaxAge(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Flusher } from '../../../../src/transports/websocket/flusher.ts';
-import { SendQueue } from '../../../../src/transports/websocket/send-queue.ts';
+import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
+import { SendQueue } from '../../../../src/transports/delivery/send-queue.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 

@@ -1,10 +1,10 @@
 import type { SlowPolicy } from '../../graph/graph.ts';
 import type { SerializedResult } from '../../hub/result.ts';
-import { frameLength } from './frame.ts';
+import type { FrameFormat } from './frame-format.ts';
 
 /** A subscription of which results may be left out while its socket is slow. */
 export interface LateReceiver {
-  /** As `idText` makes it. */
+  /** As it stands in frames. */
   readonly id: string;
   readonly onSlow: SlowPolicy;
   /** The result as the client is to be sent it. */
@@ -22,12 +22,14 @@ interface Late {
 class LateResults {
   bytes = 0;
   readonly #receiver: LateReceiver;
+  readonly #format: FrameFormat;
   readonly #waiting = new Map<unknown, Late>();
   /** Of events. */
   #events = 0;
 
-  constructor(receiver: LateReceiver) {
+  constructor(receiver: LateReceiver, format: FrameFormat) {
     this.#receiver = receiver;
+    this.#format = format;
   }
 
   /** @returns whether it supersedes another one */
@@ -37,7 +39,7 @@ class LateResults {
     const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
     const superseded = this.#waiting.get(key);
     if (superseded !== undefined) this.#remove(key, superseded);
-    const bytes = frameLength(result.json.length, id.length) + (result.key?.length ?? 0);
+    const bytes = this.#format.length(result, id.length) + (result.key?.length ?? 0);
     const leftOut =
       result.leftOutFor(this.#receiver) + (superseded === undefined ? 0 : superseded.leftOut + 1);
     this.#put(key, { result: result.shared, bytes, leftOut });
@@ -93,8 +95,13 @@ class LateResults {
  * the queue when it has been written; the subscriptions take turns.
  */
 export class LateQueue {
+  readonly #format: FrameFormat;
   #bytes = 0;
   readonly #byReceiver = new Map<LateReceiver, LateResults>();
+
+  constructor(format: FrameFormat) {
+    this.#format = format;
+  }
 
   get bytes(): number {
     return this.#bytes;
@@ -106,7 +113,7 @@ export class LateQueue {
 
   /** @returns whether it supersedes another one */
   add(receiver: LateReceiver, result: SerializedResult): boolean {
-    const results = this.#byReceiver.get(receiver) ?? new LateResults(receiver);
+    const results = this.#byReceiver.get(receiver) ?? new LateResults(receiver, this.#format);
     this.#byReceiver.set(receiver, results);
     return this.#counted(results, () => results.add(result));
   }

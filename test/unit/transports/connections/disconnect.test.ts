@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloseCode } from 'graphql-ws';
-import { CLOSES, protocolLabel } from '../../../../src/transports/websocket/disconnect.ts';
+import { CLOSES, protocolLabel } from '../../../../src/transports/connections/disconnect.ts';
 
 test('every close has labels of its own', () => {
   const labels = CLOSES.map(({ code, label }) => `${code} ${label}`);

@@ -1,12 +1,13 @@
 import type { SerializedResult } from '../../hub/result.ts';
-import { frameLength, writeFrame, writeId } from './frame.ts';
+import { writeId, type FrameFormat } from './frame-format.ts';
 
 /** Results on their way to one socket, in order, with the ids they go to. Protocol messages, as text, stand among them. */
 export interface QueuedFrames {
+  readonly format: FrameFormat;
   /** Index of the first that has not been written. */
   readonly next: number;
   readonly messages: readonly (SerializedResult | string)[];
-  /** As `idText` makes them; empty beside a text. */
+  /** As they stand in frames; empty beside a text. */
   readonly ids: readonly string[];
   /**
    * Called when frames are about to be written.
@@ -41,27 +42,34 @@ interface BatchSink {
  *     {"payload":{…1…},"id":"▒▒▒","type":"next"}{"payload":{…2…},"id":"▒▒▒","type":"next"}
  */
 class FrameBatch {
+  readonly #format: FrameFormat;
   readonly #results: readonly SerializedResult[];
   readonly #idLengths: readonly number[];
   readonly #idOffsets: number[] = [];
   readonly #bytes: Buffer;
 
-  constructor(results: readonly SerializedResult[], idLengths: readonly number[], length: number) {
+  constructor(
+    format: FrameFormat,
+    results: readonly SerializedResult[],
+    idLengths: readonly number[],
+    length: number,
+  ) {
+    this.#format = format;
     this.#results = results;
     this.#idLengths = idLengths;
     this.#bytes = Buffer.allocUnsafe(length);
     let at = 0;
-    for (const [index, { json }] of results.entries()) {
+    for (const [index, result] of results.entries()) {
       const idLength = idLengths[index] ?? 0;
-      this.#idOffsets.push(writeFrame(this.#bytes, at, json, idLength));
-      at += frameLength(json.length, idLength);
+      this.#idOffsets.push(format.write(this.#bytes, at, result, idLength));
+      at += format.length(result, idLength);
     }
   }
 
   /** Whether these frames differ from the batch's in nothing but the ids' text. */
-  matches({ messages, ids }: QueuedFrames, from: number, to: number): boolean {
+  matches({ format, messages, ids }: QueuedFrames, from: number, to: number): boolean {
     const count = this.#results.length;
-    if (count !== to - from) return false;
+    if (count !== to - from || format !== this.#format) return false;
     for (let index = 0; index < count; index += 1) {
       if (messages[from + index] !== this.#results[index]) return false;
       if (ids[from + index]?.length !== this.#idLengths[index]) return false;
@@ -114,13 +122,13 @@ export class FrameBatchCache {
     this.#seen.clear();
   }
 
-  #writeScratch({ messages, ids }: QueuedFrames, from: number, to: number): void {
+  #writeScratch({ format, messages, ids }: QueuedFrames, from: number, to: number): void {
     let at = 0;
     for (let index = from; index < to; index += 1) {
-      const { json } = messages[index] as SerializedResult;
+      const result = messages[index] as SerializedResult;
       const id = ids[index] ?? '';
-      writeId(this.#scratch, writeFrame(this.#scratch, at, json, id.length), id);
-      at += frameLength(json.length, id.length);
+      writeId(this.#scratch, format.write(this.#scratch, at, result, id.length), id);
+      at += format.length(result, id.length);
     }
   }
 
@@ -130,11 +138,12 @@ export class FrameBatchCache {
     return undefined;
   }
 
-  #create({ messages, ids }: QueuedFrames, from: number, to: number, length: number): FrameBatch {
+  #create({ format, messages, ids }: QueuedFrames, from: number, to: number, length: number): FrameBatch {
     if (this.#size === MAX_BATCHES) this.clear();
     this.#size += 1;
     const own = messages.slice(from, to) as SerializedResult[];
     const batch = new FrameBatch(
+      format,
       own,
       own.map((_, index) => ids[from + index]?.length ?? 0),
       length,
@@ -148,13 +157,13 @@ export class FrameBatchCache {
 }
 
 /** How far one write goes: up to the next text, or to MAX_BATCH_BYTES. */
-function extent({ messages, ids }: QueuedFrames, from: number): { to: number; length: number } {
+function extent({ format, messages, ids }: QueuedFrames, from: number): { to: number; length: number } {
   let length = 0;
   let to = from;
   for (; to < messages.length; to += 1) {
     const result = messages[to];
     if (result === undefined || typeof result === 'string') break;
-    const more = frameLength(result.json.length, ids[to]?.length ?? 0);
+    const more = format.length(result, ids[to]?.length ?? 0);
     if (to > from && length + more > MAX_BATCH_BYTES) break;
     length += more;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { mostWaiting } from '../../../../src/transports/websocket/most-waiting.ts';
+import { mostWaiting } from '../../../../src/transports/connections/most-waiting.ts';
 
 const waiting = (kilobytes: number, open = true) => ({
   open,

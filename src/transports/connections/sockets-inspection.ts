@@ -1,6 +1,6 @@
 import { largest } from '../../support/largest.ts';
-import type { Connection } from './connection.ts';
-import type { ConnectionServices } from './connection-services.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { Tally } from './viewers.ts';
 
 export interface SocketsInspection {
   readonly count: number;
@@ -14,10 +14,16 @@ export interface SocketsInspection {
   readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
 }
 
+interface Counts {
+  readonly handshakes: { readonly size: number };
+  readonly pod: Readonly<Tally>;
+  readonly viewers: { readonly size: number };
+}
+
 /** Bytes that wait for clients to read them, and the connections with most of them. Nothing identifies the client. */
 export function inspectSockets(
-  connections: Iterable<Connection>,
-  { handshakes, pod, viewers }: Pick<ConnectionServices<Connection>, 'handshakes' | 'pod' | 'viewers'>,
+  connections: Iterable<ClientConnection>,
+  { handshakes, pod, viewers }: Counts,
   limit: number,
 ): SocketsInspection {
   const waiting = [...connections].map(({ sendQueue, operations }) => ({

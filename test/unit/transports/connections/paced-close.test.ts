@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { PacedClose } from '../../../../src/transports/websocket/paced-close.ts';
+import { PacedClose } from '../../../../src/transports/connections/paced-close.ts';
 
 interface One {
   readonly name: number;

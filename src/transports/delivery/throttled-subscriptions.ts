@@ -1,22 +1,22 @@
-import type { WebSocketSubscription } from './subscription.ts';
+import type { ClientSubscription } from './client-subscription.ts';
 
 /** The subscriptions of each connection for which the hub may hold events: those of fields with a throttle. */
 export class ThrottledSubscriptions {
-  readonly #byOwner = new Map<object, Set<WebSocketSubscription>>();
+  readonly #byOwner = new Map<object, Set<ClientSubscription>>();
 
   get size(): number {
     return this.#byOwner.size;
   }
 
   /** Does nothing for one without a throttle. */
-  add(owner: object, subscription: WebSocketSubscription): void {
+  add(owner: object, subscription: ClientSubscription): void {
     if ((subscription.group?.plan.delivery?.throttleMs ?? 0) === 0) return;
     const subscriptions = this.#byOwner.get(owner);
     if (subscriptions === undefined) this.#byOwner.set(owner, new Set([subscription]));
     else subscriptions.add(subscription);
   }
 
-  remove(owner: object, subscription: WebSocketSubscription): void {
+  remove(owner: object, subscription: ClientSubscription): void {
     const subscriptions = this.#byOwner.get(owner);
     if (subscriptions?.delete(subscription) === true && subscriptions.size === 0) this.#byOwner.delete(owner);
   }

@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import type { Identity } from '../../../../src/context/token-authenticator.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
-import type { Disconnect } from '../../../../src/transports/websocket/disconnect.ts';
-import { Sessions, type SessionOwner } from '../../../../src/transports/websocket/sessions.ts';
+import type { Disconnect } from '../../../../src/transports/connections/disconnect.ts';
+import { Sessions, type SessionOwner } from '../../../../src/transports/connections/sessions.ts';
 
 const AWAY = new TokenRefusal('The keys that tokens are verified with are out of reach', true);
 

@@ -1,0 +1,24 @@
+/** The part of a SerializedResult that is written. */
+export interface FramedResult {
+  readonly json: Buffer;
+  /** Of its event, if that is kept. ASCII. */
+  readonly cursor?: string | undefined;
+}
+
+/**
+ * What one wire writes around a result. All of a frame but the id is the same for all clients of the wire whose ids have
+ * the same length. Ids are ASCII, as they stand in the frame; empty on a wire without ids.
+ */
+export interface FrameFormat {
+  /** Bytes of a whole frame. */
+  length(result: FramedResult, idLength: number): number;
+  /** Writes one frame but for its id. @returns where the id goes */
+  write(target: Buffer, at: number, result: FramedResult, idLength: number): number;
+  /** One frame in buffers that do not change, around a result that is too large to be copied for each client. */
+  pieces(result: FramedResult, id: string): Buffer[];
+}
+
+/** Writes an id of ASCII. A loop, since native calls cost more for ids of ordinary length. */
+export function writeId(target: Buffer, at: number, id: string): void {
+  for (let index = 0; index < id.length; index += 1) target[at + index] = id.charCodeAt(index);
+}
