@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import type { WebSocket } from 'ws';
+import { NEXT_FRAMES } from '../../src/transports/websocket/frame.ts';
 import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import { untilWritten, type Destination, type Pieces } from './destination.ts';
 import type { ReceiverAnswer, ReceiverRequest } from './socket-receiver.ts';
@@ -81,7 +82,7 @@ export class SocketDestination implements Destination {
 /** As the gateway writes: to it this is a WebSocket that has nothing to say by itself. */
 function rawSocketOf(socket: Socket): RawSocket {
   const idle = { _socket: socket, _sender: { _state: 0 } };
-  const raw = new RawSocket(idle as unknown as WebSocket, socket);
+  const raw = new RawSocket(idle as unknown as WebSocket, socket, NEXT_FRAMES);
   if (!raw.isDirect) throw new Error('expected frames to be written past ws');
   return raw;
 }

@@ -44,6 +44,14 @@ export class Authenticator {
       : this.#callGraph(connectionParams, request, claims);
   }
 
+  /** Identifies the client of one request, which has no token that is verified. Null as the viewer: it is refused. */
+  async identify(
+    params: Readonly<Record<string, unknown>>,
+    request: RequestHead,
+  ): Promise<{ readonly viewer: Json; readonly token: undefined }> {
+    return { viewer: await this.viewerOf(params, request), token: undefined };
+  }
+
   /** Whether the graph itself says who the viewer is. */
   get asksGraph(): boolean {
     return this.#authenticate !== undefined;

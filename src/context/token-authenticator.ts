@@ -89,29 +89,24 @@ export class TokenAuthenticator {
     return token instanceof TokenRefusal ? token : this.#withViewer(params, request, token);
   }
 
-  /** The viewer of one request. Never rejects. */
-  async viewerOf(
-    params: Readonly<Record<string, unknown>>,
-    request: RequestHead,
-  ): Promise<Json | TokenRefusal> {
-    const identity = await this.identify(params, request);
-    return identity instanceof TokenRefusal ? identity : identity.viewer;
-  }
-
   async #withViewer(
     params: Readonly<Record<string, unknown>>,
     request: RequestHead,
     token: Token | undefined,
   ): Promise<Identity | TokenRefusal> {
-    const { authenticator, claims, revocations } = this.#options;
+    const { authenticator, claims } = this.#options;
     const viewer =
       authenticator.asksGraph || token === undefined
         ? await authenticator.viewerOf(params, request, token?.claims)
         : authenticator.interned(claims.viewerOf(token.claims));
     if (viewer === null) return REFUSED;
-    if (token !== undefined && revocations.covers(viewer, token.issuedAt)) {
-      return token.issuedAt === undefined ? REVOKED_WITHOUT_TIME : REVOKED;
-    }
-    return { viewer, token };
+    const identity = { viewer, token };
+    return this.refusalOf(identity) ?? identity;
+  }
+
+  /** Why an identity does not hold any more; undefined: it does. To be asked again in the turn in which it is used. */
+  refusalOf({ viewer, token }: Identity): TokenRefusal | undefined {
+    if (token === undefined || !this.#options.revocations.covers(viewer, token.issuedAt)) return undefined;
+    return token.issuedAt === undefined ? REVOKED_WITHOUT_TIME : REVOKED;
   }
 }

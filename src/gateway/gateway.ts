@@ -141,11 +141,16 @@ export class Gateway {
       bus,
       inForce,
       ...(keys === undefined ? [] : [keys]),
-      { start: () => connections.start(), stop: () => connections.stop(STOP_GRACE_MS) },
+      { start: () => connections.start(), stop: () => undefined },
       monitor,
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),
-        stop: () => publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+        // Together, as responses with the results of subscriptions have no end of their own.
+        stop: () =>
+          Promise.all([
+            publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
+            connections.stop(STOP_GRACE_MS),
+          ]),
       },
       ...ingest.parts,
       { start: () => watch?.start(() => reloads.request()), stop: () => watch?.stop() },

@@ -17,11 +17,14 @@ import { OriginCheck } from '../server/origin-check.ts';
 import { OriginRefusals } from '../server/origin-refusals.ts';
 import { publicRoutes } from '../server/public-routes.ts';
 import { Router } from '../server/router.ts';
+import { StreamResponder } from '../server/stream-responder.ts';
 import { Upgrade } from '../server/upgrade.ts';
 import { Connections } from '../transports/connections/connections.ts';
+import { Subscriptions } from '../transports/connections/subscriptions.ts';
 import { ConnectionMaxAge } from '../transports/connections/max-age.ts';
 import { OperationCaps } from '../transports/connections/operation-caps.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
+import { Streams } from '../transports/http/streams.ts';
 import { HttpTransport } from '../transports/http/transport.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
@@ -82,9 +85,10 @@ export async function createPublicSide(
     connectionsOfViewer: config.MAX_CONNECTIONS_PER_VIEWER,
   });
   const caps = new OperationCaps(operationLimits(config, processes), connections.pod, metrics);
+  const subscriptions = new Subscriptions(hub, caps);
   const sockets = new WebSocketTransport({
     connections,
-    caps,
+    subscriptions,
     rate: new MessageRate(turns, config.MESSAGES_PER_SECOND, config.SUBSCRIBES_PER_SECOND),
     get schema() {
       return inForce.current.graph.schema;
@@ -98,7 +102,6 @@ export async function createPublicSide(
     get queries() {
       return inForce.current.queries;
     },
-    hub,
     flusher,
     metrics,
     log: log.child({ part: 'websocket' }),
@@ -126,6 +129,17 @@ export async function createPublicSide(
       },
       turns,
       maxOperations: config.MAX_OPERATIONS,
+    }),
+    streamResponder: new StreamResponder({
+      streams: new Streams({
+        connections,
+        subscriptions,
+        flusher,
+        bufferBytes: config.SOCKET_BUFFER_BYTES,
+        metrics,
+      }),
+      admission,
+      unavailable: () => publicServer.unavailable(),
     }),
     originCheck,
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,

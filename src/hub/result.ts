@@ -14,7 +14,7 @@ interface ResultSource {
 
 /** What the gateway adds to `extensions` of an event's result. */
 interface EventExtensions {
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** Events were left out before this one, as `@delivery` says. */
   readonly gap?: { readonly skipped: number };
 }
@@ -26,6 +26,7 @@ export class SerializedResult {
   readonly key: string | undefined;
   /** Of its event, if that is kept. */
   readonly #position: Message['h'];
+  #cursor: string | undefined;
   #hasExtensions: boolean;
   #leftOut: LeftOut | undefined;
   /** Of which this one is a copy, with what it supersedes. */
@@ -48,7 +49,7 @@ export class SerializedResult {
   /** The same result for all subscribers that resume: with the cursor of its event in `extensions`. */
   get withCursor(): SerializedResult {
     if (this.#position === undefined) return this;
-    this.#withCursor ??= this.#extended(this.#cursor);
+    this.#withCursor ??= this.#extended({ cursor: this.cursor });
     return this.#withCursor;
   }
 
@@ -60,7 +61,7 @@ export class SerializedResult {
    */
   telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
     if (skipped === 0) return withCursor ? this.shared.withCursor : this.shared;
-    const extensions = { ...(withCursor && this.#cursor), gap: { skipped } };
+    const extensions = { ...(withCursor && { cursor: this.cursor }), gap: { skipped } };
     if (!isShared) return this.#extended(extensions);
     const key = withCursor ? -skipped : skipped;
     this.#telling ??= new Map();
@@ -91,6 +92,14 @@ export class SerializedResult {
     return this.#leftOut?.of(subscriber) ?? 0;
   }
 
+  /** Of its event, if that is kept: a client that has got this result resumes from there. */
+  get cursor(): string | undefined {
+    if (this.#position === undefined) return undefined;
+    const [epoch, sequence] = this.#position;
+    this.#cursor ??= cursorOf({ epoch, sequence });
+    return this.#cursor;
+  }
+
   /** The execution result as JSON: shared by all transports and subscribers, which must not write to it. */
   get json(): Buffer {
     return this.#json;
@@ -109,14 +118,8 @@ export class SerializedResult {
     this.#json = own;
   }
 
-  get #cursor(): { readonly cursor?: string } {
-    if (this.#position === undefined) return {};
-    const [epoch, sequence] = this.#position;
-    return { cursor: cursorOf({ epoch, sequence }) };
-  }
-
   #extended(extensions: EventExtensions): SerializedResult {
-    const copy = new SerializedResult({});
+    const copy = new SerializedResult({}, this.#position);
     if (this.#hasExtensions) {
       const result = JSON.parse(this.#json.toString()) as ExecutionResult;
       const all = { ...result.extensions, ...extensions };

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { largest } from '../support/largest.ts';
-import type { AdmissionCheck, AdmissionFault } from './admission.ts';
+import type { AdmissionCheck, AdmissionFault, Closable } from './admission.ts';
 import type { ClientAddresses } from './client-address.ts';
 import { ConnectionRate, type Paced } from './connection-rate.ts';
 
@@ -74,7 +73,7 @@ export class AddressCaps implements AdmissionCheck {
   }
 
   /** Counts the socket until it is closed. */
-  admitted(request: IncomingMessage, socket: Duplex): void {
+  admitted(request: IncomingMessage, socket: Closable): void {
     const { addresses, now } = this.#options;
     const time = now();
     this.#forgetIdle(time);
@@ -112,6 +111,6 @@ export class AddressCaps implements AdmissionCheck {
   }
 }
 
-function onClose(this: Duplex): void {
+function onClose(this: Closable): void {
   (this as Counted)[TALLY]?.left();
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { EventEmitter } from 'node:events';
 import type { RefusalReason } from '../support/refusal.ts';
 import { retryAfter } from './retry-after.ts';
 
@@ -10,12 +10,15 @@ export interface AdmissionFault {
   readonly message: string;
 }
 
+/** A socket, or a response that has no end: it emits `close`, once. */
+export type Closable = EventEmitter;
+
 /** One reason to refuse new WebSockets: a cap, say, or pressure. */
 export interface AdmissionCheck {
   /** Must be quick, and change nothing. */
   fault(request: IncomingMessage): AdmissionFault | undefined;
   /** No check has found a fault: the socket is being handed over. */
-  admitted?(request: IncomingMessage, socket: Duplex): void;
+  admitted?(request: IncomingMessage, socket: Closable): void;
 }
 
 /** A refusal in terms of HTTP. */
@@ -56,7 +59,7 @@ export class Admission {
     return undefined;
   }
 
-  admitted(request: IncomingMessage, socket: Duplex): void {
+  admitted(request: IncomingMessage, socket: Closable): void {
     for (const check of this.#options.checks) check.admitted?.(request, socket);
   }
 }

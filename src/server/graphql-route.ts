@@ -5,6 +5,7 @@ import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { refusalBody, sendJson } from './respond.ts';
+import type { StreamResponder } from './stream-responder.ts';
 import { queryOf, type Handle, type Route } from './router.ts';
 
 /** Path of GraphQL, over WebSocket, POST and GET. */
@@ -21,12 +22,14 @@ const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 
 export interface GraphqlOptions {
   readonly transport: Pick<HttpTransport, 'respond'>;
+  readonly streamResponder: Pick<StreamResponder, 'respond'>;
   readonly originCheck: OriginCheck;
   readonly maxPayloadBytes: number;
 }
 
-/** `/graphql` over plain HTTP: queries by POST and GET, and browsers' preflight requests for them. */
-export function graphqlRoute({ transport, originCheck, maxPayloadBytes }: GraphqlOptions): Route {
+/** `/graphql` over plain HTTP: operations by POST and GET, and browsers' preflight requests for them. */
+export function graphqlRoute(options: GraphqlOptions): Route {
+  const { transport, streamResponder, originCheck, maxPayloadBytes } = options;
   const guarded =
     (handle: Handle): Handle =>
     (request, response, rest) => {
@@ -47,6 +50,10 @@ export function graphqlRoute({ transport, originCheck, maxPayloadBytes }: Graphq
     response.once('close', () => left.abort());
     const client = { owner: request.socket, signal: left.signal };
     const result = await transport.respond(headOf(request), body, client);
+    if ('operation' in result) {
+      streamResponder.respond(result, request, response);
+      return;
+    }
     response.writeHead(result.status, result.headers);
     response.end(result.body);
   };

@@ -95,7 +95,7 @@ test('a client that sends no connection_init is closed with 4408, one that subsc
 
 test('the gateway does not accept another subprotocol', async (t) => {
   const gateway = await embedded();
-  const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-ws');
+  const webSocket = new WebSocket(gateway.graphqlUrl, 'another-protocol');
   t.after(() => webSocket.terminate());
   const [error] = (await once(webSocket, 'error')) as [Error];
   assert.match(error.message, /subprotocol/i);

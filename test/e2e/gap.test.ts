@@ -21,6 +21,7 @@ import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import { Flusher } from '../../src/transports/delivery/flusher.ts';
 import { Connections } from '../../src/transports/connections/connections.ts';
+import { Subscriptions } from '../../src/transports/connections/subscriptions.ts';
 import { OperationCaps } from '../../src/transports/connections/operation-caps.ts';
 import { ConnectionMaxAge } from '../../src/transports/connections/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
@@ -88,11 +89,13 @@ async function startPod(t: TestContext, gapPolicy: GapPolicy = 'close', clock: C
   });
   const transport = new WebSocketTransport({
     connections,
-    caps: new OperationCaps({ operationsOfConnection: 10 }, connections.pod, metrics),
+    subscriptions: new Subscriptions(
+      hub,
+      new OperationCaps({ operationsOfConnection: 10 }, connections.pod, metrics),
+    ),
     rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
     schema,
     admission: new OperationAdmission({ executor }),
-    hub,
     authenticator: new Authenticator(definition, 60_000, log),
     queries: new Queries({ executor, contexts, limiter, metrics, timeoutMs: 60_000 }),
     flusher,

@@ -19,6 +19,7 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { Connections } from '../../src/transports/connections/connections.ts';
+import { Subscriptions } from '../../src/transports/connections/subscriptions.ts';
 import { OperationCaps } from '../../src/transports/connections/operation-caps.ts';
 import { ConnectionMaxAge } from '../../src/transports/connections/max-age.ts';
 import { Turns } from '../../src/support/turns.ts';
@@ -125,20 +126,21 @@ export class Pod {
       clock: systemClock,
       gapClosesPerSecond: 100,
     });
+    const caps = new OperationCaps({ operationsOfConnection: 10 }, connections.pod, this.#metrics);
+    const watchedHub: Pick<Hub, 'join' | 'leave'> = {
+      join: (operation, variables, subscriber) => {
+        const group = hub.join(operation, variables, subscriber);
+        this.#living.add(group, subscriber);
+        return group;
+      },
+      leave: (group, subscriber) => hub.leave(group, subscriber),
+    };
     this.#transport = new WebSocketTransport({
       connections,
-      caps: new OperationCaps({ operationsOfConnection: 10 }, connections.pod, this.#metrics),
+      subscriptions: new Subscriptions(watchedHub, caps),
       rate: new MessageRate(new Turns({ msPerSecond: 1_000, now: () => performance.now() }), 1_000, 1_000),
       schema,
       admission: new OperationAdmission({ executor }),
-      hub: {
-        join: (operation, variables, subscriber) => {
-          const group = hub.join(operation, variables, subscriber);
-          this.#living.add(group, subscriber);
-          return group;
-        },
-        leave: (group, subscriber) => hub.leave(group, subscriber),
-      },
       authenticator: { viewerOf: () => Object.freeze({ id: (connected += 1) }) },
       queries: new Queries({ executor, contexts, limiter, metrics: this.#metrics, timeoutMs: 60_000 }),
       flusher,

@@ -5,6 +5,7 @@ import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { idText } from '../../../src/transports/websocket/frame.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { SerializedResult } from '../../../src/hub/result.ts';
+import { NEXT_FRAMES } from '../../../src/transports/websocket/frame.ts';
 import { RawSocket } from '../../../src/transports/websocket/raw-socket.ts';
 import type { ResultStream } from './result-stream.ts';
 import { PendingResults } from './pending-results.ts';
@@ -59,7 +60,12 @@ function sendQueueOf({ socket, request }: Extra): SendQueue {
   const known = sendQueues.get(socket);
   if (known !== undefined) return known;
   const owner = { overflow: () => socket.terminate() };
-  const sendQueue = new SendQueue(new RawSocket(socket, request.socket), owner, flusher, MAX_WAITING_BYTES);
+  const sendQueue = new SendQueue(
+    new RawSocket(socket, request.socket, NEXT_FRAMES),
+    owner,
+    flusher,
+    MAX_WAITING_BYTES,
+  );
   sendQueues.set(socket, sendQueue);
   return sendQueue;
 }

@@ -27,7 +27,8 @@ export class Greetings {
     const text = `${known?.cursor} ${outcome}`;
     if (this.#last?.text !== text) {
       const extensions = { ...known, recovered: outcome !== 'lost' };
-      this.#last = { text, result: new SerializedResult({ data: null, extensions }) };
+      const at = position && ([position.epoch, position.sequence] as const);
+      this.#last = { text, result: new SerializedResult({ data: null, extensions }, at) };
     }
     subscriber.deliver(this.#last.result);
     this.#metrics.resumes.inc({ outcome });

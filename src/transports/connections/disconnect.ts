@@ -17,6 +17,8 @@ export const DISCONNECTS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
   serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
   gap: { code: 1012, label: 'gap', reason: 'Events may be missing: fetch again', retry: true },
+  /** By a client of subscriptions-transport-ws. */
+  asked: { code: 1000, label: 'asked', reason: 'The client has asked for it', retry: true },
   /** As ws closes for a text frame. */
   notText: { code: 1007, label: 'not_text', reason: 'Expected text in UTF-8', retry: false },
   tooManyMessages: {

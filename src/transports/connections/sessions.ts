@@ -14,7 +14,12 @@ export interface SessionOwner {
   readonly viewer: Json;
   /** Who the client is, from now on. */
   become(viewer: Json): void;
-  send(text: string): void;
+  /**
+   * The token is about to expire: the client is told, if the transport can.
+   *
+   * @param at seconds since 1970
+   */
+  tokenExpires(at: number): void;
   end(disconnect: Disconnect): void;
 }
 
@@ -39,7 +44,7 @@ interface Session {
 }
 
 export interface SessionsOptions {
-  readonly authenticator: Pick<TokenAuthenticator, 'identify' | 'refresh' | 'asksGraph'>;
+  readonly authenticator: Pick<TokenAuthenticator, 'identify' | 'refresh' | 'refusalOf' | 'asksGraph'>;
   readonly warnMs: number;
   readonly graceMs: number;
   readonly toleranceMs: number;
@@ -91,8 +96,14 @@ export class Sessions<Owner extends SessionOwner> {
     }
     if (!owner.open) return false;
     owner.become(identity.viewer);
-    const { token } = identity;
-    if (token === undefined) return true;
+    this.begin(owner, identity, request);
+    return true;
+  }
+
+  /** Looks after the token of a client that has been identified. */
+  begin(owner: Owner, { token }: Identity, request: RequestHead): void {
+    const { authenticator } = this.#options;
+    if (token === undefined) return;
     this.#sessions.set(owner, {
       token: heldOf(token),
       dueAt: this.#warnsAt(token),
@@ -103,7 +114,11 @@ export class Sessions<Owner extends SessionOwner> {
       next: undefined,
       isUnverified: false,
     });
-    return true;
+  }
+
+  /** Why a client that was identified in an earlier turn is refused after all; undefined: it is not. */
+  refusalOf(identity: Identity): TokenRefusal | undefined {
+    return this.#options.authenticator.refusalOf(identity);
   }
 
   forget(owner: Owner): void {
@@ -156,7 +171,7 @@ export class Sessions<Owner extends SessionOwner> {
     const { expiresAt } = session.token;
     session.isWarned = true;
     session.dueAt = expiresAt * 1000 + toleranceMs + graceMs;
-    owner.send(JSON.stringify({ type: 'ping', payload: { auth: { expiresAt } } }));
+    owner.tokenExpires(expiresAt);
   }
 
   #expire(owner: Owner, { token, isUnverified }: Session): void {

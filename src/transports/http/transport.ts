@@ -2,16 +2,25 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler, type RequestParams, type ResponseInit } from 'graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TokenRefusal } from '../../auth/refusal.ts';
-import type { Authenticator } from '../../context/authenticator.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
-import type { TokenAuthenticator } from '../../context/token-authenticator.ts';
+import type { Identity } from '../../context/token-authenticator.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
-import type { Json } from '../../lazy/reads.ts';
 import type { Turns, TurnTaker } from '../../support/turns.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
+import { acceptedBy, type Accepted } from './accepted.ts';
+import { EVENT_STREAM } from './event-stream.ts';
 import { parseHttpParams } from './request-params.ts';
+import { streamHeaders, type StreamWire } from './stream-wire.ts';
+import type { RequestedSubscription } from './streams.ts';
+import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
+
+/** Says who has sent a request. */
+export interface Identifier {
+  /** @returns with null as the viewer, or a refusal, if it is not let in */
+  identify(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Identity | TokenRefusal>;
+}
 
 /** A whole HTTP response, ready to be written. */
 export interface HttpResponse {
@@ -29,7 +38,7 @@ export interface HttpClient {
 
 export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
-  readonly authenticator: Pick<Authenticator | TokenAuthenticator, 'viewerOf'>;
+  readonly authenticator: Identifier;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
   readonly turns: Pick<Turns, 'run'>;
   /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
@@ -46,6 +55,11 @@ interface Refusal {
 /** One request, while it is handled. */
 interface Exchange {
   readonly client: HttpClient;
+  readonly accepted: Accepted;
+  /** The document has been looked at: what is wrong is a result of it. */
+  isAnswered?: boolean;
+  /** It asks for the results of a subscription, and takes them in a response. */
+  subscription?: RequestedSubscription;
   /** graphql-http writes its error in the media type that the client accepts, with a status of its own. */
   refusal?: Refusal;
 }
@@ -73,7 +87,7 @@ const NO_MUTATIONS = refusal(
 );
 
 const NO_SUBSCRIPTIONS = new GraphQLError(
-  'Subscriptions are not supported over HTTP: connect a WebSocket to this URL with the subprotocol graphql-transport-ws.',
+  'expected a subscription over a WebSocket with the subprotocol graphql-transport-ws, or with accept: text/event-stream or multipart/mixed;subscriptionSpec=1.0; got one that takes a single response',
 );
 
 /** Media types, in UTF-8. */
@@ -107,28 +121,46 @@ export class HttpTransport {
       parseRequestParams: parseHttpParams,
       onSubscribe: async ({ method, raw, context: exchange }, params) => {
         // Before the document is looked at: a refused client neither learns names from errors nor takes time.
-        const viewer = await options.authenticator.viewerOf({}, raw);
-        if (viewer instanceof TokenRefusal) exchange.refusal = refused(viewer);
-        else if (viewer === null) exchange.refusal = FORBIDDEN;
+        const identity = await options.authenticator.identify({}, raw);
+        if (identity instanceof TokenRefusal) exchange.refusal = refused(identity);
+        else if (identity.viewer === null) exchange.refusal = FORBIDDEN;
         else if (this.#waiting >= MAX_WAITING) exchange.refusal = BUSY;
-        else return this.#inTurn(() => this.#answer(viewer, params, exchange, method === 'GET'));
+        else return this.#inTurn(() => this.#answer(identity, params, raw, exchange, method === 'GET'));
         return [exchange.refusal.error];
       },
     });
   }
 
-  /** @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query */
-  async respond(request: RequestHead, body: string | undefined, client: HttpClient): Promise<HttpResponse> {
-    const exchange: Exchange = { client };
+  /**
+   * @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query
+   * @returns a response, or the subscription whose results are to be the response
+   */
+  async respond(
+    request: RequestHead,
+    body: string | undefined,
+    client: HttpClient,
+  ): Promise<HttpResponse | RequestedSubscription> {
+    const accepted = acceptedBy(request.headers.accept);
+    const only = accepted.json ? undefined : accepted.wire;
+    const exchange: Exchange = { client, accepted };
     const [text, init] = await this.#handle({
       method: body === undefined ? 'GET' : 'POST',
       url: request.url,
-      headers: { get: (name) => request.headers[name]?.toString() ?? null },
+      headers: {
+        // graphql-http knows none of the types that streams have.
+        get: (name) =>
+          name === 'accept' && only !== undefined ? TAKEN : (request.headers[name]?.toString() ?? null),
+      },
       body: body ?? null,
       raw: request,
       context: exchange,
     });
+    if (exchange.subscription !== undefined) return exchange.subscription;
     if (text === null) return bodyless(init, request);
+    // graphql-sse's clients look for errors of a document in the stream.
+    if (only !== undefined && exchange.isAnswered === true && exchange.refusal === undefined) {
+      return wholeStream(only, text);
+    }
     const { status = init.status, headers } = exchange.refusal ?? {};
     return { status, headers: { ...init.headers, ...headers }, body: text };
   }
@@ -144,13 +176,28 @@ export class HttpTransport {
     });
   }
 
-  async #answer(viewer: Json, params: RequestParams, exchange: Exchange, isGet: boolean): Promise<Outcome> {
+  async #answer(
+    identity: Identity,
+    params: RequestParams,
+    request: RequestHead,
+    exchange: Exchange,
+    isGet: boolean,
+  ): Promise<Outcome> {
+    const { viewer } = identity;
     const { owner, signal } = exchange.client;
     if (signal.aborted) return LEFT;
+    exchange.isAnswered = true;
     const { admission, queries, maxOperations } = this.#options;
     const operation = admission.prepare(params, viewer);
     if (isErrors(operation)) return operation;
-    if (operation.kind === 'subscription') return [NO_SUBSCRIPTIONS];
+    if (operation.kind === 'subscription') {
+      const { wire } = exchange.accepted;
+      if (wire === undefined) return [NO_SUBSCRIPTIONS];
+      const variables = params.variables ?? {};
+      const extensions = extensionsOf(params, request, wire);
+      exchange.subscription = { wire, operation, variables, extensions, identity, request };
+      return [];
+    }
     if (operation.kind === 'mutation' && isGet) {
       exchange.refusal = NO_MUTATIONS;
       return [NO_MUTATIONS.error];
@@ -162,6 +209,25 @@ export class HttpTransport {
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return 'data' in result ? result : (result.errors ?? []);
   }
+}
+
+/** The result of an operation that is over, for a client that takes nothing but streams. */
+function wholeStream(wire: StreamWire, json: string): HttpResponse {
+  return {
+    status: 200,
+    headers: streamHeaders(wire),
+    body: wire.opening() + wire.result(json) + wire.completed,
+  };
+}
+
+/** A browser's EventSource that connects again tells the last id that it has got, which is a cursor. */
+function extensionsOf(
+  { extensions }: RequestParams,
+  { headers }: RequestHead,
+  wire: StreamWire,
+): SubscribeExtensions {
+  const resume = headers['last-event-id'];
+  return wire === EVENT_STREAM && resume !== undefined ? { ...extensions, resume } : { ...extensions };
 }
 
 /** The body that graphql-http leaves out where it can't take the request's media types: 406 and 415. */

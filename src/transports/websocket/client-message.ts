@@ -18,6 +18,19 @@ const MAX_NESTING = 500;
  * @returns for anything else, why the connection is to be closed
  */
 export function parseClientMessage(data: RawData, isBinary: boolean): ClientMessage | Disconnect {
+  return parseMessage(data, isBinary, TYPES);
+}
+
+/**
+ * The same for another subprotocol.
+ *
+ * @param types what its clients may send
+ */
+export function parseMessage(
+  data: RawData,
+  isBinary: boolean,
+  types: ReadonlySet<unknown>,
+): ClientMessage | Disconnect {
   // `ws` hands over one Buffer unless told otherwise.
   const bytes = data as Buffer;
   // ws has checked text frames.
@@ -25,12 +38,12 @@ export function parseClientMessage(data: RawData, isBinary: boolean): ClientMess
   if (isNestedDeeper(bytes, MAX_NESTING)) return DISCONNECTS.badMessage;
   try {
     const message: unknown = JSON.parse(bytes.toString());
-    return isClientMessage(message) ? message : DISCONNECTS.badMessage;
+    return isClientMessage(message, types) ? message : DISCONNECTS.badMessage;
   } catch {
     return DISCONNECTS.badMessage;
   }
 }
 
-function isClientMessage(message: unknown): message is ClientMessage {
-  return typeof message === 'object' && message !== null && TYPES.has((message as { type?: unknown }).type);
+function isClientMessage(message: unknown, types: ReadonlySet<unknown>): message is ClientMessage {
+  return typeof message === 'object' && message !== null && types.has((message as { type?: unknown }).type);
 }

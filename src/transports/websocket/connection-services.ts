@@ -6,7 +6,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Deadlines } from '../../support/deadlines.ts';
 import type { ClientConnection } from '../connections/client-connection.ts';
 import type { Connections } from '../connections/connections.ts';
-import type { ClientSubscription } from '../delivery/client-subscription.ts';
+import type { Subscriptions } from '../connections/subscriptions.ts';
 import type { Flusher } from '../delivery/flusher.ts';
 import type { MessageRate } from './message-rate.ts';
 
@@ -24,5 +24,5 @@ export interface ConnectionServices<Owner extends ClientConnection> {
   readonly connections: Connections;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Owner>;
-  leave(subscription: ClientSubscription, connection: Owner): void;
+  readonly subscriptions: Subscriptions;
 }

@@ -1,30 +1,31 @@
 import type { Duplex } from 'node:stream';
-import type { WebSocket as ProtocolSocket } from 'graphql-ws';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
 import { SendQueue, type SendQueueOwner } from '../delivery/send-queue.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { ClientConnection } from '../connections/client-connection.ts';
+import { cutOff } from '../connections/cut-off.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from '../connections/disconnect.ts';
 import { OpenOperations, type OperationsOwner } from './open-operations.ts';
 import { RawSocket } from './raw-socket.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
-import { parseClientMessage, type ClientMessage } from './client-message.ts';
+import { admit } from './admit.ts';
+import type { ClientMessage } from './client-message.ts';
+import type { Subprotocol } from './subprotocol.ts';
+import { subprotocolOf } from './subprotocols.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import type { WebSocketSubscriptionOwner } from './subscription.ts';
-import type { Tally } from '../connections/viewers.ts';
+import type { Tally, ViewerTally } from '../connections/viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
 type Payload = Readonly<Record<string, unknown>> | undefined;
 
 const INTERNAL_ERROR = [{ message: 'Internal server error' }];
-
-/** How long a client that is closed for slowness has to answer the close frame. */
-const TERMINATE_AFTER_MS = 1_000;
 
 /**
  * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
@@ -45,6 +46,7 @@ export class Connection
   readonly endsAt: number;
   spentUntil = 0;
   readonly #socket: RawSocket;
+  readonly #subprotocol: Subprotocol;
   readonly #services: ConnectionServices<Connection>;
   readonly #closed: (code: number, reason: string) => Promise<void>;
   #handle: MessageHandler | undefined;
@@ -66,7 +68,8 @@ export class Connection
     const { connections } = services;
     this.endsAt = connections.endsAt();
     this.#request = request;
-    this.#socket = new RawSocket(webSocket, stream);
+    this.#subprotocol = subprotocolOf(webSocket.protocol);
+    this.#socket = new RawSocket(webSocket, stream, this.#subprotocol.format);
     this.#services = services;
     this.openOperations = new OpenOperations(this, connections.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
@@ -76,8 +79,9 @@ export class Connection
     connections.handshakes.add(this);
   }
 
+  /** As graphql-ws has it, which closes the connection if the client has offered no other. */
   get protocol(): string {
-    return this.#socket.webSocket.protocol;
+    return this.#socket.webSocket.protocol === '' ? '' : GRAPHQL_TRANSPORT_WS_PROTOCOL;
   }
 
   get open(): boolean {
@@ -105,32 +109,20 @@ export class Connection
     const request = this.#request;
     if (request === undefined) return false;
     this.#request = undefined;
-    const { initDeadlines, authenticator, connections } = this.#services;
-    const { sessions, handshakes } = connections;
-    initDeadlines.end(this);
-    if (sessions === undefined) this.#viewer = await authenticator.viewerOf(connectionParams, request);
-    const isAdmitted =
-      sessions === undefined ? this.#viewer !== null : await sessions.admit(this, connectionParams, request);
-    handshakes.delete(this);
-    return isAdmitted && this.#enter();
+    this.#services.initDeadlines.end(this);
+    return admit(this, connectionParams, request, this.#services);
   }
 
-  /** @returns false if the viewer has as many connections as it may */
-  #enter(): boolean {
-    const { connections, metrics } = this.#services;
-    // It may have closed meanwhile, and would be counted for ever.
-    const tally = this.open ? connections.viewers.enter(this.#viewer) : undefined;
-    if (tally === false) {
-      metrics.refused('connections_of_viewer');
-      this.end(DISCONNECTS.viewerConnections);
-      return false;
-    }
+  countAs(tally: ViewerTally | undefined): void {
     this.openOperations.viewer = tally;
-    return true;
   }
 
   become(viewer: Json): void {
     this.#viewer = viewer;
+  }
+
+  tokenExpires(expiresAt: number): void {
+    this.send(JSON.stringify({ type: 'ping', payload: { auth: { expiresAt } } }));
   }
 
   /** A `ping` of the protocol. graphql-ws would answer with the same payload, and a token may be in it. */
@@ -150,7 +142,8 @@ export class Connection
 
   /** Sends a message of graphql-ws, behind the results that the hub has delivered. */
   send(text: string): void {
-    this.sendQueue.send(text);
+    for (const sent of this.#subprotocol.sent(text)) this.sendQueue.send(sent);
+    for (const message of this.#subprotocol.released()) this.#take(message);
   }
 
   /** Closes for graphql-ws, which knows codes only. */
@@ -163,19 +156,13 @@ export class Connection
   }
 
   overflow(): void {
-    this.#cutOff(DISCONNECTS.tooSlow);
+    cutOff(this, DISCONNECTS.tooSlow);
   }
 
   /** The pod needs the memory of what waits for this client. */
   shed(): void {
     this.sendQueue.drop();
-    this.#cutOff(DISCONNECTS.pressure);
-  }
-
-  #cutOff(disconnect: Disconnect): void {
-    if (!this.#socket.open) return;
-    this.end(disconnect);
-    setTimeout(() => this.terminate(), TERMINATE_AFTER_MS).unref();
+    cutOff(this, DISCONNECTS.pressure);
   }
 
   terminate(): void {
@@ -189,7 +176,7 @@ export class Connection
 
   /** A subscription has ended: it leaves the hub, and its results are written before any message that follows. */
   left(subscription: ClientSubscription): void {
-    this.#services.leave(subscription, this);
+    this.#services.subscriptions.leave(subscription, this);
     this.#services.connections.left(this, subscription);
     this.sendQueue.flush();
   }
@@ -212,7 +199,9 @@ export class Connection
       return;
     }
     this.#alive = false;
-    if (this.#socket.open) this.#socket.webSocket.ping();
+    if (!this.#socket.open) return;
+    this.#socket.webSocket.ping();
+    if (this.#subprotocol.heartbeat !== undefined) this.sendQueue.send(this.#subprotocol.heartbeat);
   }
 
   /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
@@ -252,13 +241,17 @@ export class Connection
 
   /** @returns the message's type */
   #handleMessage(data: RawData, isBinary: boolean): string {
-    const message = parseClientMessage(data, isBinary);
-    if (!('type' in message)) {
-      this.end(message);
+    const messages = this.#subprotocol.received(data, isBinary);
+    if (!('length' in messages)) {
+      this.end(messages);
       return '';
     }
+    for (const message of messages) this.#take(message);
+    return messages.at(-1)?.type ?? '';
+  }
+
+  #take(message: ClientMessage): void {
     if (!this.openOperations.receive(message)) this.end(DISCONNECTS.idInUse);
-    return message.type;
   }
 
   handOver(message: ClientMessage): Promise<void> | undefined {
@@ -283,6 +276,7 @@ export class Connection
   #close(code: number, reason: string, label: string): void {
     if (!this.#socket.open) return;
     this.sendQueue.finish();
+    for (const text of this.#subprotocol.closing({ reason })) this.#socket.send(text);
     // A socket that is not read would not see the client's answer to the close frame.
     this.#services.rate.forget(this);
     this.#services.connections.closes({ code, label });

@@ -69,6 +69,9 @@ class MessageFrames implements FrameFormat {
 /** Of graphql-transport-ws. */
 export const NEXT_FRAMES: FrameFormat = new MessageFrames('next');
 
+/** Of subscriptions-transport-ws. */
+export const DATA_FRAMES: FrameFormat = new MessageFrames('data');
+
 /** The messages in bytes that hold whole frames. */
 export function* messagesIn(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length;) {

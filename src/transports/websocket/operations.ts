@@ -10,20 +10,19 @@ import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { Operation } from '../../executor/operation.ts';
-import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
-import type { OperationCaps } from '../connections/operation-caps.ts';
+import type { Subscriptions } from '../connections/subscriptions.ts';
 import { WebSocketQuery } from './query.ts';
-import type { ClientSubscription, SubscribeExtensions } from '../delivery/client-subscription.ts';
+import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
 /** Those that depend on the graph are read for each operation, in one turn: they are replaced with it. */
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
   readonly admission: Pick<OperationAdmission, 'prepare'>;
-  readonly hub: Pick<Hub, 'join' | 'leave'>;
+  readonly subscriptions: Subscriptions;
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
   readonly rate: Pick<MessageRate, 'inTurn' | 'charge'>;
@@ -45,11 +44,9 @@ const NOT_EXECUTED: ExecutionResult = {};
 /** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
 export class Operations {
   readonly #options: OperationOptions;
-  readonly #caps: OperationCaps;
 
-  constructor(options: OperationOptions, caps: OperationCaps) {
+  constructor(options: OperationOptions) {
     this.#options = options;
-    this.#caps = caps;
   }
 
   /**
@@ -91,14 +88,6 @@ export class Operations {
     return result instanceof PendingQuery ? new WebSocketQuery(result) : result;
   }
 
-  /** Removes a subscription that has ended from its group. */
-  leave(subscription: ClientSubscription, connection: Connection): void {
-    const { group } = subscription;
-    if (group === undefined) return;
-    this.#options.hub.leave(group, subscription);
-    this.#caps.ended(group.plan, connection);
-  }
-
   #started(
     connection: Connection,
     id: string,
@@ -117,8 +106,8 @@ export class Operations {
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
-    const { admission, hub, schema, queries } = this.#options;
-    const refused = this.#caps.refusal(connection, id);
+    const { admission, subscriptions, schema, queries } = this.#options;
+    const refused = subscriptions.refusal(connection, id);
     if (refused !== undefined) return [refused];
     const operation = admission.prepare(payload, connection.viewer);
     if (!('document' in operation)) return operation;
@@ -139,15 +128,11 @@ export class Operations {
     }
     const extensions: SubscribeExtensions = payload.extensions ?? {};
     const subscription = new WebSocketSubscription(id, operation, extensions, connection);
-    const group = hub.join(operation, variables, subscription, {
-      admits: (plan) => this.#caps.refusalOf(plan, connection),
-      cursor: extensions.resume,
-    });
-    if (!('plan' in group)) return group;
-    subscription.joined(group);
-    this.#caps.begun(group.plan, connection);
+    const { resume } = extensions;
+    const errors = subscriptions.join(subscription, operation, variables, resume, connection);
+    if (errors !== undefined) return errors;
     // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
-    Object.assign(payload, { query: operation.query, variables: group.plan.variables });
+    Object.assign(payload, { query: operation.query, variables: subscription.group?.plan.variables });
     if (payload.extensions !== undefined) Object.assign(payload, { extensions: undefined });
     if ('documentId' in payload) Object.assign(payload, { documentId: undefined });
     return subscription;

@@ -1,25 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { handleProtocols, makeServer } from 'graphql-ws';
+import { makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import type { Connections } from '../connections/connections.ts';
 import { DISCONNECTS } from '../connections/disconnect.ts';
-import type { OperationCaps } from '../connections/operation-caps.ts';
 import type { Flusher } from '../delivery/flusher.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import { listenTo } from './listen-to.ts';
 import type { MessageRate } from './message-rate.ts';
 import { Operations, type OperationOptions } from './operations.ts';
+import { chosenProtocol } from './subprotocols.ts';
 import type { WebSocketSubscription } from './subscription.ts';
 
 interface WebSocketOptions extends OperationOptions {
   /** Of all transports. */
   readonly connections: Connections;
-  readonly caps: OperationCaps;
   readonly rate: MessageRate;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;
   readonly flusher: Flusher;
@@ -39,12 +38,12 @@ export class WebSocketTransport {
       noServer: true,
       clientTracking: false,
       autoPong: false,
-      handleProtocols: (offered) => handleProtocols(offered),
+      handleProtocols: (offered) => chosenProtocol(offered),
       maxPayload: options.maxPayloadBytes,
       perMessageDeflate: false,
     });
-    const { connections, caps, flusher, metrics, log, bufferBytes, rate, initTimeoutMs } = options;
-    const operations = new Operations(options, caps);
+    const { connections, subscriptions, flusher, metrics, log, bufferBytes, rate, initTimeoutMs } = options;
+    const operations = new Operations(options);
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
       // Its timers would be held by each connection: there is one for all instead.
       connectionInitWaitTimeout: 0,
@@ -74,7 +73,7 @@ export class WebSocketTransport {
       rate,
       connections,
       initDeadlines: new Deadlines(initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
-      leave: (subscription, connection) => operations.leave(subscription, connection),
+      subscriptions,
     };
   }
 

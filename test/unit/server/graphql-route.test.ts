@@ -17,7 +17,9 @@ function serveGraphql(t: TestContext, origins: string[] = []): Promise<number> {
       body: body ?? url,
     }),
   };
-  return serve(t, [graphqlRoute({ transport, originCheck: new OriginCheck(origins), maxPayloadBytes: MAX })]);
+  const streamResponder = { respond: () => assert.fail('no subscription is asked for') };
+  const originCheck = new OriginCheck(origins);
+  return serve(t, [graphqlRoute({ transport, streamResponder, originCheck, maxPayloadBytes: MAX })]);
 }
 
 describe('/graphql', () => {

@@ -26,7 +26,7 @@ class Owner implements SessionOwner {
   become(viewer: Json): void {
     this.viewer = viewer;
   }
-  send(): void {}
+  tokenExpires(): void {}
   end(disconnect: Disconnect): void {
     this.open = false;
     this.ending ??= disconnect;
@@ -48,6 +48,7 @@ async function setUp(answers: (Identity | TokenRefusal)[]) {
       asksGraph: false,
       identify: async () => identity(100),
       refresh: async () => answers.shift() ?? AWAY,
+      refusalOf: () => undefined,
     },
     warnMs: 60_000,
     graceMs: 10_000,

@@ -11,11 +11,8 @@ import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import {
-  HttpTransport,
-  type HttpTransportOptions,
-  type HttpResponse,
-} from '../../../../src/transports/http/transport.ts';
+import { type HttpTransportOptions, type HttpResponse } from '../../../../src/transports/http/transport.ts';
+import { wholeResponses } from './whole.ts';
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
@@ -44,11 +41,11 @@ const executor = new Executor({
   log: createLog('silent'),
 });
 
-function transportWith(options: Partial<HttpTransportOptions> = {}): HttpTransport {
+function transportWith(options: Partial<HttpTransportOptions> = {}) {
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  return new HttpTransport({
+  return wholeResponses({
     admission: new OperationAdmission({ executor, persisted }),
-    authenticator: { viewerOf: () => ({}) },
+    authenticator: { identify: async () => ({ viewer: {}, token: undefined }) },
     queries: new Queries({
       executor,
       contexts,
@@ -213,18 +210,23 @@ describe('what a POST is refused for', () => {
       'TOO_MANY_OPERATIONS',
       { maxOperations: 0 },
     ],
-    ['authenticate', { query: '{ hello }' }, 'FORBIDDEN', { authenticator: { viewerOf: () => null } }],
+    [
+      'authenticate',
+      { query: '{ hello }' },
+      'FORBIDDEN',
+      { authenticator: { identify: async () => ({ viewer: null, token: undefined }) } },
+    ],
     [
       'a bad token',
       { query: '{ hello }' },
       'UNAUTHENTICATED',
-      { authenticator: { viewerOf: async () => new TokenRefusal('bad token') } },
+      { authenticator: { identify: async () => new TokenRefusal('bad token') } },
     ],
     [
       'keys that are away',
       { query: '{ hello }' },
       'SERVICE_UNAVAILABLE',
-      { authenticator: { viewerOf: async () => new TokenRefusal('not now', true) } },
+      { authenticator: { identify: async () => new TokenRefusal('not now', true) } },
     ],
   ];
   for (const [what, params, expected, options] of cases) {

@@ -13,11 +13,8 @@ import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import {
-  HttpTransport,
-  type HttpTransportOptions,
-  type HttpResponse,
-} from '../../../../src/transports/http/transport.ts';
+import { type HttpTransportOptions, type HttpResponse } from '../../../../src/transports/http/transport.ts';
+import { wholeResponses } from './whole.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String!): String fails: String secret: String }
@@ -61,10 +58,10 @@ const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
 const limiter = new FairLimiter(100);
 const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });
 
-function transportWith(options: Partial<HttpTransportOptions>): HttpTransport {
-  return new HttpTransport({
+function transportWith(options: Partial<HttpTransportOptions>) {
+  return wholeResponses({
     admission: new OperationAdmission({ executor, persisted }),
-    authenticator: { viewerOf: () => ({}) },
+    authenticator: { identify: async () => ({ viewer: {}, token: undefined }) },
     queries,
     turns: new Turns(ROOMY),
     maxOperations: 10,
@@ -73,7 +70,7 @@ function transportWith(options: Partial<HttpTransportOptions>): HttpTransport {
 }
 
 function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<HttpResponse> {
-  return transportWith({ authenticator: { viewerOf: () => viewer } }).respond(
+  return transportWith({ authenticator: { identify: async () => ({ viewer, token: undefined }) } }).respond(
     {
       headers: { 'content-type': 'application/json', ...headers },
       url: '/graphql',
@@ -90,6 +87,9 @@ interface Result {
 }
 
 const resultOf = ({ body }: HttpResponse): Result => JSON.parse(body ?? 'null') as Result;
+
+/** By `authenticate`. */
+const REFUSED = { viewer: null, token: undefined };
 
 describe('HttpTransport', () => {
   it('refuses requests while too many others wait for their turn', async () => {
@@ -135,7 +135,7 @@ describe('HttpTransport', () => {
     };
     const transport = transportWith({
       admission: new OperationAdmission({ executor: counting }),
-      authenticator: { viewerOf: () => Promise.resolve(null) },
+      authenticator: { identify: async () => REFUSED },
     });
     const headers = { 'content-type': 'application/json' };
     const response = await transport.respond(
@@ -152,7 +152,7 @@ describe('HttpTransport', () => {
   });
 
   for (const [what, viewer, status, code] of [
-    ['that authenticate refuses', null, 403, 'FORBIDDEN'],
+    ['that authenticate refuses', REFUSED, 403, 'FORBIDDEN'],
     ['without a valid token', new TokenRefusal('The token has expired'), 401, 'UNAUTHENTICATED'],
     [
       'whose token can not be verified now',
@@ -162,7 +162,7 @@ describe('HttpTransport', () => {
     ],
   ] as const) {
     it(`tells a client ${what} so, with a code and in the type that it takes`, async () => {
-      const transport = transportWith({ authenticator: { viewerOf: () => Promise.resolve(viewer) } });
+      const transport = transportWith({ authenticator: { identify: () => Promise.resolve(viewer) } });
       for (const type of ['application/json', GRAPHQL_RESPONSE]) {
         const headers = { ...HEAD.headers, accept: type };
         const response = await transport.respond({ ...HEAD, headers }, '{"query":"{ secret }"}', CLIENT);

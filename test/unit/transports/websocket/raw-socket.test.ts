@@ -34,7 +34,7 @@ async function pair(
   const upgraded = new Promise<{ server: RawSocket; stream: Duplex }>((resolve) => {
     http.once('upgrade', (request, stream, head) =>
       webSockets.handleUpgrade(request, stream, head, (webSocket) =>
-        resolve({ server: new RawSocket(webSocket, stream), stream }),
+        resolve({ server: new RawSocket(webSocket, stream, NEXT_FRAMES), stream }),
       ),
     );
   });
@@ -84,7 +84,7 @@ test('this version of Node.js lets frames be written past the stream', async (t)
 test('on a stream of another class, as TLS has, frames are written to the stream', async (t) => {
   const { server, stream, heard, closed } = await pair(t);
   Object.setPrototypeOf(stream, Object.create(Socket.prototype) as object);
-  const other = new RawSocket(server.webSocket, stream);
+  const other = new RawSocket(server.webSocket, stream, NEXT_FRAMES);
   const written = t.mock.method(stream, 'write');
   write(other, frameOf(1));
   assert.equal(written.mock.callCount(), 1);
@@ -260,6 +260,7 @@ for (const internal of ['_socket', '_sender']) {
         },
       }),
       stream,
+      NEXT_FRAMES,
     );
     assert.equal(other.isDirect, false);
     const bytes = Buffer.concat([frameOf(1), frameOf(2, 70_000)]);

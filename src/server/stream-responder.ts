@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { RequestedSubscription, Streams } from '../transports/http/streams.ts';
+import type { Admission, HttpRefusal } from './admission.ts';
+import { refusalBody, sendJson } from './respond.ts';
+
+interface StreamResponderOptions {
+  readonly streams: Pick<Streams, 'open'>;
+  /** A stream counts as a connection, as a WebSocket does. */
+  readonly admission: Pick<Admission, 'refusal' | 'admitted'>;
+  /** Why the server takes no connections at all; undefined: it does. */
+  readonly unavailable: () => HttpRefusal | undefined;
+}
+
+/** It would be sent behind the one before it, which may have no end. */
+const PIPELINED: HttpRefusal = {
+  status: 400,
+  code: 'PIPELINED',
+  message:
+    'expected a request for a stream on a connection without unfinished responses, got one behind another',
+};
+
+/** Responds to requests with the results of subscriptions, as far as this pod takes connections. */
+export class StreamResponder {
+  readonly #options: StreamResponderOptions;
+
+  constructor(options: StreamResponderOptions) {
+    this.#options = options;
+  }
+
+  respond(requested: RequestedSubscription, request: IncomingMessage, response: ServerResponse): void {
+    if (response.destroyed) return;
+    const { streams, admission } = this.#options;
+    const body = bodyOf(response);
+    const refusal =
+      this.#refusal(request) ?? (body === undefined ? PIPELINED : streams.open(requested, response, body));
+    if (refusal === undefined) {
+      admission.admitted(request, response);
+      // What is written past the stream would not count as traffic.
+      request.socket.setTimeout(0);
+      return;
+    }
+    const { status, retryAfter } = refusal;
+    const headers = retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` };
+    sendJson(response, status, refusalBody(refusal), headers);
+  }
+
+  #refusal(request: IncomingMessage): HttpRefusal | undefined {
+    const { admission, unavailable } = this.#options;
+    const refusal = unavailable() ?? admission.refusal(request);
+    return refusal && { code: 'POD_FULL', ...refusal };
+  }
+}
+
+/** What a response is written to: its socket, or in HTTP/2 its stream. Undefined while another response has the socket. */
+function bodyOf(response: ServerResponse): Duplex | undefined {
+  const { stream } = response as { readonly stream?: Duplex };
+  return stream ?? response.socket ?? undefined;
+}

@@ -1,0 +1,17 @@
+import type { Disconnect } from './disconnect.ts';
+
+interface Closable {
+  readonly open: boolean;
+  end(disconnect: Disconnect): void;
+  terminate(): void;
+}
+
+/** How long a client that is closed for slowness has to read why, and to answer a close frame. */
+const TERMINATE_AFTER_MS = 1_000;
+
+/** Closes the connection of a client that may not read any more. */
+export function cutOff(connection: Closable, disconnect: Disconnect): void {
+  if (!connection.open) return;
+  connection.end(disconnect);
+  setTimeout(() => connection.terminate(), TERMINATE_AFTER_MS).unref();
+}

@@ -1,0 +1,37 @@
+import { EVENT_STREAM } from './event-stream.ts';
+import { MULTIPART } from './multipart.ts';
+import type { StreamWire } from './stream-wire.ts';
+
+/** What a client takes as the response, by its header `accept`. */
+export interface Accepted {
+  /** In which it takes the results of a subscription; undefined: in none. */
+  readonly wire: StreamWire | undefined;
+  /** Whether it takes a response that is whole. */
+  readonly json: boolean;
+}
+
+const JSON_TYPES = new Set(['*/*', 'application/*', 'application/json', 'application/graphql-response+json']);
+
+const NONE = /^q=0(\.0*)?$/;
+
+/** @param accept the header; absent: the client takes all, of which it gets JSON */
+export function acceptedBy(accept: string | undefined): Accepted {
+  let wire: StreamWire | undefined;
+  let json = accept === undefined;
+  for (const range of accept?.toLowerCase().split(',') ?? []) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    if (parameters.some((parameter) => NONE.test(parameter))) continue;
+    json ||= JSON_TYPES.has(type);
+    wire ??= wireOf(type, parameters);
+  }
+  return { wire, json };
+}
+
+function wireOf(type: string, parameters: readonly string[]): StreamWire | undefined {
+  if (type === 'text/event-stream') return EVENT_STREAM;
+  // Without the parameter it is for results of queries in parts.
+  const isMultipart =
+    type === 'multipart/mixed' &&
+    parameters.some((parameter) => /^subscriptionspec="?1\.0"?$/.test(parameter));
+  return isMultipart ? MULTIPART : undefined;
+}

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { DirectStream } from '../delivery/direct-stream.ts';
+import type { FrameFormat } from '../delivery/frame-format.ts';
+import type { FrameSink } from '../delivery/send-queue.ts';
+import { ChunkedFrames, chunkOf } from './chunked.ts';
+import { EVENT_STREAM } from './event-stream.ts';
+import { MULTIPART } from './multipart.ts';
+import type { StreamWire } from './stream-wire.ts';
+
+/** Of all responses in chunks, so that they share their frames. */
+const CHUNKED: ReadonlyMap<StreamWire, FrameFormat> = new Map(
+  [EVENT_STREAM, MULTIPART].map((wire) => [wire, new ChunkedFrames(wire.format)]),
+);
+
+/** Undocumented: whether the body is sent in chunks, as it is in HTTP/1.1. */
+interface Encoded {
+  readonly chunkedEncoding?: boolean;
+}
+
+/** The body of a response whose head has been sent, written past the response: in HTTP/1.1 in chunks, which all clients share. */
+export class ResponseSink extends DirectStream implements FrameSink {
+  readonly format: FrameFormat;
+  readonly #response: ServerResponse;
+  readonly #isChunked: boolean;
+  #ended = false;
+
+  /** @param body the response's socket, or in HTTP/2 its stream */
+  constructor(response: ServerResponse, body: Duplex, wire: StreamWire) {
+    super(body);
+    this.#response = response;
+    this.#isChunked = (response as Encoded).chunkedEncoding === true;
+    this.format = (this.#isChunked ? CHUNKED.get(wire) : undefined) ?? wire.format;
+  }
+
+  get open(): boolean {
+    return !this.#ended && !this.stream.destroyed;
+  }
+
+  get waitingBytes(): number {
+    return this.stream.writableLength;
+  }
+
+  write(frames: Buffer, length: number): void {
+    const written = this.writeAtOnce(frames, length);
+    // The rest waits in the stream, and the caller may change the bytes meanwhile.
+    if (written < length) this.stream.write(Buffer.from(frames.subarray(written, length)));
+  }
+
+  writePieces(pieces: readonly Buffer[]): void {
+    this.writeTogether(pieces);
+  }
+
+  send(text: string): void {
+    if (text !== '') this.stream.write(this.#isChunked ? chunkOf(text) : text);
+  }
+
+  /** Sends a last text, and ends the response. */
+  end(text: string): void {
+    if (!this.open) return;
+    this.send(text);
+    this.#ended = true;
+    this.#response.end();
+  }
+
+  /** Its response has been closed. */
+  close(): void {
+    this.#ended = true;
+  }
+
+  destroy(): void {
+    this.#ended = true;
+    this.stream.destroy();
+  }
+}

@@ -1,0 +1,35 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Disconnect } from '../connections/disconnect.ts';
+import type { FrameFormat } from '../delivery/frame-format.ts';
+
+/** What the results of a subscription look like in the body of an HTTP response. All of it is text in UTF-8. */
+export interface StreamWire {
+  readonly contentType: string;
+  /** Of the results of events. */
+  readonly format: FrameFormat;
+  /** What the body begins with. */
+  opening(): string;
+  /** Sent when nothing else is, so that no proxy takes the connection for idle. */
+  readonly heartbeat: string;
+  /** A result that is no event's: of a query, or errors of a subscription that has ended. */
+  result(json: string): string;
+  /** The operation has ended. */
+  readonly completed: string;
+  /** The gateway ends the response, though not the operation. */
+  closing(disconnect: Disconnect): string;
+}
+
+/** Of a response in that form. */
+export function streamHeaders({ contentType }: StreamWire): OutgoingHttpHeaders {
+  return {
+    'content-type': contentType,
+    'cache-control': 'no-store, no-transform',
+    // Or nginx would keep the results until it has many.
+    'x-accel-buffering': 'no',
+  };
+}
+
+/** The reason of a disconnect, as a GraphQL error. */
+export function errorOf({ reason, label }: Disconnect): object {
+  return { message: reason, extensions: { code: label.toUpperCase() } };
+}

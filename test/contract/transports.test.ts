@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { range } from '../helpers/numbers.ts';
+import type { Scope } from '../helpers/scope.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
+import {
+  TRANSPORT_CLIENTS,
+  type Asking,
+  type Payload,
+  type TransportClient,
+} from '../helpers/transport-client.ts';
+
+const SCHEMA = `
+  type Query { me: String }
+  type Subscription {
+    said(id: ID): Said @event(topic: "said", key: "id")
+    kept: Said @event(topic: "kept", history: { size: 100, ttl_seconds: 60 })
+    mine: Said @event(topic: "said") @filter(where: { owner: { eq: "$viewer.id" } })
+    strict: Strict @event(topic: "said")
+    latest: Said @event(topic: "said") @delivery(onSlow: CONFLATE, conflateBy: "id")
+  }
+  type Said { id: ID n: Int text: String owner: String }
+  type Strict { n: Int! must: String! }
+`;
+
+const GRAPH = `
+  import { defineGraph } from 'sluice';
+  export default defineGraph({
+    authenticate: ({ user }, { headers }) => {
+      const id = user ?? headers['x-user'] ?? 'anonymous';
+      return id === 'banned' ? null : { id };
+    },
+    resolvers: { Query: { me: (_root, _args, { viewer }) => viewer.id } },
+  });
+`;
+
+const BUFFER_BYTES = 262_144;
+
+async function start(scope: Scope, settings: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
+  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
+  return startGateway(scope, {
+    GRAPH: folder,
+    SOCKET_BUFFER_BYTES: `${BUFFER_BYTES}`,
+    MAX_PAYLOAD_BYTES: '1000000',
+    ...settings,
+  });
+}
+
+const shared = sharedGateway(start);
+
+const fields = 'id n text';
+const SAID = `subscription Said($id: ID) { said(id: $id) { ${fields} } }`;
+const KEPT = `subscription { kept { n } }`;
+
+const numbersIn = (payloads: readonly Payload[], field = 'said'): unknown[] =>
+  payloads.map(({ data }) => (data?.[field] as { n?: unknown } | null | undefined)?.n);
+
+const codeOf = ({ errors }: Payload = {}): string | undefined => errors?.[0]?.extensions?.code;
+
+interface More {
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly user?: string;
+}
+
+type Subscribe = (t: TestContext, gateway: GatewayProcess, query: string, more?: More) => Promise<Asking>;
+
+async function subscribedBy(
+  client: TransportClient,
+  t: TestContext,
+  gateway: GatewayProcess,
+  query: string,
+  more: More = {},
+): Promise<Asking> {
+  const before = await gateway.metric('sluice_subscribers');
+  const asking = client.ask(t, gateway, { query, ...more });
+  await gateway.untilMetric('sluice_subscribers', before + 1);
+  return asking;
+}
+
+for (const [key, client] of Object.entries(TRANSPORT_CLIENTS)) {
+  const isWebSocket = key === 'webSocket' || key === 'legacy';
+  const subscribed: Subscribe = (...asked) => subscribedBy(client, ...asked);
+
+  describe(`a subscription over ${client.name}`, () => {
+    it('gets each event of its key once and in order, of any size and in any script', async (t) => {
+      const gateway = await shared();
+      const [one, all] = [
+        await subscribed(t, gateway, SAID, { variables: { id: 'a' } }),
+        await subscribed(t, gateway, SAID),
+      ];
+      const texts = ['x', 'grün, 緑, 😀 "quoted"\n', 'y'.repeat(50_000), '', 'é'.repeat(100_000)];
+      for (const [n, text] of texts.entries()) {
+        for (const id of ['a', 'b']) await gateway.postEvent('said', { id, n, text });
+      }
+      const got = await one.untilPayloads(texts.length);
+      assert.deepEqual(
+        got,
+        texts.map((text, n) => ({ data: { said: { id: 'a', n, text } } })),
+      );
+      assert.deepEqual(
+        numbersIn(await all.untilPayloads(2 * texts.length)),
+        texts.flatMap((_, n) => [n, n]),
+      );
+    });
+
+    it('shares one execution with others of the same document, whatever they are connected by', async (t) => {
+      const gateway = await shared();
+      const others = Object.values(TRANSPORT_CLIENTS).map((other) => other.ask(t, gateway, { query: SAID }));
+      await gateway.untilMetric('sluice_subscribers', others.length);
+      for (const n of range(0, 20)) await gateway.postEvent('said', { id: 'a', n, text: 'x' });
+      for (const other of others) assert.deepEqual(numbersIn(await other.untilPayloads(20)), range(0, 20));
+      assert.equal(await gateway.metric('sluice_executions_total'), 20);
+    });
+
+    it('is told the errors of an execution beside its data, and goes on', async (t) => {
+      const gateway = await shared();
+      const asking = await subscribed(t, gateway, 'subscription { strict { n must } }');
+      await gateway.postEvent('said', { n: 1 });
+      await gateway.postEvent('said', { n: 2, must: 'be' });
+      const [failed, fine] = await asking.untilPayloads(2);
+      assert.equal(failed?.data?.['strict'], null);
+      assert.equal(failed?.errors?.length, 1);
+      assert.deepEqual(fine, { data: { strict: { n: 2, must: 'be' } } });
+    });
+
+    it('is told what is wrong with its document, and ends', async (t) => {
+      const gateway = await shared();
+      const asking = client.ask(t, gateway, { query: 'subscription { nothing }' });
+      assert.deepEqual(await asking.untilEnded(), { how: 'completed' });
+      assert.match(asking.payloads[0]?.errors?.[0]?.message ?? '', /Cannot query field "nothing"/);
+    });
+
+    it('may be a query, whose result is the only one', async (t) => {
+      const gateway = await shared();
+      const asking = client.ask(t, gateway, { query: '{ me }', user: 'ann' });
+      assert.deepEqual(await asking.untilEnded(), { how: 'completed' });
+      assert.deepEqual(asking.payloads, [{ data: { me: 'ann' } }]);
+    });
+
+    it('leaves the hub once its client stops, or is gone', async (t) => {
+      const gateway = await shared();
+      const [stops, goes, stays] = [
+        await subscribed(t, gateway, SAID),
+        await subscribed(t, gateway, SAID),
+        await subscribed(t, gateway, SAID),
+      ];
+      stops.stop();
+      await gateway.untilMetric('sluice_subscribers', 2);
+      goes.destroy();
+      await gateway.untilMetric('sluice_subscribers', 1);
+      await gateway.postEvent('said', { id: 'a', n: 1 });
+      assert.deepEqual(numbersIn(await stays.untilPayloads(1)), [1]);
+      assert.deepEqual([...stops.payloads, ...goes.payloads], []);
+    });
+
+    it('has the identity that its client connects with', async (t) => {
+      const gateway = await shared();
+      const [ann, bob] = [
+        await subscribed(t, gateway, 'subscription { mine { n } }', { user: 'ann' }),
+        await subscribed(t, gateway, 'subscription { mine { n } }', { user: 'bob' }),
+      ];
+      for (const [n, owner] of ['ann', 'bob', 'ann'].entries()) await gateway.postEvent('said', { n, owner });
+      assert.deepEqual(numbersIn(await ann.untilPayloads(2), 'mine'), [0, 2]);
+      assert.deepEqual(numbersIn(await bob.untilPayloads(1), 'mine'), [1]);
+      assert.equal(
+        (await client.ask(t, gateway, { query: SAID, user: 'banned' }).untilEnded()).how,
+        'refused',
+      );
+    });
+
+    it('ends as too slow where its client stops reading, and the others get all', async (t) => {
+      const gateway = await shared();
+      const [stalled, reads] = [await subscribed(t, gateway, SAID), await subscribed(t, gateway, SAID)];
+      await gateway.postEvent('said', { id: 'a', n: 0 });
+      await stalled.untilPayloads(1);
+      stalled.pause();
+      const sent = [0];
+      const text = 'x'.repeat(20_000);
+      while ((await gateway.metric('sluice_closes_total{code="1013",reason="too_slow"}')) === 0) {
+        assert.ok(sent.length < 2_000, 'expected the client that reads nothing to be closed');
+        for (let more = 0; more < 20; more += 1) {
+          await gateway.postEvent('said', { id: 'a', n: sent.length, text });
+          sent.push(sent.length);
+        }
+      }
+      await gateway.untilMetric('sluice_subscribers', 1);
+      assert.deepEqual(numbersIn(await reads.untilPayloads(sent.length)), sent);
+    });
+
+    it('gets the latest of each key where it is slow and the schema lets events be left out', async (t) => {
+      const gateway = await shared();
+      const asking = await subscribed(t, gateway, 'subscription { latest { n text } }', {
+        extensions: { gaps: true },
+      });
+      await gateway.postEvent('said', { id: 'a', n: 0 });
+      await asking.untilPayloads(1);
+      asking.pause();
+      let n = 0;
+      while ((await gateway.metric('sluice_left_out_results_total')) < 10) {
+        assert.ok(n < 5_000, 'expected events to be left out');
+        for (let more = 0; more < 20; more += 1) {
+          await gateway.postEvent('said', { id: 'a', n: ++n, text: 'x'.repeat(20_000) });
+        }
+      }
+      asking.resume();
+      await asking.until(({ payloads }) => numbersIn(payloads, 'latest').at(-1) === n);
+      const got = numbersIn(asking.payloads, 'latest');
+      const skipped = asking.payloads.map(
+        ({ extensions }) => (extensions?.['gap'] as { skipped: number } | undefined)?.skipped ?? 0,
+      );
+      assert.equal(got.length + skipped.reduce((sum, more) => sum + more, 0), n + 1);
+    });
+
+    it('goes on from its cursor behind a lost connection', async (t) => {
+      const gateway = await shared();
+      const first = await subscribed(t, gateway, KEPT, { extensions: { resume: null } });
+      await gateway.postEvent('kept', { n: 1 });
+      const [greeting, one] = await first.untilPayloads(2);
+      assert.equal(greeting?.data, null);
+      assert.deepEqual(numbersIn([one as Payload], 'kept'), [1]);
+      first.destroy();
+      await gateway.untilMetric('sluice_subscribers', 0);
+      for (const n of [2, 3]) await gateway.postEvent('kept', { n });
+      const resume = one?.extensions?.['cursor'];
+      assert.equal(typeof resume, 'string');
+      const second = await subscribed(t, gateway, KEPT, { extensions: { resume } });
+      await gateway.postEvent('kept', { n: 4 });
+      const [told, ...missed] = await second.untilPayloads(4);
+      assert.equal(told?.extensions?.['recovered'], true);
+      assert.deepEqual(numbersIn(missed, 'kept'), [2, 3, 4]);
+      const lost = await subscribed(t, gateway, KEPT, { extensions: { resume: 'no cursor' } });
+      assert.equal((await lost.untilPayloads(1))[0]?.extensions?.['recovered'], false);
+    });
+
+    it('is kept in use while no event comes', async (t) => {
+      const gateway = await start(t, { PING_SECONDS: '1' });
+      const asking = await subscribed(t, gateway, SAID);
+      const { heartbeats } = asking;
+      await asking.until((now) => now.heartbeats >= heartbeats + 2);
+      await gateway.postEvent('said', { id: 'a', n: 1 });
+      assert.deepEqual(numbersIn(await asking.untilPayloads(1)), [1]);
+    });
+
+    it('gets all that was sent before its pod drains, and is to connect again', async (t) => {
+      const gateway = await start(t);
+      const asking = await subscribed(t, gateway, SAID);
+      for (const n of range(0, 50)) await gateway.postEvent('said', { id: 'a', n });
+      assert.equal(await gateway.stop(), 0);
+      const { how, code } = await asking.untilEnded();
+      assert.equal(how, 'closed');
+      assert.equal(
+        code,
+        { webSocket: 1012, legacy: 1012, eventStream: undefined, multipart: 'SERVICE_RESTART' }[key],
+      );
+      assert.deepEqual(numbersIn(asking.payloads.slice(0, 50)), range(0, 50));
+    });
+
+    it('is refused by a pod that has as many as it takes', async (t) => {
+      const gateway = await start(t, { MAX_CONNECTIONS: '2', MAX_OPERATIONS_PER_POD: '1' });
+      await subscribed(t, gateway, SAID);
+      const second = client.ask(t, gateway, { query: SAID });
+      await second.until(({ payloads, ending }) => payloads.length > 0 || ending !== undefined);
+      assert.equal(codeOf(second.payloads[0]), 'POD_FULL');
+      // The second one's socket is still there, or has gone with its only operation.
+      const third = isWebSocket ? client.ask(t, gateway, { query: SAID }) : undefined;
+      if (third !== undefined) assert.deepEqual(await third.untilEnded(), { how: 'refused', code: 503 });
+      assert.equal(await gateway.metric('sluice_subscribers'), 1);
+    });
+
+    it('of a viewer with as many connections as it may have is refused', async (t) => {
+      const gateway = await start(t, { VIEWER_ID: 'id', MAX_CONNECTIONS_PER_VIEWER: '1' });
+      const first = await subscribed(t, gateway, SAID, { user: 'ann' });
+      const refused = await client.ask(t, gateway, { query: SAID, user: 'ann' }).untilEnded();
+      if (isWebSocket) assert.notEqual(refused.how, 'completed');
+      else assert.deepEqual(refused, { how: 'refused', code: 429 });
+      await subscribed(t, gateway, SAID, { user: 'bob' });
+      first.destroy();
+      await eventually(async () => assert.equal(await gateway.metric('sluice_connections'), 1));
+      await subscribed(t, gateway, SAID, { user: 'ann' });
+    });
+  });
+}
