@@ -89,7 +89,7 @@ function stalling(): Subscriber[] {
 
 async function admitVisitor(): Promise<void> {
   const [endpoint] = assignment.endpoints;
-  const ms = endpoint && (await visit(endpoint));
+  const ms = endpoint && (await visit(endpoint, assignment.load));
   if (ms === undefined) tally.fault(REFUSED);
   else handshakes.push(ms);
 }

@@ -4,7 +4,7 @@ import type { Load } from '../report/report.ts';
 export interface Assignment {
   /** WebSocket endpoints of the pods; sockets are dealt out to them in turn. */
   readonly endpoints: readonly { readonly host: string; readonly port: number }[];
-  readonly load: Pick<Load, 'channels' | 'ids' | 'resumes' | 'variables' | 'payloadBytes'>;
+  readonly load: Pick<Load, 'channels' | 'ids' | 'resumes' | 'transport' | 'variables' | 'payloadBytes'>;
   /** Its sockets: indexes from `first` on, over all client processes. */
   readonly first: number;
   readonly sockets: number;

@@ -8,8 +8,7 @@ const HANDSHAKE = [
   'Connection: Upgrade',
   'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: c2x1aWNlIGxvYWQgdGVzdA==',
-  'Sec-WebSocket-Protocol: graphql-transport-ws',
-  '\r\n',
+  'Sec-WebSocket-Protocol: ',
 ].join('\r\n');
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -27,7 +26,7 @@ export interface Receiver {
 }
 
 /**
- * A graphql-transport-ws client that costs its process next to nothing: it looks at frames, not into them.
+ * A client of graphql-transport-ws, or another subprotocol that begins likewise, that costs its process next to nothing: it looks at frames, not into them.
  */
 export class RawClient {
   readonly #socket: Socket;
@@ -39,7 +38,12 @@ export class RawClient {
   #code: string | undefined;
 
   /** @param localAddress ports are counted for each pair of addresses, so thousands of clients share several */
-  constructor(endpoint: { host: string; port: number }, localAddress: string, receiver: Receiver) {
+  constructor(
+    endpoint: { host: string; port: number },
+    localAddress: string,
+    receiver: Receiver,
+    protocol = 'graphql-transport-ws',
+  ) {
     this.#receiver = receiver;
     this.#socket = connect({
       ...endpoint,
@@ -47,7 +51,7 @@ export class RawClient {
       noDelay: true,
       onread: { buffer: SHARED, callback: (length) => this.#read(length) },
     });
-    this.#socket.write(HANDSHAKE);
+    this.#socket.write(`${HANDSHAKE}${protocol}\r\n\r\n`);
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       receiver.ended(this.#code ?? (this.#acknowledged ? 'terminated' : 'refused'));

@@ -1,5 +1,6 @@
 import type { Assignment } from './client-messages.ts';
-import { RawClient, type Receiver } from './raw-client.ts';
+import type { Receiver } from './raw-client.ts';
+import { messagesOf, type Connection, type Received } from './transports.ts';
 import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update } from '../run/workload.ts';
 
 /** What the subscribers of a process count together. */
@@ -11,13 +12,9 @@ export interface Tally {
   fault(what: string): void;
 }
 
-interface Next {
-  readonly id: string;
-  readonly type: string;
-  readonly payload: {
-    readonly data?: { readonly update: Update } | null;
-    readonly extensions?: { readonly recovered?: boolean };
-  };
+interface Payload {
+  readonly data?: { readonly update: Update } | null;
+  readonly extensions?: { readonly recovered?: boolean };
 }
 
 const ZERO = 0x30;
@@ -33,7 +30,7 @@ export class Subscriber implements Receiver {
   readonly #load: Assignment['load'];
   readonly #parses: boolean;
   readonly #tally: Tally;
-  readonly #client: RawClient;
+  readonly #client: Connection;
   /** The number of the last event; the first one that comes may have any. */
   #last: number | undefined;
   #length = 0;
@@ -48,7 +45,11 @@ export class Subscriber implements Receiver {
     this.#load = load;
     this.#parses = index % sampleEvery === 0;
     this.#tally = tally;
-    this.#client = new RawClient(endpoint, localAddress, this);
+    this.#client = messagesOf(load.transport).connect(endpoint, localAddress, this, idOf(index, load), {
+      query: QUERY,
+      variables: variablesOf(index, load),
+      ...(load.resumes === true && { extensions: { resume: null } }),
+    });
   }
 
   /** The number of the last event that has come; 0: none has. */
@@ -57,15 +58,6 @@ export class Subscriber implements Receiver {
   }
 
   acknowledged(): void {
-    this.#client.send({
-      id: idOf(this.#index, this.#load),
-      type: 'subscribe',
-      payload: {
-        query: QUERY,
-        variables: variablesOf(this.#index, this.#load),
-        ...(this.#load.resumes === true && { extensions: { resume: null } }),
-      },
-    });
     this.#tally.open += 1;
   }
 
@@ -92,19 +84,23 @@ export class Subscriber implements Receiver {
     this.#client.resume();
   }
 
-  /** @returns the event's number; 0 if what came is no result, undefined if it tells that the client has been resumed */
+  /** @returns the event's number; 0 if what came is no result, undefined if none was to come */
   #parse(bytes: Buffer, start: number, end: number): number | undefined {
     const text = bytes.toString('utf8', start, end);
-    const { id, type, payload } = JSON.parse(text) as Next;
-    if (this.#load.resumes === true && payload.extensions?.recovered === true) return undefined;
-    const update = payload.data?.update;
-    if (type !== 'next' || update === undefined) {
+    const { transport, resumes } = this.#load;
+    const received = messagesOf(transport).read(text) as Received<Payload> | undefined;
+    // A stream begins with what is no result, and a heartbeat may come on any of them.
+    if (received === undefined && transport !== undefined) return undefined;
+    if (resumes === true && received?.payload.extensions?.recovered === true) return undefined;
+    const update = received?.payload.data?.update;
+    if (received === undefined || update === undefined) {
       this.#tally.fault(`socket ${this.#index}: expected a result, got ${text.slice(0, 200)}`);
       return 0;
     }
     this.#tally.delays.push(Date.now() - update.sent_at);
+    const { id } = received;
     const wanted = {
-      id: idOf(this.#index, this.#load),
+      id: id === undefined ? undefined : idOf(this.#index, this.#load),
       channel: channelOf(this.#index, this.#load),
       text: bodyText(this.#load),
     };

@@ -1,3 +1,5 @@
+import type { Transport } from '../clients/transports.ts';
+
 /** What `report.json` holds: all that a load test has measured, and nothing that is computed for show. */
 export interface Report {
   readonly version: 1;
@@ -28,6 +30,8 @@ export interface Load {
   readonly ids: 'same' | 'unique';
   /** Clients resume: their results carry cursors. */
   readonly resumes?: boolean;
+  /** What clients connect by; absent: graphql-transport-ws. */
+  readonly transport?: Transport;
   /** Whether all sockets pass the same variables, or each its own. */
   readonly variables: 'same' | 'unique';
   /** Of one result as JSON. */

@@ -23,7 +23,7 @@ describe('GraphQL over HTTP, by the audits of graphql-http', () => {
   }
 
   it('has audits of what a server must, should and may do', () => {
-    const names = audits.map(({ name }) => name.split(' ', 1)[0]);
-    for (const word of ['MUST', 'SHOULD', 'MAY']) assert.ok(names.includes(word), word);
+    const names = new Set(audits.map(({ name }) => name.split(' ', 1)[0]));
+    for (const word of ['MUST', 'SHOULD', 'MAY']) assert.ok(names.has(word), word);
   });
 });

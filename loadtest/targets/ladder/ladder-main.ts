@@ -2,6 +2,7 @@
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
+import { listenWith } from '../stock/graphql-ws-server.ts';
 import { serve } from '../stock/readme-server.ts';
 import { property } from './sample-property.ts';
 import { STEPS, type Parts } from './ladder-steps.ts';
@@ -21,14 +22,14 @@ await serve({
   consume: 'eachBatch',
   // Keys are converted on the way to subscribers, as it was in the story.
   transform: (event) => ({ ...event, property: rest }),
-  options: (schema) => {
+  listen: listenWith((schema) => {
     const fanOut = parts.makeFanOut(parts.delivery);
     const subscriptionOf = subscriptions(schema, parts);
     return {
       onSubscribe: ({ extra }, id, payload) => subscriptionOf(extra, id, payload),
       subscribe: (args) => fanOut(args as Subscription),
     };
-  },
+  }),
 });
 
 function subscriptions(schema: GraphQLSchema, { makeEngine, makeContext, convertKeys }: Parts) {

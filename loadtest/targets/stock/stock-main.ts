@@ -3,10 +3,11 @@
  * every process, and graphql-js executes it for each subscriber.
  */
 import snakecaseKeys from 'snakecase-keys';
+import { listenWith } from './graphql-ws-server.ts';
 import { serve } from './readme-server.ts';
 
 await serve({
   consume: 'eachMessage',
   transform: (event) => snakecaseKeys(event),
-  options: (schema) => ({ schema }),
+  listen: listenWith((schema) => ({ schema })),
 });

@@ -1,0 +1,89 @@
+import { RawClient, type Receiver } from './raw-client.ts';
+import { StreamClient } from './stream-client.ts';
+
+/** What a subscription is sent over. */
+export type Transport = 'graphql-transport-ws' | 'graphql-ws' | 'server-sent events' | 'multipart';
+
+/** A result, and the id that it is for on a transport that has ids. */
+export interface Received<Payload> {
+  readonly id?: string;
+  readonly payload: Payload;
+}
+
+/** One subscription on a connection of its own. */
+export interface Connection {
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @param subscribed its `acknowledged` is called when the subscription has been asked for */
+type Connect = (
+  endpoint: Endpoint,
+  localAddress: string,
+  subscribed: Receiver,
+  id: string,
+  payload: object,
+) => Connection;
+
+interface Messages {
+  readonly connect: Connect;
+  /** @returns undefined for a message that has no result */
+  read(text: string): Received<unknown> | undefined;
+}
+
+function overWebSocket(protocol: string, begin: string, result: string): Messages {
+  return {
+    connect: (endpoint, localAddress, subscribed, id, payload) => {
+      const client = new RawClient(
+        endpoint,
+        localAddress,
+        {
+          acknowledged: () => {
+            client.send({ id, type: begin, payload });
+            subscribed.acknowledged();
+          },
+          text: (...bytes) => subscribed.text(...bytes),
+          ended: (ending) => subscribed.ended(ending),
+        },
+        protocol,
+      );
+      return client;
+    },
+    read(text) {
+      const { id, type, payload } = JSON.parse(text) as { id: string; type: string; payload: unknown };
+      return type === result ? { id, payload } : undefined;
+    },
+  };
+}
+
+function overStream(accept: string, read: Messages['read']): Messages {
+  return {
+    connect: (endpoint, localAddress, subscribed, _id, payload) =>
+      new StreamClient(endpoint, localAddress, subscribed, accept, payload),
+    read,
+  };
+}
+
+const DATA = /^event: next\n(?:id: .*\n)?data: (.*)\n\n$/;
+const PART = /\r\n\r\n(\{"payload":.*\})\r\n--graphql$/;
+
+const MESSAGES: Readonly<Record<Transport, Messages>> = {
+  'graphql-transport-ws': overWebSocket('graphql-transport-ws', 'subscribe', 'next'),
+  'graphql-ws': overWebSocket('graphql-ws', 'start', 'data'),
+  'server-sent events': overStream('text/event-stream', (text) => {
+    const [, json] = DATA.exec(text) ?? [];
+    return json === undefined ? undefined : { payload: JSON.parse(json) as unknown };
+  }),
+  multipart: overStream('multipart/mixed;subscriptionSpec=1.0', (text) => {
+    const [, json] = PART.exec(text) ?? [];
+    return json === undefined ? undefined : (JSON.parse(json) as Received<unknown>);
+  }),
+};
+
+export const messagesOf = (transport: Transport = 'graphql-transport-ws'): Messages => MESSAGES[transport];

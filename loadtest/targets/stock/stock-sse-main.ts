@@ -1,0 +1,28 @@
+/** The stock recipe with graphql-sse in place of graphql-ws. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createHandler } from 'graphql-sse/lib/use/http';
+import snakecaseKeys from 'snakecase-keys';
+import { serve } from './readme-server.ts';
+
+await serve({
+  consume: 'eachMessage',
+  transform: (event) => snakecaseKeys(event),
+  async listen(schema, port) {
+    const handle = createHandler({ schema });
+    const server = createServer((request, response) => {
+      // As its README does: it fails where a client leaves while it is written to.
+      handle(request, response).catch(() => response.destroy());
+    }).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      port: (server.address() as AddressInfo).port,
+      async stop() {
+        server.closeAllConnections();
+        server.close();
+        await once(server, 'close');
+      },
+    };
+  },
+});

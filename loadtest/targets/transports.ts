@@ -1,0 +1,34 @@
+import path from 'node:path';
+import type { Transport } from '../clients/transports.ts';
+import { sluice } from './sluice.ts';
+import { stock, stockEnvironment } from './stock/stock-target.ts';
+import type { Target } from './target.ts';
+
+const over = (transport: Transport, target: Target): Target => ({
+  ...target,
+  load: (load) => ({ ...load, transport }),
+});
+
+const stockWith = (name: string, program: string): Target => ({
+  name,
+  program: [path.join(import.meta.dirname, 'stock', program)],
+  environment: stockEnvironment,
+});
+
+/** Each transport of Sluice, and what else serves it. Multipart has no server that stands alone. */
+export const TRANSPORTS: readonly { readonly transport: Transport; readonly targets: readonly Target[] }[] = [
+  { transport: 'graphql-transport-ws', targets: [sluice, { ...stock, name: 'graphql-ws' }] },
+  {
+    transport: 'graphql-ws',
+    targets: [sluice, stockWith('subscriptions-transport-ws', 'stock-legacy-main.js')].map((target) =>
+      over('graphql-ws', target),
+    ),
+  },
+  {
+    transport: 'server-sent events',
+    targets: [sluice, stockWith('graphql-sse', 'stock-sse-main.js')].map((target) =>
+      over('server-sent events', target),
+    ),
+  },
+  { transport: 'multipart', targets: [over('multipart', sluice)] },
+];
