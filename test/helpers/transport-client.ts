@@ -18,6 +18,8 @@ export interface Asked {
   readonly extensions?: Readonly<Record<string, unknown>>;
   /** As whom it connects. */
   readonly user?: string;
+  /** Of the request, on a transport that is one. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How an operation ended: the server said so, refused the client, or closed without. */
@@ -31,6 +33,8 @@ export interface Ending {
 export abstract class Asking {
   readonly payloads: Payload[] = [];
   ending: Ending | undefined;
+  /** The server has let the client in. */
+  isOpen = false;
   heartbeats = 0;
   readonly #changes = new EventEmitter();
 
@@ -63,6 +67,11 @@ export abstract class Asking {
   async untilEnded(): Promise<Ending> {
     await this.until(({ ending }) => ending !== undefined);
     return this.ending as Ending;
+  }
+
+  protected open(): void {
+    this.isOpen = true;
+    this.changed();
   }
 
   protected beat(): void {
@@ -113,6 +122,7 @@ class WebSocketAsking extends Asking {
     });
     this.#socket.on('message', (data: Buffer) => {
       const { type, payload: came } = JSON.parse(data.toString()) as { type: string; payload?: unknown };
+      if (type === 'connection_ack') this.open();
       if (type === 'connection_ack' && words.begin === 'subscribe')
         this.#send({ type: 'subscribe', id: 'ä1', payload });
       if (type === words.result) this.take(came as Payload);
@@ -162,19 +172,21 @@ abstract class ResponseAsking extends Asking {
   #response: IncomingMessage | undefined;
   readonly #destroy: () => void;
 
-  constructor({ port }: GatewayProcess, { user, ...asked }: Asked, accept: string) {
+  constructor({ port }: GatewayProcess, { user, headers: more, ...asked }: Asked, accept: string) {
     super();
     const headers = {
       accept,
       'content-type': 'application/json',
       ...(user !== undefined && { 'x-user': user }),
+      ...more,
     };
     const request = httpRequest({ port, host: '127.0.0.1', path: '/graphql', method: 'POST', headers });
     this.#destroy = () => request.destroy();
     request.on('error', () => this.finish({ how: 'closed' }));
     request.on('response', (response) => {
       this.#response = response;
-      if (response.statusCode !== 200) this.finish({ how: 'refused', code: response.statusCode });
+      if (response.statusCode === 200) this.open();
+      else this.finish({ how: 'refused', code: response.statusCode });
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
         this.text += chunk;
