@@ -126,7 +126,7 @@ export class Gateway {
     const adminServer = await createAdminServer(
       basics,
       notReady,
-      { ...inspectable, pressure: monitor },
+      { ...inspectable, hub: inspectable.hub.inspector, pressure: monitor },
       revoking.revoke,
       worker,
     );

@@ -24,8 +24,16 @@ interface Carried {
  */
 export class ChannelOffsets {
   readonly #partitions = new Map<number, Carried>();
+  /** Copies left out. */
+  events = 0;
 
-  see({ id, p, o }: Position): DedupeResult {
+  see(position: Position): DedupeResult {
+    const result = this.#see(position);
+    if (result !== 'seen') this.events += 1;
+    return result;
+  }
+
+  #see({ id, p, o }: Position): DedupeResult {
     const last = this.#partitions.get(p);
     if (last === undefined) {
       this.#partitions.set(p, { topicId: id, formerId: undefined, highest: o });

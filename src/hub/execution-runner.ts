@@ -5,6 +5,7 @@ import type { Execution } from '../context/execution.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Event } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
+import { ExecutionCosts } from './execution-costs.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
@@ -25,10 +26,13 @@ const monotonic = (): number => performance.now();
 export class RunningExecution {
   /** Never rejects. */
   readonly result: Promise<ExecutionResult>;
+  /** ms, of the runner's clock. */
+  readonly began: number;
   readonly #execution: Execution;
 
-  constructor(result: Promise<ExecutionResult>, execution: Execution) {
+  constructor(result: Promise<ExecutionResult>, execution: Execution, began: number) {
     this.result = result;
+    this.began = began;
     this.#execution = execution;
   }
 
@@ -43,21 +47,16 @@ export class ExecutionRunner {
   readonly #plan: SubscriptionPlan;
   readonly #services: ExecutionServices;
   readonly #now: () => number;
-  #count: number;
+  readonly costs: ExecutionCosts;
   /** Whether all executions so far have been synchronous; undefined: there was none. */
   #synchronous: boolean | undefined;
 
-  /** @param count executions begun before, with another graph */
-  constructor(plan: SubscriptionPlan, services: ExecutionServices, count = 0) {
+  /** @param costs of the executions begun before, with another graph */
+  constructor(plan: SubscriptionPlan, services: ExecutionServices, costs = new ExecutionCosts()) {
     this.#plan = plan;
-    this.#count = count;
+    this.costs = costs;
     this.#services = services;
     this.#now = services.now ?? monotonic;
-  }
-
-  /** Executions begun. */
-  get count(): number {
-    return this.#count;
   }
 
   /** Whether the turn of the event loop is as long as it may be: what would begin now has to wait for a later one. */
@@ -90,7 +89,7 @@ export class ExecutionRunner {
     const { operation, variables } = this.#plan;
     metrics.executions.inc();
     budget.spend(UNITS.execution);
-    this.#count += 1;
+    this.costs.executions += 1;
     let execution: Execution;
     try {
       execution = scope.execution(viewer, reads);
@@ -101,6 +100,7 @@ export class ExecutionRunner {
     const began = this.#now();
     const result = executor.execute(operation, event, execution.context, variables);
     const took = this.#now() - began;
+    this.costs.ms += took;
     if (took > LONG_MS) budget.spend(took * UNITS.millisecond);
     if (!(result instanceof Promise)) {
       this.#synchronous ??= true;
@@ -108,7 +108,16 @@ export class ExecutionRunner {
     }
     this.#synchronous = false;
     const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
-    return new RunningExecution(boundedExecution(safe, execution, owner, 'event', this.#services), execution);
+    return new RunningExecution(
+      boundedExecution(safe, execution, owner, 'event', this.#services),
+      execution,
+      began,
+    );
+  }
+
+  /** It is over. */
+  ended({ began }: RunningExecution): void {
+    this.costs.awaitedMs += this.#now() - began;
   }
 
   /** A result can't be written. @param thrown by JSON.stringify */

@@ -8,7 +8,7 @@ import { ExecutionRunner } from './execution-runner.ts';
 import { groupParts } from './group-parts.ts';
 import type { GroupServices } from './group-services.ts';
 import { traceOf } from './group-trace.ts';
-import type { GroupCounts } from './inspection.ts';
+import type { GroupCounts } from './group-table.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -79,12 +79,7 @@ export class Group {
 
   get counts(): GroupCounts {
     const { order, runner } = this.#parts;
-    return {
-      live: this.#subscribed,
-      events: this.#events,
-      executions: runner.count,
-      waiting: order.size,
-    };
+    return { live: this.#subscribed, events: this.#events, waiting: order.size, costs: runner.costs };
   }
 
   add(subscriber: Subscriber): void {
@@ -138,7 +133,7 @@ export class Group {
     this.#plan = plan;
     this.#services = services;
     this.#audience.renew(plan);
-    this.#parts = { ...this.#parts, plan, runner: new ExecutionRunner(plan, services, runner.count) };
+    this.#parts = { ...this.#parts, plan, runner: new ExecutionRunner(plan, services, runner.costs) };
     const replays = [...(this.#replays ?? [])].map((replay) => replay.renew(plan, services));
     return () => order.pendingSequences.first > last && replays.every((isDone) => isDone());
   }

@@ -11,7 +11,7 @@ import { Group } from './group.ts';
 import type { GroupServices } from './group-services.ts';
 import type { HubChannel } from './hub-channel.ts';
 import type { HubGraph, HubOptions } from './hub-options.ts';
-import { inspect, type HubInspection } from './inspection.ts';
+import { HubInspector } from './hub-inspector.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { lastingServices, type LastingServices } from './lasting-services.ts';
 import { RecentScopes } from './recent-scopes.ts';
@@ -48,6 +48,7 @@ export class Hub {
   readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
   #variables = 0;
+  readonly inspector: HubInspector;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -61,6 +62,7 @@ export class Hub {
       bus,
       metrics.backlog,
     );
+    this.inspector = new HubInspector(this.#groups, this.#channels, this.#services);
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
     this.#gaps = new Gaps(gapPolicy, topics, metrics, log);
     // Messages that wait came before the gap.
@@ -148,12 +150,6 @@ export class Hub {
   /** Calls back once all messages that wait now have been taken: at once if there are none. */
   afterWaiting(callback: () => void): void {
     this.#backlog.afterWaiting(callback);
-  }
-
-  /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */
-  inspect(limit: number): HubInspection {
-    const { limiter, late } = this.#services;
-    return inspect(this.#allGroups(), this.#channels, limiter, late, limit);
   }
 
   #allGroups(): Group[] {

@@ -192,10 +192,11 @@ export class SharedExecution {
     reads: ReadSet,
     running: RunningExecution,
   ): Promise<void> {
-    const { open } = this.#parts;
+    const { open, runner } = this.#parts;
     const entry = open.add(this.#event, first.subscriber, candidates.subscribers, () => running.abort());
     const result = await running.result;
     open.remove(entry);
+    runner.ended(running);
     this.#finish(first, candidates, reads, result);
   }
 
@@ -238,6 +239,7 @@ export class SharedExecution {
         ? partitions.of(reads)
         : new ViewerPartition(reads.snapshot(), subscribers, (subscriber) => this.#viewerOf(subscriber));
     const sharing = partition.matching(first.viewer);
+    if (agreedReads === undefined) this.#parts.runner.costs.buckets = partition.size;
     for (const bucket of partition.buckets) {
       if (bucket === sharing) continue;
       const other = this.#firstPending(bucket);
@@ -277,8 +279,9 @@ export class SharedExecution {
 
   /** An execution is needed only because these two viewers differ in something that was read. */
   #countUnshared(one: Json, other: Json, reads: ReadSet): void {
-    const { metrics, paths, plan } = this.#parts;
+    const { metrics, paths, plan, runner } = this.#parts;
     const path = paths.of(reads.difference(one, other) ?? '*');
+    runner.costs.split(path);
     metrics.unsharedExecutions.inc({ field: plan.field, path });
   }
 

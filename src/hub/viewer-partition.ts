@@ -24,6 +24,11 @@ export class ViewerPartition {
     return this.#buckets.get(this.reads.valuesIn(viewer)) ?? new Set();
   }
 
+  /** Of buckets. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
   get buckets(): Iterable<ReadonlySet<Subscriber>> {
     return this.#buckets.values();
   }

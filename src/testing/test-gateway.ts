@@ -240,7 +240,7 @@ export class TestGateway {
 
   async #isIdle(): Promise<boolean> {
     const { hub, metrics } = this.#parts;
-    const { groups, executions } = hub.inspect(Infinity);
+    const { groups, executions } = hub.inspector.inspect(Infinity);
     const { running, waiting, late } = executions;
     const backlog = (await metrics.backlog.get()).values.reduce((sum, { value }) => sum + value, 0);
     const isJoined = groups.largest.every(({ live }) => live);

@@ -83,7 +83,7 @@ export class Primary {
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
       revokeForward(() => [...this.#processes], config.AUTH_REVOKED_SECONDS * 1000),
-      debugForward({ workers: count, adminPort: (slot) => this.#slots.get(slot)?.adminPort }),
+      ...debugForward({ workers: count, workerAt: (slot) => this.#slots.get(slot) }),
     ];
     this.#admin = new HttpServer({
       port: config.ADMIN_PORT,

@@ -2,7 +2,7 @@ import { sendJson } from '../respond.ts';
 import type { Handle } from '../router.ts';
 
 /** What `/debug/ingest` shows of Kafka; undefined if this process does not consume it. */
-export type IngestInspectable = { inspect(): unknown } | undefined;
+type IngestInspectable = { inspect(): unknown } | undefined;
 
 /** `/debug/ingest`: each partition of this process, how far it has been consumed, and what holds it up. */
 export function ingestState(kafka: IngestInspectable): Handle {

@@ -1,21 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../log.ts';
+import { partitionTable } from '../../ingest/kafka/partition-table.ts';
 import { heapSnapshot, type Memory } from './heap-snapshot.ts';
-import { ingestState, type IngestInspectable } from './ingest.ts';
+import { ingestState } from './ingest.ts';
 import { hubState, type Inspectable } from './hub.ts';
 import { DebugPage } from './page.ts';
 import { pressureState, type PressureInspectable } from './pressure.ts';
+import { processState, type ProcessInspectable } from './process.ts';
 import { allocationProfile, cpuProfile } from './profile.ts';
 import { Recordings } from './recordings.ts';
+import { TableRoutes, type ListedTable } from './tables.ts';
+import { soleWorker } from './workers.ts';
 import { HttpError } from '../http-error.ts';
 import { isFromThisMachine } from '../loopback.ts';
 import type { Handle, Route } from '../router.ts';
 
 export interface DebugOptions {
-  readonly inspectable: Inspectable & {
-    readonly kafka: IngestInspectable;
-    readonly pressure: PressureInspectable;
-  };
+  readonly inspectable: Inspectable &
+    ProcessInspectable & {
+      readonly pressure: PressureInspectable;
+      readonly hub: { readonly groups: ListedTable; readonly channels: ListedTable };
+      readonly connections: { readonly table: ListedTable };
+    };
   readonly memory: () => Memory;
   readonly log: Log;
 }
@@ -27,13 +33,21 @@ export interface DebugOptions {
 export async function debugRoutes({ inspectable, memory, log }: DebugOptions): Promise<Route[]> {
   const page = await DebugPage.load();
   const recordings = new Recordings();
+  const tables = new TableRoutes();
+  const { hub, connections, kafka, pressure } = inspectable;
   const handles: Readonly<Record<string, Handle>> = {
     '/debug/heap-snapshot': heapSnapshot(recordings, memory, log),
     '/debug/cpu-profile': cpuProfile(recordings),
     '/debug/allocation-profile': allocationProfile(recordings),
     '/debug/hub': hubState(inspectable),
-    '/debug/ingest': ingestState(inspectable.kafka),
-    '/debug/pressure': pressureState(inspectable.pressure),
+    '/debug/ingest': ingestState(kafka),
+    '/debug/pressure': pressureState(pressure),
+    '/debug/process': processState(inspectable),
+    '/debug/workers': soleWorker,
+    '/debug/connections': tables.handle(connections.table, 'waitingBytes'),
+    '/debug/groups': tables.handle(hub.groups, 'subscribers'),
+    '/debug/channels': tables.handle(hub.channels, 'subscribers'),
+    '/debug/partitions': tables.handle(partitionTable(kafka), 'lag'),
     // Last, since the other paths begin with it.
     '/debug/': page.handle,
   };

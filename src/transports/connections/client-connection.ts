@@ -2,9 +2,17 @@ import type { ClientSubscription, SubscriptionOwner } from '../delivery/client-s
 import type { Disconnect } from './disconnect.ts';
 import type { CappedConnection } from './operation-caps.ts';
 import type { SessionOwner } from './sessions.ts';
+import type { ViewerTally } from './viewers.ts';
 
 /** What one client is connected by: a WebSocket, or the response to a request. */
 export interface ClientConnection extends SubscriptionOwner, CappedConnection, SessionOwner {
+  /** No other connection of the process has, or has had, it: see `Connections.nextId`. */
+  readonly id: string;
+  /** The protocol that its client speaks. */
+  readonly transport: string;
+  /** Seconds since 1970. */
+  readonly openedAt: number;
+  readonly viewerTally: ViewerTally | undefined;
   /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
   /** Writes what is queued, tells the client why, and closes. */

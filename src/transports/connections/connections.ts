@@ -1,6 +1,7 @@
 import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
+import type { Table } from '../../support/table.ts';
 import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import { ThrottledSubscriptions } from '../delivery/throttled-subscriptions.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -9,6 +10,7 @@ import type { ConnectionMaxAge } from './max-age.ts';
 import { mostWaiting } from './most-waiting.ts';
 import { PacedClose } from './paced-close.ts';
 import { Sessions, type SessionsOptions } from './sessions.ts';
+import { connectionTable } from './connection-table.ts';
 import { inspectSockets, type SocketsInspection } from './sockets-inspection.ts';
 import { closeStaggered } from './staggered-close.ts';
 import { Tally, Viewers } from './viewers.ts';
@@ -48,6 +50,9 @@ export class Connections {
   readonly pod = new Tally();
   /** The connections that are not yet acknowledged. */
   readonly handshakes = new Set<ClientConnection>();
+  /** Of all of them, for operators. */
+  readonly table: Table<ClientConnection>;
+  #made = 0;
 
   constructor(options: ConnectionsOptions) {
     const { clock, gapClosesPerSecond, tokens, viewerId, connectionsOfViewer = Infinity, metrics } = options;
@@ -59,6 +64,8 @@ export class Connections {
     });
     this.sessions = tokens && new Sessions(tokens);
     this.viewers = new Viewers(viewerId, connectionsOfViewer);
+    const isHandshake = (connection: ClientConnection): boolean => this.handshakes.has(connection);
+    this.table = connectionTable(this.#connections, isHandshake, clock.now);
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
     for (const { code, label } of CLOSES) metrics.closes.inc({ code, reason: label }, 0);
   }
@@ -115,6 +122,16 @@ export class Connections {
 
   get size(): number {
     return this.#connections.size;
+  }
+
+  /** For a connection that is made now: short, since operators type it. */
+  nextId(): string {
+    return (this.#made += 1).toString(36);
+  }
+
+  /** Since 1970: a small integer, as each connection holds one. */
+  get second(): number {
+    return Math.floor(this.#options.clock.now() / 1_000);
   }
 
   /** For a connection that is made now: `ClientConnection.endsAt`. */

@@ -15,6 +15,11 @@ export class ViewerTally extends Tally {
     super();
     this.key = key;
   }
+
+  /** As the viewer has it. */
+  get id(): string {
+    return this.key.slice(this.key.indexOf(' ') + 1);
+  }
 }
 
 /** The viewers that are connected, by what identifies them. Connections of a viewer share one object. */

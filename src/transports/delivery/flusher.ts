@@ -42,7 +42,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #gathering = new FlushBatch();
   #flushing: FlushBatch | undefined;
   #scheduled = false;
-  readonly #now: () => number;
+  readonly now: () => number;
   readonly #observe: Observe;
   readonly #countLeftOut: () => void;
 
@@ -51,7 +51,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
    * @param countLeftOut called for each result that is left out
    */
   constructor(now: () => number, observe: Observe, countLeftOut: () => void = () => undefined) {
-    this.#now = now;
+    this.now = now;
     this.#observe = observe;
     this.#countLeftOut = countLeftOut;
   }
@@ -118,7 +118,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #finish({ consumedAt, producedAt }: FlushBatch): void {
     this.#flushing = undefined;
     this.frameBatches.clear();
-    const now = this.#now();
+    const now = this.now();
     for (const [index, consumed] of consumedAt.entries()) {
       const produced = producedAt[index] ?? -1;
       this.#observe(secondsBetween(consumed, now), produced < 0 ? undefined : secondsBetween(produced, now));

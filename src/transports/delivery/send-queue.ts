@@ -34,6 +34,8 @@ export interface SendQueueServices {
   readonly frameBatches: FrameBatchCache;
   /** Sees to it that the send queue is flushed when the turn ends, or in one of the next if there are many. */
   enlist(sendQueue: SendQueue): void;
+  /** ms since 1970 */
+  now(): number;
   /** A result was left out, since its socket is slow. */
   leftOut(): void;
 }
@@ -57,6 +59,8 @@ export class SendQueue {
   /** Made when it is needed. */
   #late: LateQueue | undefined;
   #draining = false;
+  /** See `slowSince`. */
+  #slowSince: number | undefined;
   /** Bytes of the largest message waiting that alone exceeds the bound: the bound applies to what waits beside it. */
   #large = 0;
 
@@ -76,6 +80,11 @@ export class SendQueue {
   /** Those of them that are copied for this socket alone: what waits here is mostly shared with others. */
   get copiedBytes(): number {
     return this.#sink.waitingBytes;
+  }
+
+  /** Since when its socket has not taken all that there was for it, ms since 1970; undefined: it has. */
+  get slowSince(): number | undefined {
+    return this.#slowSince;
   }
 
   /** Whether more waits than half of what may, once all has been written that the socket takes. */
@@ -182,6 +191,7 @@ export class SendQueue {
       written += bytes - queue.bytes;
       if (!this.#sink.open) break;
     }
+    this.#slowSince = undefined;
     return written;
   }
 
@@ -225,6 +235,7 @@ export class SendQueue {
     queue.dropWritten();
     for (const message of queue.messages) if (typeof message !== 'string') message.keep();
     this.#draining = true;
+    this.#slowSince ??= this.#services.now();
     this.#sink.onceDrained(() => {
       this.#draining = false;
       // Not at once: many may have drained in this turn.

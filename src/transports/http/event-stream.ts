@@ -45,6 +45,7 @@ const RETRY_SPREAD_MS = 2_000;
 
 /** Server-sent events, as graphql-sse has them where each operation has a connection of its own. */
 export const EVENT_STREAM: StreamWire = {
+  name: 'sse',
   contentType: 'text/event-stream; charset=utf-8',
   format: new NextEvents(),
   opening: () => `retry: ${LEAST_RETRY_MS + Math.floor(Math.random() * RETRY_SPREAD_MS)}\n:\n\n`,

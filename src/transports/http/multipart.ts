@@ -32,6 +32,7 @@ const END = '--\r\n';
 
 /** Parts of `multipart/mixed`, as Apollo's protocol for subscriptions over HTTP has them (`subscriptionSpec=1.0`). */
 export const MULTIPART: StreamWire = {
+  name: 'multipart',
   contentType: 'multipart/mixed; boundary="graphql"; subscriptionSpec=1.0',
   format: new PayloadParts(),
   opening: () => DELIMITER,

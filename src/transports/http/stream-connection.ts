@@ -34,6 +34,9 @@ export class StreamSubscription extends ClientSubscription<StreamConnection> {
 /** The response to one request, whose body has the results of one subscription. */
 export class StreamConnection implements ClientConnection, SendQueueOwner {
   readonly sendQueue: SendQueue;
+  readonly id: string;
+  readonly transport: string;
+  readonly openedAt: number;
   readonly endsAt: number;
   readonly operations = 1;
   readonly viewerTally: ViewerTally | undefined;
@@ -59,6 +62,9 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.#services = services;
     this.#viewer = viewer;
     this.viewerTally = tally;
+    this.id = connections.nextId();
+    this.transport = wire.name;
+    this.openedAt = connections.second;
     this.endsAt = connections.endsAt();
     this.sendQueue = new SendQueue(sink, this, flusher, bufferBytes);
     this.#count(1);

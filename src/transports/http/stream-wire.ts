@@ -4,6 +4,8 @@ import type { FrameFormat } from '../delivery/frame-format.ts';
 
 /** What the results of a subscription look like in the body of an HTTP response. All of it is text in UTF-8. */
 export interface StreamWire {
+  /** What operators know it by. */
+  readonly name: string;
   readonly contentType: string;
   /** Of the results of events. */
   readonly format: FrameFormat;

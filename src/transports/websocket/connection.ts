@@ -19,7 +19,7 @@ import { subprotocolOf } from './subprotocols.ts';
 import type { ConnectionServices } from './connection-services.ts';
 import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import type { WebSocketSubscriptionOwner } from './subscription.ts';
-import type { Tally, ViewerTally } from '../connections/viewers.ts';
+import type { ViewerTally } from '../connections/viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
@@ -42,6 +42,9 @@ export class Connection
 {
   readonly sendQueue: SendQueue;
   readonly openOperations: OpenOperations;
+  readonly id: string;
+  readonly transport: string;
+  readonly openedAt: number;
   /** See `ConnectionMaxAge`. */
   readonly endsAt: number;
   spentUntil = 0;
@@ -66,6 +69,9 @@ export class Connection
     services: ConnectionServices<Connection>,
   ) {
     const { connections } = services;
+    this.id = connections.nextId();
+    this.transport = webSocket.protocol;
+    this.openedAt = connections.second;
     this.endsAt = connections.endsAt();
     this.#request = request;
     this.#subprotocol = subprotocolOf(webSocket.protocol);
@@ -92,7 +98,7 @@ export class Connection
     return this.#services.schema;
   }
 
-  get viewerTally(): Tally | undefined {
+  get viewerTally(): ViewerTally | undefined {
     return this.openOperations.viewer;
   }
 

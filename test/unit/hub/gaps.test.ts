@@ -98,7 +98,7 @@ test('a gap is serialised once for all groups of its topic', () => {
     const { subscriber } = join(asked, { id }, true);
     subscriber.deliver = (result) => void json.add(result.json);
   }
-  assert.equal(hub.inspect(1).groups.count, 3);
+  assert.equal(hub.inspector.inspect(1).groups.count, 3);
   bus.gap('bids');
   assert.equal(json.size, 1);
 });

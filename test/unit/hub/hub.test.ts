@@ -316,7 +316,7 @@ test('inspection shows each group with its operation, and what has become of its
   bus.carry('bids:id=1', 2, { n: 2 });
   executions[0]?.resolve();
   await settled();
-  const { groups, channels, executions: underWay } = hub.inspect(10);
+  const { groups, channels, executions: underWay } = hub.inspector.inspect(10);
   assert.deepEqual(groups, {
     count: 2,
     subscribers: 3,
@@ -366,7 +366,7 @@ test('inspection shows the largest groups and channels, and how many there are i
   for (let id = 1; id <= 20; id += 1)
     for (let subscriber = 0; subscriber < id; subscriber += 1) join(asked, { id });
   for (let other = 0; other < 2; other += 1) join(operation(), { id: 7 });
-  const { groups, channels } = hub.inspect(3);
+  const { groups, channels } = hub.inspector.inspect(3);
   assert.equal(groups.count, 22);
   assert.equal(groups.subscribers, 212);
   assert.deepEqual(

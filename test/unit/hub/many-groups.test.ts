@@ -40,7 +40,7 @@ function setUpGroups() {
   let sent = 0;
   const send = (): void => bus.carry('bids', (sent += 1), { n: sent });
   const waiting = (): number => {
-    const { executions } = hub.inspect(1);
+    const { executions } = hub.inspector.inspect(1);
     return executions.waiting + executions.late;
   };
   return { send, many, other, clock: () => now, value, waiting };

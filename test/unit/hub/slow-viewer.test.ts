@@ -111,7 +111,7 @@ test('a subscriber that leaves while it skips events leaves nothing behind', asy
   slow.leave();
   await letGo();
   assert.deepEqual(heard(slow.subscriber), []);
-  assert.equal(hub.inspect(1).groups.waiting, 0);
+  assert.equal(hub.inspector.inspect(1).groups.waiting, 0);
 });
 
 test('executions are aborted, and give their turns up, once all their subscribers have left', async () => {
@@ -119,9 +119,9 @@ test('executions are aborted, and give their turns up, once all their subscriber
   const [one, two, quick] = subscribers;
   assert.ok(one && two && quick);
   send(10);
-  const { running } = hub.inspect(1).executions;
+  const { running } = hub.inspector.inspect(1).executions;
   assert.equal(waiting.length, running);
-  assert.ok(hub.inspect(1).executions.waiting > 0, 'expected executions that wait for a place');
+  assert.ok(hub.inspector.inspect(1).executions.waiting > 0, 'expected executions that wait for a place');
   one.leave();
   assert.ok(
     waiting.every(({ signal }) => !signal.aborted),
@@ -129,11 +129,15 @@ test('executions are aborted, and give their turns up, once all their subscriber
   );
   two.leave();
   assert.ok(waiting.every(({ signal }) => signal.aborted));
-  assert.equal(hub.inspect(1).executions.running, running, 'places are taken until resolvers have ended');
+  assert.equal(
+    hub.inspector.inspect(1).executions.running,
+    running,
+    'places are taken until resolvers have ended',
+  );
   await letGo();
-  assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
+  assert.deepEqual(hub.inspector.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
   assert.deepEqual(heard(quick.subscriber), upTo(10));
-  assert.equal(hub.inspect(1).groups.waiting, 0);
+  assert.equal(hub.inspector.inspect(1).groups.waiting, 0);
 });
 
 /** A hub with four places, all of which are held until the test ends. */
@@ -213,7 +217,7 @@ test('however slow viewers are, each gets its events in order, and is told of ea
       }
       if (subscriber === leaver?.subscriber || name.startsWith('quick')) assert.equal(at, sent());
     }
-    assert.deepEqual(hub.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
-    assert.equal(hub.inspect(1).groups.waiting, 0, `seed ${seed}`);
+    assert.deepEqual(hub.inspector.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
+    assert.equal(hub.inspector.inspect(1).groups.waiting, 0, `seed ${seed}`);
   }
 });

@@ -350,5 +350,5 @@ test('a replay needs no client that resumes', async () => {
   await eventually(() => assert.deepEqual(subscriber.results, [{ data: { n: 3 } }]));
   await publish(bus, 4, 'a');
   assert.deepEqual(subscriber.results, [{ data: { n: 3 } }, { data: { n: 4 } }]);
-  assert.equal(hub.inspect(1).groups.subscribers, 1);
+  assert.equal(hub.inspector.inspect(1).groups.subscribers, 1);
 });

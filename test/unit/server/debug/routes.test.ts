@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
+import type { KafkaSourceState, PartitionState } from '../../../../src/ingest/kafka/state.ts';
+import { Table } from '../../../../src/support/table.ts';
 import type { Memory } from '../../../../src/server/debug/heap-snapshot.ts';
 import { cpuProfile } from '../../../../src/server/debug/profile.ts';
 import { Recordings } from '../../../../src/server/debug/recordings.ts';
@@ -11,9 +13,29 @@ import { objectsIn, readAllocationProfile, readCpuProfile } from '../../../helpe
 import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
 
 const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
-const PATHS = [...RECORDINGS, '/debug/hub', '/debug/ingest', '/debug/pressure', '/debug/', '/debug/page.js'];
+const TABLES = ['connections', 'groups', 'channels', 'partitions'].map((name) => `/debug/${name}`);
+const PATHS = [
+  ...RECORDINGS,
+  '/debug/hub',
+  '/debug/ingest',
+  '/debug/pressure',
+  '/debug/process',
+  '/debug/workers',
+  ...TABLES,
+  '/debug/',
+  '/debug/page.js',
+];
 
 const enough: Memory = { used: 1, available: 1_000_000_000 };
+
+const table = (rows: number[] = []): Table<number> =>
+  new Table<number>({
+    size: () => rows.length,
+    items: () => rows,
+    columns: { lag: Number, waitingBytes: Number, subscribers: Number, name: (row) => `row ${row}` },
+    text: (row) => `Row ${row}`,
+    row: (row) => ({ row }),
+  });
 
 const emptyHub = {
   groups: { count: 0, largest: [] },
@@ -22,12 +44,39 @@ const emptyHub = {
 };
 
 const inspectable: DebugOptions['inspectable'] = {
-  hub: { inspect: () => emptyHub },
-  connections: { inspect: () => ({ count: 0 }) },
+  hub: { inspect: () => emptyHub, groups: table(), channels: table() },
+  connections: {
+    inspect: () => ({ count: 0 }),
+    table: table(),
+    size: 3,
+    handshakes: { size: 1 },
+    pod: { operations: 2 },
+  },
   addresses: { inspect: () => ({ count: 0 }) },
   kafka: undefined,
   pressure: { inspect: () => null },
 };
+
+/** Consumes these partitions of a topic. */
+function consuming(partitions: readonly Partial<PartitionState>[]): { inspect(): KafkaSourceState } {
+  return {
+    inspect: () => ({
+      connected: true,
+      lastError: 'a fault',
+      partitions: partitions.map((rest, partition) => ({
+        topic: 'bids',
+        partition,
+        position: 1,
+        highWatermark: 8,
+        lag: 0,
+        lagSeconds: 0,
+        state: 'consuming',
+        reason: 'none',
+        ...rest,
+      })),
+    }),
+  };
+}
 
 async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
   return serve(
@@ -184,6 +233,7 @@ describe('/debug/hub', () => {
   it('lists as many groups and channels as the client asks for, 100 by default', async (t) => {
     const limits: number[] = [];
     const hub = {
+      ...inspectable.hub,
       inspect: (limit: number) => {
         limits.push(limit);
         return emptyHub;
@@ -202,6 +252,7 @@ describe('/debug/hub', () => {
   it('lists fewer where documents, variables or names are long, and counts all of them', async (t) => {
     const group = { document: 'x'.repeat(100_000) };
     const hub = {
+      ...inspectable.hub,
       inspect: (limit: number) => ({
         ...emptyHub,
         groups: { count: 5_000, largest: Array.from({ length: limit }, () => group) },
@@ -219,11 +270,106 @@ describe('/debug/hub', () => {
 
 describe('/debug/ingest', () => {
   it('shows where Kafka is consumed, and null where it is not', async (t) => {
-    const state = { connected: true, partitions: [{ topic: 'bids', partition: 0, lag: 7 }] };
-    const kafka = { inspect: () => state };
-    const [consuming, other] = [await served(t, { inspectable: { ...inspectable, kafka } }), await served(t)];
-    assert.deepEqual(JSON.parse((await ask(consuming, '/debug/ingest')).body), { kafka: state });
+    const kafka = consuming([{ lag: 7 }]);
+    const [one, other] = [await served(t, { inspectable: { ...inspectable, kafka } }), await served(t)];
+    const shown = JSON.parse((await ask(one, '/debug/ingest')).body) as { kafka: { partitions: object[] } };
+    assert.deepEqual(shown.kafka.partitions, kafka.inspect().partitions);
     assert.deepEqual(JSON.parse((await ask(other, '/debug/ingest')).body), { kafka: null });
+  });
+});
+
+describe('tables', () => {
+  interface Listed {
+    readonly count: number;
+    readonly matching: number;
+    readonly sort: string;
+    readonly order: string;
+    readonly rows: readonly { readonly row: number }[];
+  }
+  const channels = table(Array.from({ length: 250 }, (_, row) => row));
+  const list = async (port: number, query: string): Promise<Listed> =>
+    JSON.parse((await ask(port, `/debug/channels${query}`)).body) as Listed;
+  const servedChannels = (t: TestContext) =>
+    served(t, { inspectable: { ...inspectable, hub: { ...inspectable.hub, channels } } });
+
+  it('list the first rows in the order of a column, and say how many there are in all', async (t) => {
+    const port = await servedChannels(t);
+    const { rows, ...rest } = await list(port, '');
+    assert.deepEqual(
+      rows.map(({ row }) => row),
+      Array.from({ length: 100 }, (_, index) => 249 - index),
+    );
+    const asked = { sort: 'subscribers', order: 'desc', limit: 100, search: '' };
+    assert.deepEqual(rest, { ...asked, count: 250, matching: 250 });
+    const other = await list(port, '?sort=name&order=asc&limit=3&search=ROW%202');
+    assert.deepEqual(
+      other.rows.map(({ row }) => row),
+      [2, 20, 200],
+    );
+    assert.equal(other.count, 250);
+    assert.equal(other.matching, 61);
+  });
+
+  it('are refused for what they do not know, with what they do', async (t) => {
+    const port = await servedChannels(t);
+    const refused = async (query: string): Promise<string> => {
+      const answer = await ask(port, `/debug/channels?${query}`);
+      assert.equal(answer.status, 400);
+      return errorOf(answer);
+    };
+    const columns = 'lag, waitingBytes, subscribers, name';
+    assert.equal(await refused('sort=toString'), `sort: expected one of ${columns}, got "toString"`);
+    assert.equal(await refused('order=up'), 'order: expected one of asc, desc, got "up"');
+    assert.equal(await refused('limit=1001'), 'limit: expected a whole number from 1 to 1000, got "1001"');
+    assert.equal(
+      await refused(`search=${'x'.repeat(201)}`),
+      'search: expected at most 200 characters, got 201',
+    );
+  });
+
+  it('of the partitions put those first that lag most, and those last of which it is not known', async (t) => {
+    const kafka = consuming([{ lag: 5 }, { lag: undefined }, { lag: 70, state: 'held', reason: 'why' }]);
+    const port = await served(t, { inspectable: { ...inspectable, kafka } });
+    const { rows } = JSON.parse((await ask(port, '/debug/partitions')).body) as {
+      rows: readonly { readonly partition: number; readonly lag: number | null }[];
+    };
+    assert.deepEqual(
+      rows.map(({ partition, lag }) => [partition, lag]),
+      [
+        [2, 70],
+        [0, 5],
+        [1, null],
+      ],
+    );
+  });
+});
+
+describe('/debug/process', () => {
+  it('shows what the process holds in a few figures', async (t) => {
+    const kafka = consuming([
+      { lag: 5, lagSeconds: 2 },
+      { lag: undefined, lagSeconds: 7, state: 'stopped' },
+    ]);
+    const port = await served(t, { inspectable: { ...inspectable, kafka } });
+    const { pid, connections, handshakes, operations, groups, channels, ...rest } = JSON.parse(
+      (await ask(port, '/debug/process')).body,
+    ) as Record<string, unknown>;
+    assert.deepEqual(
+      { pid, connections, handshakes, operations, groups, channels },
+      { pid: process.pid, connections: 3, handshakes: 1, operations: 2, groups: 0, channels: 0 },
+    );
+    assert.deepEqual(rest['kafka'], {
+      connected: true,
+      lastError: 'a fault',
+      partitions: 2,
+      notConsuming: 1,
+      lag: 5,
+      lagSeconds: 7,
+    });
+    const { residentBytes, heapUsedBytes, heapLimitBytes } = rest['memory'] as Record<string, number>;
+    assert.ok(
+      Number(heapUsedBytes) < Number(residentBytes) && Number(heapUsedBytes) < Number(heapLimitBytes),
+    );
   });
 });
 

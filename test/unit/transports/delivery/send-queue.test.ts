@@ -104,6 +104,32 @@ test('while a socket is full its results wait, and leave together once it has dr
   assert.deepEqual(wire.said, ['a→1', 'b→1 c→1', 'd→1']);
 });
 
+test('a socket counts as slow from the first result that it does not take until it has taken all', async () => {
+  let now = 1_000;
+  const wire = new FakeFrameSink();
+  const flusher = new Flusher(
+    () => now,
+    () => undefined,
+  );
+  const sendQueue = new SendQueue(wire, wire, flusher, 100_000);
+  const send = async (text: string): Promise<void> => {
+    sendQueue.add(saying(text), '1');
+    await setImmediate();
+    now += 1_000;
+  };
+  await send('a');
+  assert.equal(sendQueue.slowSince, undefined);
+  wire.slowFrom = 1;
+  await send('b');
+  assert.equal(sendQueue.slowSince, undefined, 'the socket has taken it');
+  await send('c');
+  await send('d');
+  assert.equal(sendQueue.slowSince, 3_000);
+  wire.drain();
+  await setImmediate();
+  assert.equal(sendQueue.slowSince, undefined, 'c and d left in one write');
+});
+
 test('a result that waits for a socket keeps no other results in memory, though all are made in one buffer', async () => {
   const { wire, sendQueue } = setUp();
   const [first, second, third] = [saying('a'), saying('b'), saying('c')];

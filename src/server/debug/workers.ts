@@ -1,0 +1,20 @@
+import { sendJson } from '../respond.ts';
+import type { Handle } from '../router.ts';
+
+/** One process of a pod that clients can connect to. */
+export interface WorkerState {
+  /** From 1 on: what `?worker=` names. */
+  readonly worker: number;
+  /** Undefined while there is none: it is being started again. */
+  readonly pid: number | undefined;
+  readonly ready: boolean;
+}
+
+/** `/debug/workers`: the processes of the pod. */
+export function workersState(workers: () => readonly WorkerState[]): Handle {
+  return (_request, response) =>
+    sendJson(response, 200, { workers: workers() }, { 'cache-control': 'no-store' });
+}
+
+/** Of a pod that is one process. */
+export const soleWorker = workersState(() => [{ worker: 1, pid: process.pid, ready: true }]);
