@@ -62,7 +62,9 @@ export class Hub {
       bus,
       metrics.backlog,
     );
-    this.inspector = new HubInspector(this.#groups, this.#channels, this.#services);
+    // Not all services: it would keep what is of the graph that the hub has begun with.
+    const limiters = { limiter: options.limiter, late: this.#lasting.late };
+    this.inspector = new HubInspector(this.#groups, this.#channels, limiters);
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
     this.#gaps = new Gaps(gapPolicy, topics, metrics, log);
     // Messages that wait came before the gap.
