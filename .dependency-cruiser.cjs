@@ -7,6 +7,7 @@ const LAYERS = [
   'config|errors|log|metrics|process-metrics',
   'pressure',
   'lazy',
+  'tracing',
   'events',
   'graph',
   'ingest',
@@ -95,9 +96,13 @@ module.exports = {
       name: 'no-dev-dependency-in-src',
       severity: 'error',
       comment:
-        'Production images hold production dependencies only. Babel is loaded on demand, where it is installed.',
+        'Production images hold production dependencies only. Babel is loaded on demand, where it is installed; so is OpenTelemetry.',
       from: { path: '^src/' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '@babel/core' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: '@babel/core|@opentelemetry/',
+      },
     },
     {
       name: 'resolvable',

@@ -3,7 +3,10 @@ import type { KeyStyle, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock } from '../support/clock.ts';
+import type { SpanPlace } from '../tracing/span.ts';
+import type { TraceFields } from '../tracing/traceparent.ts';
 import { BackendCall } from './call.ts';
+import { beginCall, failCall } from './call-span.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { FailureLog } from './failure-log.ts';
 import { viewerHeaders } from './forward.ts';
@@ -21,6 +24,8 @@ export interface BackendServices {
   readonly clock: Clock;
   /** Converts the keys of a response. May change the value in place; throws for keys that must not be used. */
   readonly transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
+  /** Whether spans are recorded: then calls that have none tell back ends to record none either. */
+  readonly isTraced?: boolean;
 }
 
 /** The execution for which a call is made. */
@@ -28,8 +33,10 @@ export interface Caller {
   /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   viewer(): unknown;
   signal(): AbortSignal | undefined;
-  /** Returns a new header value for each call. */
-  traceparent(): string;
+  /** Under which the call is traced; undefined: it is not sampled. */
+  span(): SpanPlace | undefined;
+  /** Returns a new header value for each call that is not traced. @param flags its last part */
+  traceparent(flags: string): string;
 }
 
 /** A request as resolvers and loaders pass it. */
@@ -104,22 +111,26 @@ export class BackendClient {
     const { metrics, clock } = this.#services;
     const backend = this.name;
     const begun = clock.now();
+    const parent = caller.span();
+    const span = beginCall(parent, this.#settings, request.method);
     let outcome = 'ok';
     metrics.backendInFlight.inc({ backend });
     try {
-      return await this.#call(caller, request, viewer);
+      return await this.#call(caller, request, viewer, (span ?? parent)?.fields ?? this.#untraced(caller));
     } catch (thrown) {
       const error =
         thrown instanceof BackendError
           ? thrown
           : new BackendError('BACKEND_FAILED', backend, { cause: thrown });
       outcome = error.code.slice('BACKEND_'.length).toLowerCase();
-      if (error.code !== 'BACKEND_ABORTED') this.#failures.add(error);
+      if (error.code !== 'BACKEND_ABORTED') this.#failures.add(error, (span ?? parent)?.loggedIds);
+      failCall(span, error);
       throw error;
     } finally {
       metrics.backendInFlight.dec({ backend });
       metrics.backendRequests.inc({ backend, outcome });
       metrics.backendDuration.observe({ backend }, (clock.now() - begun) / 1_000);
+      span?.end();
     }
   }
 
@@ -129,7 +140,17 @@ export class BackendClient {
     await this.#transport.destroy();
   }
 
-  async #call(caller: Caller, request: BackendRequest, viewer: unknown): Promise<JsonValue> {
+  /** By which logs of back ends can be correlated. */
+  #untraced(caller: Caller): TraceFields {
+    return { traceparent: caller.traceparent(this.#services.isTraced === true ? '00' : '01') };
+  }
+
+  async #call(
+    caller: Caller,
+    request: BackendRequest,
+    viewer: unknown,
+    trace: TraceFields,
+  ): Promise<JsonValue> {
     const prepared = this.#prepare(request, viewer);
     if (this.#calls.size >= this.#settings.maxConcurrency + this.#settings.maxWaiting)
       throw this.#overloaded();
@@ -142,7 +163,7 @@ export class BackendClient {
         accept: 'application/json',
         ...(await this.#serviceHeaders(call)),
         ...prepared.headers,
-        traceparent: caller.traceparent(),
+        ...trace,
       };
       const nullIfNotFound = options.nullIfNotFound ?? false;
       const httpRequest = { method, target: prepared.target, headers, body: prepared.body, nullIfNotFound };

@@ -1,14 +1,15 @@
 import type { BackendClient, Caller } from './client.ts';
 import type { Backend, RequestOptions } from '../graph/api/backend.ts';
-import { Trace } from './traceparent.ts';
+import type { SpanPlace } from '../tracing/span.ts';
+import { RandomTrace } from './random-trace.ts';
 
 /** What `ctx.backends` needs of the execution (or event) that it belongs to. */
 export interface BackendsCall {
   /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   readonly viewer: () => unknown;
   readonly signal: () => AbortSignal | undefined;
-  /** W3C Trace Context; the execution's calls are children of it. */
-  readonly traceparent?: string | undefined;
+  /** Under which the calls are traced; undefined: they are not sampled. */
+  readonly span?: () => SpanPlace | undefined;
 }
 
 /**
@@ -53,7 +54,7 @@ export function facadeClass(clients: readonly BackendClient[]): new (call: Backe
 class UsedBackends implements Caller {
   readonly #call: BackendsCall;
   readonly #backends: BoundBackend[] = [];
-  #trace: Trace | undefined;
+  #trace: RandomTrace | undefined;
 
   constructor(call: BackendsCall) {
     this.#call = call;
@@ -75,9 +76,13 @@ class UsedBackends implements Caller {
     return this.#call.signal();
   }
 
-  traceparent(): string {
-    this.#trace ??= new Trace(this.#call.traceparent);
-    return this.#trace.next();
+  span(): SpanPlace | undefined {
+    return this.#call.span?.();
+  }
+
+  traceparent(flags: string): string {
+    this.#trace ??= new RandomTrace();
+    return this.#trace.next(flags);
   }
 }
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LogThrottles } from '../support/log-throttles.ts';
+import type { LoggedIds } from '../tracing/traceparent.ts';
 import type { BackendError, BackendErrorCode } from './error.ts';
 
 const PERIOD_MS = 10_000;
@@ -16,12 +17,13 @@ export class FailureLog {
     this.#throttles = new LogThrottles({ lines: 1, periodMs: PERIOD_MS, now });
   }
 
-  add(error: BackendError): void {
+  /** @param span of the call, if it is sampled */
+  add(error: BackendError, span?: LoggedIds): void {
     const { code, status } = error;
     const suppressed = this.#throttles.admit(code);
     if (suppressed === undefined) return;
     // The cause's message only: other properties of undici's errors may contain parts of a response.
     const reason = error.cause === undefined ? undefined : messageOf(error.cause);
-    this.#log.warn({ code, status, reason, suppressed }, 'a call to a back end failed');
+    this.#log.warn({ code, status, reason, suppressed, ...span }, 'a call to a back end failed');
   }
 }

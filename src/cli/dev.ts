@@ -6,6 +6,7 @@ import { SluiceError } from '../errors.ts';
 import { BUNDLED_FOLDER } from '../gateway/graph-folder.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog } from '../log.ts';
+import { startTracing } from '../tracing/start-tracing.ts';
 import { argumentsOf } from './command.ts';
 import { EventWays } from './dev/event-ways.ts';
 import { introduction } from './dev/introduction.ts';
@@ -47,7 +48,8 @@ export async function dev(args: readonly string[]): Promise<undefined> {
   const current: { gateway?: Gateway } = {};
   const ways = createWays(config, current, isTerminal);
   const port = await runPod(config, env, log, async () => {
-    current.gateway = await Gateway.create(config, log, { trace: ways.trace });
+    const tracing = await startTracing(env, log);
+    current.gateway = await Gateway.create(config, log, { trace: ways.trace, tracing });
     return current.gateway;
   });
   const { graph } = current.gateway ?? {};

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { createLog, type Log } from '../log.ts';
+import { startTracing } from '../tracing/start-tracing.ts';
 import { WORKER } from '../workers/messages.ts';
 import { argumentsOf } from './command.ts';
 import { print } from './output.ts';
@@ -27,7 +28,7 @@ async function createPod(config: Config, log: Log) {
     return new Primary(config, workers, log);
   }
   const { Gateway } = await import('../gateway/gateway.ts');
-  return Gateway.create(config, log);
+  return Gateway.create(config, log, { tracing: await startTracing(process.env, log) });
 }
 
 async function serveAsWorker(config: Config, log: Log): Promise<undefined> {
@@ -36,7 +37,9 @@ async function serveAsWorker(config: Config, log: Log): Promise<undefined> {
     import('../workers/worker.ts'),
   ]);
   const workerLog = log.child({ worker: Number(process.env[WORKER]) });
-  const gateway = await Gateway.create(config, workerLog, { worker: true, processes: processesOf(config) });
+  const tracing = await startTracing(process.env, workerLog);
+  const processes = processesOf(config);
+  const gateway = await Gateway.create(config, workerLog, { worker: true, processes, tracing });
   await runWorker(gateway, workerLog);
 }
 

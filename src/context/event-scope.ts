@@ -2,6 +2,7 @@ import type { Backend } from '../graph/api/backend.ts';
 import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
 import { shareLoaders, sharePrimers } from '../lazy/share.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
+import type { SpanPlace } from '../tracing/span.ts';
 import { Execution, type BackendBinder, type ContextSources } from './execution.ts';
 import { primed } from './primers.ts';
 
@@ -23,18 +24,20 @@ export class Contexts implements ContextSources {
     this.hasAuth = hasAuth;
   }
 
-  scopeOf(event: unknown): EventScope {
-    return new EventScope(this, event);
+  /** @param span that the event comes from; undefined: it is not sampled */
+  scopeOf(event: unknown, span?: SpanPlace): EventScope {
+    return new EventScope(this, event, span);
   }
 
   /**
    * The execution of a query or mutation, which belongs to no event and shares nothing with other executions.
    *
    * @param viewer deep-frozen
+   * @param span of the execution, if it is sampled
    * @throws the error of the graph's own `context`, if that throws
    */
-  queryExecution(viewer: Json): Execution {
-    return this.scopeOf(undefined).execution(viewer, new ReadSet());
+  queryExecution(viewer: Json, span?: SpanPlace): Execution {
+    return this.scopeOf(undefined).execution(viewer, new ReadSet(), span);
   }
 }
 
@@ -52,27 +55,35 @@ const NEVER_ABORTED = new AbortController().signal;
  */
 export class EventScope implements SharedContext {
   readonly now: number;
+  /** That the event comes from; undefined: it is not sampled. */
+  readonly span: SpanPlace | undefined;
   readonly #contexts: Contexts;
   readonly #event: unknown;
+  /** Of the execution that has begun last: under which calls of loaders are, which executions share. */
+  #latest: SpanPlace | undefined;
   #backends: Readonly<Record<string, Backend>> | undefined;
   #loaders: Loaders | undefined;
   #primers: Readonly<Record<string, Primer>> | undefined;
   #sharedLoaders: Loaders | undefined;
   #sharedPrimers: Readonly<Record<string, Primer>> | undefined;
 
-  constructor(contexts: Contexts, event: unknown) {
+  constructor(contexts: Contexts, event: unknown, span?: SpanPlace) {
     this.#contexts = contexts;
     this.#event = event;
+    this.span = span;
+    this.#latest = span;
     this.now = contexts.now();
   }
 
   /**
    * @param viewer deep-frozen
    * @param reads records all that the execution reads of the viewer
+   * @param span of the execution, if it is sampled
    * @throws the error of the graph's own `context`, if that throws
    */
-  execution(viewer: Json, reads: ReadSet): Execution {
-    return new Execution(this.#contexts, this, viewer, reads);
+  execution(viewer: Json, reads: ReadSet, span?: SpanPlace): Execution {
+    if (span !== undefined) this.#latest = span;
+    return new Execution(this.#contexts, this, viewer, reads, span);
   }
 
   get viewer(): never {
@@ -84,7 +95,11 @@ export class EventScope implements SharedContext {
   }
 
   get backends(): Readonly<Record<string, Backend>> {
-    this.#backends ??= this.#contexts.backends.bind({ viewer: () => this.viewer, signal: () => undefined });
+    this.#backends ??= this.#contexts.backends.bind({
+      viewer: () => this.viewer,
+      signal: () => undefined,
+      span: () => this.#latest,
+    });
     return this.#backends;
   }
 

@@ -4,12 +4,14 @@ import type { Json, ReadSet } from '../lazy/reads.ts';
 import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
 import type { GraphDefinition } from '../graph/api/define-graph.ts';
+import type { SpanPlace } from '../tracing/span.ts';
 
 /** The part of Backends that scopes and executions use. */
 export interface BackendBinder {
   bind(call: {
     viewer: () => unknown;
     signal: () => AbortSignal | undefined;
+    span: () => SpanPlace | undefined;
   }): Readonly<Record<string, Backend>>;
 }
 
@@ -42,6 +44,7 @@ export class Execution {
   /**
    * @param viewer deep-frozen
    * @param reads records all that is read of the viewer
+   * @param span of the execution, if it is sampled
    * @throws the error of the graph's own `context`, if that throws
    */
   constructor(
@@ -49,11 +52,12 @@ export class Execution {
     scope: EventContext,
     viewer: Json,
     reads: ReadSet,
+    span: SpanPlace | undefined,
   ) {
     const viewerLoaders = (): Loaders => (code.viewerLoaders?.(base) ?? {}) as Loaders;
     const base: GraphContext = Proxy.lazy({
       viewer: recording(viewer as Recordable, reads) as GraphContext['viewer'],
-      backends: backends.bind({ viewer: () => base.viewer, signal: () => base.signal }),
+      backends: backends.bind({ viewer: () => base.viewer, signal: () => base.signal, span: () => span }),
       loaders: scope.sharedLoaders,
       viewerLoaders: viewerLoaders(),
       primers: scope.sharedPrimers,

@@ -4,7 +4,9 @@ import type { Operation } from '../executor/operation.ts';
 import type { Json } from '../lazy/reads.ts';
 import { boundedExecution, type ExecutionBounds } from './bounded-execution.ts';
 import type { Contexts } from './event-scope.ts';
+import type { SpanPlace } from '../tracing/span.ts';
 import type { Execution } from './execution.ts';
+import { beginExecution, endExecution } from './execution-span.ts';
 import { PendingQuery } from './pending-query.ts';
 
 export interface QueryServices extends ExecutionBounds {
@@ -20,6 +22,8 @@ export interface Query {
   readonly viewer: Json;
   /** The connection that it came by. */
   readonly owner: object;
+  /** Of the request; undefined: it is not sampled. */
+  readonly span?: SpanPlace | undefined;
   /** Told what a query that had to wait for its place took of the event loop when it began: ms. */
   readonly hasTaken?: (ms: number) => void;
 }
@@ -69,24 +73,27 @@ export class Queries {
     query.hasTaken?.(performance.now() - began);
   }
 
-  #begin({ operation, variables, viewer, owner }: Query, pending: PendingQuery): void {
+  #begin({ operation, variables, viewer, owner, span: parent }: Query, pending: PendingQuery): void {
     const { executor, contexts } = this.#services;
+    const span = beginExecution(parent, operation.kind, operation);
+    const settle = (result: ExecutionResult): void => {
+      endExecution(span, result);
+      pending.settle(result);
+    };
     let execution: Execution;
     try {
-      execution = contexts.queryExecution(viewer);
+      execution = contexts.queryExecution(viewer, span ?? parent);
     } catch (error) {
-      pending.settle(executor.failure(operation, error));
+      settle(executor.failure(operation, error));
       return;
     }
     const result = executor.execute(operation, undefined, execution.context, variables);
     if (!(result instanceof Promise)) {
-      pending.settle(result);
+      settle(result);
       return;
     }
     pending.untilThen(() => execution.abort(new Error('the client has left')));
     const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
-    void boundedExecution(safe, execution, owner, 'operation', this.#services).then((settled) =>
-      pending.settle(settled),
-    );
+    void boundedExecution(safe, execution, owner, 'operation', this.#services).then(settle);
   }
 }

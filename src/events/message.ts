@@ -21,6 +21,9 @@ export interface Message {
   /** Kafka key, as text. */
   readonly key: string | null;
   readonly event: Event;
+  /** W3C Trace Context of the span that has published it: only if its trace is sampled. */
+  readonly traceparent?: string;
+  readonly tracestate?: string;
   /** Epoch and sequence in the history of the topic, if the bus keeps one. */
   readonly h?: readonly [epoch: string, sequence: number];
 }

@@ -2,6 +2,7 @@ import type { Config } from '../config/settings.ts';
 import type { EventTracer } from '../events/trace.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
 
 /** What most parts need. */
@@ -12,4 +13,6 @@ export interface Basics {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly trace?: EventTracer | undefined;
+  /** Undefined: no spans are recorded. */
+  readonly tracing?: Tracing | undefined;
 }

@@ -6,6 +6,8 @@ import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { GraphWatch } from '../graph/watch.ts';
 import { systemClock } from '../support/clock.ts';
+import { withTimeout } from '../support/with-timeout.ts';
+import type { RunningTracing } from '../tracing/start-tracing.ts';
 import type { Hub } from '../hub/hub.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import type { Log } from '../log.ts';
@@ -53,6 +55,8 @@ interface GatewayOptions {
   /** Of the pod, which share its limits. */
   readonly processes?: number;
   readonly trace?: EventTracer;
+  /** Stopped with the gateway. Undefined: no spans are recorded. */
+  readonly tracing?: RunningTracing | undefined;
 }
 
 export interface Ports {
@@ -73,7 +77,8 @@ export class Gateway {
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
   static async create(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
-    const { worker = false, processes = 1, trace } = options;
+    const { worker = false, processes = 1, trace, tracing: running } = options;
+    const tracing = running?.tracing;
     const folder = graphFolderOf(config);
     const isBundled = folder === BUNDLED_FOLDER;
     const watches = config.WATCH_GRAPH && !worker;
@@ -84,7 +89,7 @@ export class Gateway {
     const metrics = new Metrics();
     metrics.collectProcess();
     const pressure = new PressureLevel();
-    const basics: Basics = { config, processes, pressure, metrics, log, trace };
+    const basics: Basics = { config, processes, pressure, metrics, log, trace, tracing };
     const maker = new GraphMaker(basics);
     const inForce = new GraphInForce(maker.make(graph));
     const bus = createBus(basics, graph);
@@ -99,6 +104,7 @@ export class Gateway {
       metrics,
       log: log.child({ part: 'ingest' }),
       trace,
+      tracing,
     });
     const { connections, publicServer, inspectable, reload } = await createPublicSide(
       basics,
@@ -134,6 +140,10 @@ export class Gateway {
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [
+      {
+        start: () => undefined,
+        stop: () => running && withTimeout(running.stop(), STOP_GRACE_MS, () => undefined),
+      },
       {
         start: async () => (ports = { ...ports, adminPort: await adminServer.start() }),
         stop: () => adminServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),

@@ -51,7 +51,7 @@ export async function createPublicSide(
   keys: Keys | undefined,
   revocations: Revocations,
 ) {
-  const { config, processes, pressure, metrics, log, trace } = basics;
+  const { config, processes, pressure, metrics, log, trace, tracing } = basics;
   const tokens = keys && createTokenAuthenticator(basics, keys, revocations, inForce);
   const isOpen = config.INTROSPECTION === 'true';
   const flusher = new Flusher(
@@ -72,6 +72,7 @@ export async function createPublicSide(
     gapPolicy: config.ON_GAP,
     maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
     trace,
+    tracing,
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const connections = new Connections({
@@ -129,6 +130,7 @@ export async function createPublicSide(
       },
       turns,
       maxOperations: config.MAX_OPERATIONS,
+      tracing,
     }),
     streamResponder: new StreamResponder({
       streams: new Streams({

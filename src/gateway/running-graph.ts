@@ -51,7 +51,7 @@ export class GraphMaker {
    * @throws SluiceError if the graph's back ends can't be used, or its persisted documents do not fit it
    */
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
-    const { config, metrics, log } = this.#basics;
+    const { config, metrics, log, tracing } = this.#basics;
     const { schema, definition, hasAuth } = graph;
     const subscription = schema.getSubscriptionType()?.name;
     const executor = new Executor({
@@ -77,6 +77,7 @@ export class GraphMaker {
       log: log.child({ part: 'backends' }),
       clock: systemClock,
       transformKeys: responseKeys(),
+      isTraced: tracing !== undefined,
     };
     // Last: what throws behind it would leave connections open.
     const backends = new Backends(definition.backends ?? {}, services, before?.backends);

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { GroupTrace } from './group-trace.ts';
 import type { Metrics } from '../metrics.ts';
 import type { LeftOut, SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
@@ -149,12 +150,14 @@ export class DeliveryOrder {
    * These subscribers get this result. Each subscriber of the event's beginning must be settled, or excluded.
    *
    * @param times of the event; undefined: the result is of none
+   * @param trace of the event in this group, if it is traced
    */
   settle(
     event: PendingEvent,
     subscribers: Iterable<Subscriber>,
     result: SerializedResult,
     times: EventTimes | undefined,
+    trace?: GroupTrace,
   ): void {
     const { metrics, budget } = this.#services;
     const told = event.leftOut === undefined ? result : result.standingFor(event.leftOut);
@@ -169,6 +172,8 @@ export class DeliveryOrder {
     metrics.deliveries.inc(delivered);
     budget.spend(delivered + result.json.length * UNITS.byte);
     if (delivered > 0 && times !== undefined) budget.timed(times);
+    const span = delivered > 0 ? trace?.writing(delivered) : undefined;
+    if (span !== undefined) budget.traced(span);
   }
 
   /** The event is not for these subscribers. */

@@ -2,10 +2,12 @@ import type { ExecutionResult } from 'graphql';
 import { boundedExecution, type ExecutionBounds } from '../context/bounded-execution.ts';
 import type { EventScope } from '../context/event-scope.ts';
 import type { Execution } from '../context/execution.ts';
+import { endExecution } from '../context/execution-span.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Event } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { ExecutionCosts } from './execution-costs.ts';
+import type { GroupTrace } from './group-trace.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
@@ -77,6 +79,7 @@ export class ExecutionRunner {
    *
    * @param owner gets the place that an asynchronous execution takes
    * @param reads gets all that is read of the viewer, until the result is there
+   * @param trace of the event in this group, if it is traced
    */
   run(
     event: Event,
@@ -84,35 +87,42 @@ export class ExecutionRunner {
     viewer: Json,
     reads: ReadSet,
     owner: object,
+    trace?: GroupTrace,
   ): ExecutionResult | RunningExecution {
     const { executor, budget, metrics } = this.#services;
     const { operation, variables } = this.#plan;
     metrics.executions.inc();
     budget.spend(UNITS.execution);
     this.costs.executions += 1;
+    const span = trace?.executing();
     let execution: Execution;
     try {
-      execution = scope.execution(viewer, reads);
+      execution = scope.execution(viewer, reads, span ?? scope.span);
     } catch (error) {
       // A graph's own `context` may throw: that is an error for the subscribers that the event is executed for.
-      return executor.failure(operation, error);
+      const failure = executor.failure(operation, error);
+      endExecution(span, failure);
+      return failure;
     }
     const began = this.#now();
-    const result = executor.execute(operation, event, execution.context, variables);
+    const { context } = execution;
+    const result =
+      span === undefined
+        ? executor.execute(operation, event, context, variables)
+        : span.within(() => executor.execute(operation, event, context, variables));
     const took = this.#now() - began;
     this.costs.ms += took;
     if (took > LONG_MS) budget.spend(took * UNITS.millisecond);
     if (!(result instanceof Promise)) {
       this.#synchronous ??= true;
+      endExecution(span, result);
       return result;
     }
     this.#synchronous = false;
     const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
-    return new RunningExecution(
-      boundedExecution(safe, execution, owner, 'event', this.#services),
-      execution,
-      began,
-    );
+    const bounded = boundedExecution(safe, execution, owner, 'event', this.#services);
+    if (span !== undefined) void bounded.then((settled) => endExecution(span, settled));
+    return new RunningExecution(bounded, execution, began);
   }
 
   /** It is over. */

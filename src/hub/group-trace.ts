@@ -1,17 +1,33 @@
+import { beginExecution } from '../context/execution-span.ts';
 import type { Message } from '../events/message.ts';
 import type { EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
+import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** Tells of one event in one group. */
+/**
+ * Tells of one event in one group, in steps and in spans:
+ *
+ *     dispatch bid_placed     until all its executions are over
+ *       execute bid_placed    one execution, with the calls to back ends below it
+ *       write bid_placed      from a result until it has been written to the sockets, once for all that share it
+ */
 export class GroupTrace {
   readonly #message: Message;
   readonly #group: TracedGroup;
-  readonly #trace: EventTracer;
+  readonly #trace: EventTracer | undefined;
+  readonly #parent: SpanPlace | undefined;
+  #span: OpenSpan | undefined;
 
-  constructor(message: Message, group: TracedGroup, trace: EventTracer) {
+  constructor(
+    message: Message,
+    group: TracedGroup,
+    trace: EventTracer | undefined,
+    parent: SpanPlace | undefined,
+  ) {
     this.#message = message;
     this.#group = group;
     this.#trace = trace;
+    this.#parent = parent;
   }
 
   get #of() {
@@ -20,7 +36,7 @@ export class GroupTrace {
 
   /** A throttle holds it, or the filter lets it through for no subscriber. */
   untaken(step: 'held' | 'filtered', subscribers: ReadonlySet<Subscriber>): void {
-    this.#trace({ step, subscribers, ...this.#of });
+    this.#trace?.({ step, subscribers, ...this.#of });
   }
 
   dispatched(
@@ -28,27 +44,49 @@ export class GroupTrace {
     passing: ReadonlySet<Subscriber>,
     isReplay: boolean,
   ): void {
-    this.#trace({ step: 'dispatched', subscribers, passing, isReplay, ...this.#of });
+    this.#trace?.({ step: 'dispatched', subscribers, passing, isReplay, ...this.#of });
+    // How often an event is replayed has no bound, and may be long after its trace.
+    if (isReplay) return;
+    this.#span = this.#parent?.begin(`dispatch ${this.#group.field}`, 'INTERNAL', {
+      'sluice.subscribers': passing.size,
+    });
+  }
+
+  /** An execution begins. @returns its span, to be ended with `endExecution` */
+  executing(): OpenSpan | undefined {
+    const { field, operation } = this.#group;
+    return beginExecution(this.#span, field, { kind: 'subscription', name: operation.name });
+  }
+
+  /** Results are about to be written. @returns the span of that, to be ended when they are */
+  writing(deliveries: number): OpenSpan | undefined {
+    return this.#span?.begin(`write ${this.#group.field}`, 'INTERNAL', { 'sluice.deliveries': deliveries });
   }
 
   executed(errors: readonly TracedError[] | undefined): void {
-    this.#trace({ step: 'executed', errors, ...this.#of });
+    this.#trace?.({ step: 'executed', errors, ...this.#of });
   }
 
   settled(subscribers: ReadonlySet<Subscriber>): void {
-    this.#trace({ step: 'settled', subscribers, ...this.#of });
+    this.#trace?.({ step: 'settled', subscribers, ...this.#of });
   }
 
   ended(): void {
-    this.#trace({ step: 'ended', ...this.#of });
+    this.#trace?.({ step: 'ended', ...this.#of });
+    this.#span?.end();
   }
 }
 
-/** @returns undefined where no steps are asked for, as it mostly is: the way of an event costs nothing more then */
+/**
+ * @param span that the event comes from; undefined: it is not sampled
+ * @returns undefined where no steps are asked for either, as it mostly is: the way of an event costs nothing more then
+ */
 export function traceOf(
   message: Message,
   group: TracedGroup,
   { trace }: { readonly trace?: EventTracer | undefined },
+  span: SpanPlace | undefined,
 ): GroupTrace | undefined {
-  return trace === undefined ? undefined : new GroupTrace(message, group, trace);
+  if (trace === undefined && span === undefined) return undefined;
+  return new GroupTrace(message, group, trace, span);
 }

@@ -246,7 +246,7 @@ export class Group {
     const event = { message, scope, isRecorded, bytes };
     const taken = this.#throttle?.take(event) ?? 'begins';
     if (taken === 'begins') this.#begin(event);
-    else traceOf(message, this.#plan, this.#services)?.untaken(taken, this.#subscribers);
+    else traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
   }
 
   /** Has all executed that a throttle holds. */
@@ -282,7 +282,7 @@ export class Group {
     const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
     for (const some of recipients?.excluded ?? []) exclude(some);
     skipped.count(subscribers, recipients?.leftOut);
-    const trace = traceOf(message, plan, this.#services);
+    const trace = traceOf(message, plan, this.#services, scope.span);
     if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts.isReplay);
     const isKept = isRecorded && plan.shares;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isKept, trace);

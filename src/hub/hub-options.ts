@@ -3,6 +3,7 @@ import type { Contexts } from '../context/event-scope.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { GapPolicy } from './gaps.ts';
 import type { GroupServices } from './group-services.ts';
 import type { LastingServices } from './lasting-services.ts';
@@ -22,6 +23,8 @@ export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, 
     Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
   readonly executor: HubGraph['executor'];
   readonly gapPolicy: GapPolicy;
+  /** Undefined: no spans are recorded. */
+  readonly tracing?: Tracing | undefined;
   /** Default: the system's. */
   readonly timers?: Timers;
   /** Most that the variables of all groups may take, in bytes. Default: no limit. */

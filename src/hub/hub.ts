@@ -269,7 +269,7 @@ export class Hub {
   }
 
   #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): void {
-    const { metrics, log, trace } = this.#options;
+    const { metrics, log, trace, tracing } = this.#options;
     const message = this.#decode(payload);
     if (message === undefined) return;
     const position = offsets.see(message);
@@ -284,7 +284,7 @@ export class Hub {
     }
     recording?.add(message, payload.length);
     const isRecorded = recording !== undefined;
-    const scope = this.#scopes.of(message);
+    const scope = this.#scopes.of(message, tracing);
     for (const group of groups) {
       try {
         group.dispatch(message, scope, isRecorded, payload.length);

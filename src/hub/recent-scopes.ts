@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Contexts, EventScope } from '../context/event-scope.ts';
 import type { Message } from '../events/message.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 
 /** Copies of an event on several channels come one behind the other. */
 const MAX_SCOPES = 64;
@@ -14,14 +15,21 @@ export class RecentScopes {
     this.#contexts = contexts;
   }
 
-  of({ t, id, p, o, ts, event }: Message): EventScope {
+  /** @param tracing where its spans begin; undefined: no spans are recorded of it */
+  of(message: Message, tracing?: Tracing): EventScope {
+    const { t, id, p, o, ts } = message;
     // Only loaders make it worth while to find the same scope again.
-    if (this.#contexts.code.loaders === undefined) return this.#contexts.scopeOf(event);
+    if (this.#contexts.code.loaders === undefined) return this.#scopeOf(message, tracing);
     const position = `${t}/${id}/${p}/${o}/${ts}`;
     const known = this.#scopes.get(position);
     if (known !== undefined) return known;
-    const scope = this.#contexts.scopeOf(event);
+    const scope = this.#scopeOf(message, tracing);
     this.#scopes.set(position, scope);
     return scope;
+  }
+
+  #scopeOf(message: Message, tracing: Tracing | undefined): EventScope {
+    const { event, traceparent } = message;
+    return this.#contexts.scopeOf(event, traceparent === undefined ? undefined : tracing?.continued(message));
   }
 }

@@ -175,7 +175,7 @@ export class SharedExecution {
     }
     if (this.#parts.isReplay) metrics.replayExecutions.inc();
     const reads = new ReadSet();
-    const outcome = runner.run(this.#message.event, this.#scope, first.viewer, reads, owner);
+    const outcome = runner.run(this.#message.event, this.#scope, first.viewer, reads, owner, this.#trace);
     if (!(outcome instanceof RunningExecution)) {
       this.#finish(first, candidates, reads, outcome);
       return;
@@ -219,7 +219,7 @@ export class SharedExecution {
     if (this.#trace !== undefined) this.#trace.settled(sharing);
     // How long ago an event came that is replayed, or was held by a throttle, is no measure of how fast this pod is.
     const isTimed = !isReplay && this.#event.leftOut === undefined;
-    order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined);
+    order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined, this.#trace);
     this.#close();
   }
 

@@ -31,4 +31,6 @@ export interface WorkBudget {
   renew(): void;
   /** Notes that results of this event leave with this turn's writes. */
   timed(event: EventTimes): void;
+  /** Ends the span when this turn's writes are over. */
+  traced(span: { end(): void }): void;
 }

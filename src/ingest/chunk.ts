@@ -3,6 +3,7 @@ import { PublishError, type Publication, type Publisher } from '../events/publis
 import type { EventTracer } from '../events/trace.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
+import type { EventSpan, EventSpans } from './event-spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { KafkaRecord } from './record.ts';
 import type { RoutedEvent } from './routed-event.ts';
@@ -12,7 +13,12 @@ interface Parts {
   readonly deadLetters: DeadLetters;
   readonly metrics: Metrics;
   readonly trace?: EventTracer | undefined;
+  /** Undefined: no spans are recorded. */
+  readonly spans?: EventSpans | undefined;
 }
+
+/** Of events that are sampled and not done with; undefined if there were none. */
+type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
 
 /**
  * Consecutive records of one partition, on their way to the bus together. The bus is asked first which channels have
@@ -24,10 +30,12 @@ export class Chunk {
   readonly #events: readonly RoutedEvent[];
   /** Those that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
+  readonly #spans: OpenSpans;
   /** Those that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
   #publications: readonly Publication[] | undefined;
 
-  private constructor(events: RoutedEvent[], deadLetters: DeadLetter[], parts: Parts) {
+  private constructor(events: RoutedEvent[], deadLetters: DeadLetter[], spans: OpenSpans, parts: Parts) {
+    this.#spans = spans;
     this.#events = events;
     this.#deadLetters = deadLetters;
     this.#parts = parts;
@@ -37,14 +45,18 @@ export class Chunk {
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: RoutedEvent[] = [];
     const deadLetters: DeadLetter[] = [];
+    const spans = parts.spans?.beginAll(records);
     const results = records.map((record) => parts.pipeline.route(record));
     for (const [index, pending] of results.entries()) {
       const result = pending instanceof Promise ? await pending : pending;
       const record = records[index];
-      if (record === undefined || result === undefined) continue;
-      if (result instanceof DecodeError) {
+      if (record === undefined) continue;
+      if (result === undefined) {
+        end(spans, record, 'passed_over');
+      } else if (result instanceof DecodeError) {
         const letter = { record, error: result };
-        parts.deadLetters.note(letter);
+        parts.deadLetters.note(letter, spans?.get(record)?.loggedIds);
+        fail(spans, letter);
         deadLetters.push(letter);
       } else {
         events.push(result);
@@ -52,7 +64,7 @@ export class Chunk {
     }
     const topic = records[0]?.topic;
     if (topic !== undefined) parts.metrics.events.inc({ topic }, records.length);
-    return new Chunk(events, deadLetters, parts);
+    return new Chunk(events, deadLetters, spans, parts);
   }
 
   /**
@@ -84,6 +96,9 @@ export class Chunk {
     }
     if (this.#parts.trace !== undefined) tracePublished(topic, this.#publications, this.#parts.trace);
     this.#publications = [];
+    if (this.#spans === undefined) return;
+    for (const span of this.#spans.values()) span.end('published');
+    this.#spans.clear();
   }
 
   /** @throws the errors of `publisher.subscribed`: then nothing has been encoded or counted */
@@ -99,13 +114,16 @@ export class Chunk {
       if (!event.channels.some(isSubscribed)) {
         if (!event.lacksKey) unsubscribed += 1;
         this.#parts.trace?.({ step: 'unsubscribed', record: event.record });
+        end(this.#spans, event.record, 'unsubscribed');
         continue;
       }
-      const pending = event.encode();
+      const pending = event.encode(this.#spans?.get(event.record)?.publishing());
       const result = pending instanceof Promise ? await pending : pending;
       if (result instanceof DecodeError) {
         this.#noteDeadLetter({ record: event.record, error: result });
-      } else if (result !== undefined) {
+      } else if (result === undefined) {
+        end(this.#spans, event.record, 'passed_over');
+      } else {
         const { channels, payload } = result;
         const { topicId, partition, offset } = event.record;
         const source = { topicId, partition, offset };
@@ -119,9 +137,20 @@ export class Chunk {
   }
 
   #noteDeadLetter(letter: DeadLetter): void {
-    this.#parts.deadLetters.note(letter);
+    this.#parts.deadLetters.note(letter, this.#spans?.get(letter.record)?.loggedIds);
+    fail(this.#spans, letter);
     this.#deadLetters.push(letter);
   }
+}
+
+function end(spans: OpenSpans, record: KafkaRecord, outcome: 'unsubscribed' | 'passed_over'): void {
+  spans?.get(record)?.end(outcome);
+  spans?.delete(record);
+}
+
+function fail(spans: OpenSpans, { record, error }: DeadLetter): void {
+  spans?.get(record)?.fail(error);
+  spans?.delete(record);
 }
 
 /** Those of one event follow each other, with the same source. */

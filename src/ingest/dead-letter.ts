@@ -2,6 +2,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { EventTracer } from '../events/trace.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
+import type { LoggedIds } from '../tracing/traceparent.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
 import type { DecodeError } from '../events/decode-error.ts';
 
@@ -47,8 +48,12 @@ export class DeadLetters {
     this.#throttle = new LogThrottle({ ...LOG_BOUND, now: options.now });
   }
 
-  /** Counts and logs; once per record, however often it takes to send it. */
-  note({ record, error }: DeadLetter): void {
+  /**
+   * Counts and logs; once per record, however often it takes to send it.
+   *
+   * @param span of the record, if it is sampled
+   */
+  note({ record, error }: DeadLetter, span?: LoggedIds): void {
     const { metrics, log, trace } = this.#options;
     const { topic, partition, offset } = record;
     trace?.({ step: 'undecodable', record, error });
@@ -57,7 +62,7 @@ export class DeadLetters {
     if (count === undefined) return;
     if (count > 0) log.warn({ count }, 'could not decode more messages, not logged each');
     const { reason, message: detail } = error;
-    log.warn({ topic, partition, offset, reason, detail }, 'could not decode a message');
+    log.warn({ topic, partition, offset, reason, detail, ...span }, 'could not decode a message');
   }
 
   /** Resolves when the dead-letter topic, if there is one, has acknowledged all of them. */

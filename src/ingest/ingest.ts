@@ -4,6 +4,8 @@ import type { EventTracer } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { EventSpans } from './event-spans.ts';
 import type { KafkaSettings } from './kafka/kafkajs/client.ts';
 import { KafkajsDriver } from './kafka/kafkajs/driver.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
@@ -21,6 +23,8 @@ interface IngestOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly trace?: EventTracer | undefined;
+  /** Undefined: no spans are recorded. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The sources of events. */
@@ -55,10 +59,14 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, simulator, hold, metrics, log, trace } = options;
+  const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = settings.REDIS_URL === undefined;
     const driver = new KafkajsDriver(settings, log);
+    const attributes = {
+      'messaging.system': 'kafka',
+      'messaging.consumer.group.name': settings.KAFKA_GROUP_ID,
+    };
     const kafka = new KafkaSource({
       settings,
       topics,
@@ -69,6 +77,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
       broadcast,
       driver,
       trace,
+      spans: tracing && new EventSpans(tracing, attributes),
     });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return {
@@ -90,8 +99,9 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   if (settings.REDIS_URL !== undefined) {
     return { parts: [], accept: undefined, use: () => undefined, ...others };
   }
-  const source = new LocalSource({ topics, prefix: settings.REDIS_PREFIX, publisher, metrics, log, trace });
-  const accept: LocalSource['accept'] = (topic, value, key) => source.accept(topic, value, key);
+  const prefix = settings.REDIS_PREFIX;
+  const source = new LocalSource({ topics, prefix, publisher, metrics, log, trace, tracing });
+  const accept: LocalSource['accept'] = (...event) => source.accept(...event);
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];
   return { parts, accept, use: (wanted) => source.use(wanted), ...others };

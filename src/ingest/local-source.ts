@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../support/clock.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -7,6 +8,7 @@ import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { EventTracer } from '../events/trace.ts';
+import { EventSpans } from './event-spans.ts';
 import type { KafkaRecord } from './record.ts';
 import { RoutedEvent } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
@@ -21,6 +23,7 @@ export interface LocalSourceOptions {
   /** ms */
   readonly now?: () => number;
   readonly trace?: EventTracer | undefined;
+  readonly tracing?: Tracing | undefined;
 }
 
 interface StatedInRecord {
@@ -38,6 +41,7 @@ export class LocalSource {
   readonly #pipeline: Pipeline;
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
+  readonly #spans: EventSpans | undefined;
   /** Offsets begin anew with each process, as if topics had been made anew. */
   readonly #topicId = randomUUID();
   readonly #offsets = new Map<string, number>();
@@ -45,9 +49,10 @@ export class LocalSource {
 
   constructor(options: LocalSourceOptions) {
     this.#options = options;
-    const { topics, prefix, metrics, log, now = systemClock.now, trace } = options;
+    const { topics, prefix, metrics, log, now = systemClock.now, trace, tracing } = options;
     this.#now = now;
     this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, log, now, trace });
+    this.#spans = tracing && new EventSpans(tracing, { 'messaging.system': 'sluice' });
     this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now, trace });
   }
 
@@ -91,20 +96,26 @@ export class LocalSource {
       headers,
     };
     metrics.events.inc({ topic });
+    const span = this.#spans?.begin(record);
     // Encoded whether it has subscribers or not, so that the sender hears of any fault.
     const routed = await this.#pipeline.route(record);
-    const result = routed instanceof RoutedEvent ? await routed.encode() : routed;
+    const result = routed instanceof RoutedEvent ? await routed.encode(span?.publishing()) : routed;
     if (result instanceof DecodeError) {
-      this.#deadLetters.note({ record, error: result });
+      this.#deadLetters.note({ record, error: result }, span?.loggedIds);
+      span?.fail(result);
       throw result;
     }
-    if (result === undefined) return;
+    if (result === undefined) {
+      span?.end('passed_over');
+      return;
+    }
     const { channels, payload } = result;
     await publisher.publish(
       topic,
       channels.map((channel) => ({ channel, payload })),
     );
     trace?.({ step: 'published', record });
+    span?.end('published');
   }
 
   #nextOffset(topic: string): number {

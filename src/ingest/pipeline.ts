@@ -8,13 +8,14 @@ import type { EventTracer, PassedOverReason } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { TraceFields } from '../tracing/traceparent.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import { SlowRecords } from './slow-records.ts';
-import { RoutedEvent, type EncodeResult, type RouteResult } from './routed-event.ts';
+import { RoutedEvent, type Encode, type EncodeResult, type RouteResult } from './routed-event.ts';
 
 export interface PipelineOptions {
   readonly topics: ReadonlyMap<string, Topic>;
@@ -27,6 +28,16 @@ export interface PipelineOptions {
   /** ms */
   readonly now: () => number;
   readonly trace?: EventTracer | undefined;
+}
+
+/** Where a message comes from. */
+interface Origin {
+  readonly record: KafkaRecord;
+  readonly topic: Topic;
+  /** ms */
+  readonly consumedAt: number;
+  /** That publishes it; undefined: its trace is not sampled. */
+  readonly span: TraceFields | undefined;
 }
 
 /**
@@ -90,7 +101,9 @@ export class Pipeline {
     if (channels === undefined) return this.#decode(record, topic, consumedAt);
     const { keys } = topic;
     this.#options.trace?.({ step: 'routed', record, keys, event: undefined, channels });
-    return new RoutedEvent(record, channels, () => encoded(this.#decode(record, topic, consumedAt)));
+    return new RoutedEvent(record, channels, (span) =>
+      encoded(this.#decode(record, topic, consumedAt), span),
+    );
   }
 
   #passOver(record: KafkaRecord, reason: PassedOverReason): undefined {
@@ -134,19 +147,14 @@ export class Pipeline {
     const channels = route(named, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, record, topic);
     this.#options.trace?.({ step: 'routed', record, keys: topic.keys, event: named, channels });
-    const encode = () => this.#encode(event, channels, record, topic, consumedAt);
+    const encode: Encode = (span) => this.#encode(event, channels, { record, topic, consumedAt, span });
     return new RoutedEvent(record, channels, encode, this.#missingKeys.note(named, topic, record));
   }
 
-  #encode(
-    event: Event,
-    channels: readonly string[],
-    record: KafkaRecord,
-    topic: Topic,
-    consumedAt: number,
-  ): EncodeResult {
+  #encode(event: Event, channels: readonly string[], origin: Origin): EncodeResult {
+    const { record, consumedAt } = origin;
     const startedAt = this.#options.now();
-    const result = this.#tryEncode(event, channels, record, topic, consumedAt);
+    const result = this.#tryEncode(event, channels, origin);
     this.#slow.note(record, startedAt, consumedAt);
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
@@ -154,9 +162,7 @@ export class Pipeline {
   #tryEncode(
     decoded: Event,
     channels: readonly string[],
-    record: KafkaRecord,
-    topic: Topic,
-    consumedAt: number,
+    { record, topic, consumedAt, span }: Origin,
   ): EncodeResult {
     try {
       const payload = encodeMessage({
@@ -169,6 +175,7 @@ export class Pipeline {
         in: consumedAt,
         key: record.key === null ? null : record.key.toString(),
         event: this.#transform(decoded, topic),
+        ...span,
       });
       return { channels, payload };
     } catch (thrown) {
@@ -184,9 +191,12 @@ export class Pipeline {
   }
 }
 
-function encoded(result: RouteResult | Promise<RouteResult>): EncodeResult | Promise<EncodeResult> {
-  if (result instanceof Promise) return result.then(encoded);
-  return result instanceof RoutedEvent ? result.encode() : result;
+function encoded(
+  result: RouteResult | Promise<RouteResult>,
+  span: TraceFields | undefined,
+): EncodeResult | Promise<EncodeResult> {
+  if (result instanceof Promise) return result.then((routed) => encoded(routed, span));
+  return result instanceof RoutedEvent ? result.encode(span) : result;
 }
 
 function decode(record: EventRecord, topic: Topic): JsonValue | null | Promise<JsonValue | null> {

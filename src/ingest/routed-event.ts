@@ -1,4 +1,5 @@
 import type { DecodeError } from '../events/decode-error.ts';
+import type { TraceFields } from '../tracing/traceparent.ts';
 import type { KafkaRecord } from './record.ts';
 
 /** An event as it is published: the same payload on each of its channels. */
@@ -9,6 +10,9 @@ export interface EncodedEvent {
 
 /** Undefined: the graph's own `decode` has passed the record over. */
 export type EncodeResult = EncodedEvent | DecodeError | undefined;
+
+/** @param span that publishes the event, for the message; undefined: its trace is not sampled */
+export type Encode = (span?: TraceFields) => EncodeResult | Promise<EncodeResult>;
 
 /** Undefined: the record is passed over, since it is too old, of an unknown topic, or by the graph's own `decode`. */
 export type RouteResult = RoutedEvent | DecodeError | undefined;
@@ -27,18 +31,13 @@ export class RoutedEvent {
   /** By the record's Kafka key, or by the event itself: then these are all of them. */
   readonly channels: readonly string[];
   /** Does the rest of the work; to be called once. A promise only if the graph's own `decode` gives one. Never throws. */
-  readonly encode: () => EncodeResult | Promise<EncodeResult>;
+  readonly encode: Encode;
 
   /** Whether the event lacks a field of a key: then there may be subscribers that would have wanted it. */
   readonly lacksKey: boolean;
 
   /** @param encode never throws, never rejects */
-  constructor(
-    record: KafkaRecord,
-    channels: readonly string[],
-    encode: () => EncodeResult | Promise<EncodeResult>,
-    lacksKey = false,
-  ) {
+  constructor(record: KafkaRecord, channels: readonly string[], encode: Encode, lacksKey = false) {
     this.record = record;
     this.channels = channels;
     this.encode = encode;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '../errors.ts';
+import { givenTrace, type GivenTrace } from '../tracing/traceparent.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import { isFromThisMachine } from './loopback.ts';
@@ -16,9 +17,15 @@ export interface EventsOptions {
    *
    * @param value the message's value
    * @param key the message's key, if it has one
+   * @param stated.headers of the message: those of the request's that say which trace it belongs to
    * @throws SluiceError UNDECODABLE
    */
-  readonly accept: (topic: string, value: Buffer, key: string | undefined) => Promise<void>;
+  readonly accept: (
+    topic: string,
+    value: Buffer,
+    key: string | undefined,
+    stated: { readonly headers: GivenTrace },
+  ) => Promise<void>;
   /** `EVENTS_FROM_ANYWHERE`. */
   readonly fromAnywhere: boolean;
   /** Why no events are accepted at the moment; undefined if they are. */
@@ -56,7 +63,8 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
           throw new HttpError(503, busy, { 'retry-after': String(retryAfter(Math.random)) });
         const value = await readBody(request, maxBytes);
         try {
-          await accept(topic, value, queryOf(request).get('key') ?? undefined);
+          const headers = givenTrace(request.headers);
+          await accept(topic, value, queryOf(request).get('key') ?? undefined, { headers });
         } catch (error) {
           if (error instanceof SluiceError && error.code === 'UNDECODABLE') {
             throw new HttpError(400, error.message);

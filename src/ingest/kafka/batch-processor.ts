@@ -8,6 +8,7 @@ import type { RecordBatch } from './driver.ts';
 import { PartitionTimes } from './partition-times.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
+import type { EventSpans } from '../event-spans.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import type { EventTracer } from '../../events/trace.ts';
@@ -25,6 +26,8 @@ export interface BatchProcessorOptions {
   /** Aborts at the stop, and with it the wait for the bus to come back. */
   readonly stopping: AbortSignal;
   readonly trace?: EventTracer | undefined;
+  /** Undefined: no spans are recorded. */
+  readonly spans?: EventSpans | undefined;
 }
 
 interface HeldBatch {
@@ -73,7 +76,7 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { pipeline, metrics, deadLetters, badBatches, trace } = this.#options;
+    const { pipeline, metrics, deadLetters, badBatches, trace, spans } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
@@ -88,7 +91,7 @@ export class BatchProcessor {
       const slice = records.slice(start, start + CHUNK_SIZE);
       this.#times.note(slice[0]);
       const chunk = await this.#withHeartbeats(
-        Chunk.of(slice, { pipeline, metrics, deadLetters, trace }),
+        Chunk.of(slice, { pipeline, metrics, deadLetters, trace, spans }),
         batch,
       );
       if (!(await this.#deliver(chunk, batch, isCurrent))) return;

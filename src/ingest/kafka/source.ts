@@ -5,7 +5,7 @@ import type { Topic } from '../../graph/graph.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { BadBatches } from './bad-batches.ts';
-import { BatchProcessor } from './batch-processor.ts';
+import { BatchProcessor, type BatchProcessorOptions } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import { DeadLetters } from '../dead-letter.ts';
 import {
@@ -23,7 +23,6 @@ import { measureConsumption } from './gauges.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
-import type { EventTracer } from '../../events/trace.ts';
 import { supervise } from '../../support/supervise.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
@@ -39,7 +38,7 @@ export type KafkaSourceSettings = Pick<
   | 'REDIS_PREFIX'
 >;
 
-export interface KafkaSourceOptions {
+export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' | 'spans'> {
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
@@ -55,7 +54,6 @@ export interface KafkaSourceOptions {
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
   readonly driver: KafkaDriver;
-  readonly trace?: EventTracer | undefined;
 }
 
 /** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
@@ -95,8 +93,8 @@ export class KafkaSource {
 
   /** @throws SluiceError BAD_SETTINGS */
   constructor(options: KafkaSourceOptions) {
-    const { settings, topics, metrics, log, clock = systemClock, broadcast, trace } = options;
-    const observed = { metrics, log, trace };
+    const { settings, topics, metrics, log, clock = systemClock, broadcast, trace, spans } = options;
+    const observed = { metrics, log, trace, spans };
     this.#options = options;
     this.#log = log;
     this.#clock = clock;

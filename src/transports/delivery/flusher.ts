@@ -17,6 +17,8 @@ class FlushBatch {
   /** Of the events whose results are in it: when each was consumed, and when it was written to Kafka, ms. */
   readonly consumedAt: number[] = [];
   readonly producedAt: number[] = [];
+  /** End when it is written. Made when it is needed. */
+  spans: { end(): void }[] | undefined;
   /** Index of the first queue that has not been flushed. */
   next = 0;
 }
@@ -72,6 +74,14 @@ export class Flusher implements SendQueueServices, WorkBudget {
     producedAt.push(event.ts);
   }
 
+  traced(span: { end(): void }): void {
+    const batch = this.#gathering;
+    // Its results wait for slow sockets.
+    if (batch.sendQueues.length === 0) return span.end();
+    batch.spans ??= [];
+    batch.spans.push(span);
+  }
+
   spend(units: number): void {
     this.spent += units;
   }
@@ -115,13 +125,15 @@ export class Flusher implements SendQueueServices, WorkBudget {
     }
   }
 
-  #finish({ consumedAt, producedAt }: FlushBatch): void {
+  #finish({ consumedAt, producedAt, spans = [] }: FlushBatch): void {
     this.#flushing = undefined;
     this.frameBatches.clear();
+    for (const span of spans) span.end();
     const now = this.now();
     for (const [index, consumed] of consumedAt.entries()) {
       const produced = producedAt[index] ?? -1;
-      this.#observe(secondsBetween(consumed, now), produced < 0 ? undefined : secondsBetween(produced, now));
+      const age = produced < 0 ? undefined : secondsBetween(produced, now);
+      this.#observe(secondsBetween(consumed, now), age);
     }
   }
 }

@@ -8,10 +8,13 @@ import type { Identity } from '../../context/token-authenticator.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Turns, TurnTaker } from '../../support/turns.ts';
+import type { OpenSpan } from '../../tracing/span.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
 import { acceptedBy, type Accepted } from './accepted.ts';
 import { EVENT_STREAM } from './event-stream.ts';
 import { parseHttpParams } from './request-params.ts';
+import { withRequestSpan } from './request-span.ts';
 import { streamHeaders, type StreamWire } from './stream-wire.ts';
 import type { RequestedSubscription } from './streams.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
@@ -43,6 +46,8 @@ export interface HttpTransportOptions {
   readonly turns: Pick<Turns, 'run'>;
   /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
   readonly maxOperations: number;
+  /** Undefined: no spans are recorded. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Why a request is answered before its document is looked at. */
@@ -56,6 +61,8 @@ interface Refusal {
 interface Exchange {
   readonly client: HttpClient;
   readonly accepted: Accepted;
+  /** Undefined: it is not sampled. */
+  readonly span: OpenSpan | undefined;
   /** The document has been looked at: what is wrong is a result of it. */
   isAnswered?: boolean;
   /** It asks for the results of a subscription, and takes them in a response. */
@@ -135,16 +142,29 @@ export class HttpTransport {
    * @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query
    * @returns a response, or the subscription whose results are to be the response
    */
-  async respond(
+  respond(
     request: RequestHead,
     body: string | undefined,
     client: HttpClient,
   ): Promise<HttpResponse | RequestedSubscription> {
+    const method = body === undefined ? 'GET' : 'POST';
+    return withRequestSpan(this.#options.tracing, request, method, (span) =>
+      this.#respond(request, method, body, client, span),
+    );
+  }
+
+  async #respond(
+    request: RequestHead,
+    method: string,
+    body: string | undefined,
+    client: HttpClient,
+    span: OpenSpan | undefined,
+  ): Promise<HttpResponse | RequestedSubscription> {
     const accepted = acceptedBy(request.headers.accept);
     const only = accepted.json ? undefined : accepted.wire;
-    const exchange: Exchange = { client, accepted };
+    const exchange: Exchange = { client, accepted, span };
     const [text, init] = await this.#handle({
-      method: body === undefined ? 'GET' : 'POST',
+      method,
       url: request.url,
       headers: {
         // graphql-http knows none of the types that streams have.
@@ -203,7 +223,8 @@ export class HttpTransport {
       return [NO_MUTATIONS.error];
     }
     if (queries.countOf(owner) >= maxOperations) return [tooManyOperations(maxOperations)];
-    const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner });
+    const { span } = exchange;
+    const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner, span });
     const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;
     if (result === undefined) return LEFT;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.

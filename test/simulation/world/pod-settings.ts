@@ -24,4 +24,5 @@ export const NO_BUDGET = {
   spend: () => undefined,
   renew: () => undefined,
   timed: () => undefined,
+  traced: () => undefined,
 };

@@ -4,7 +4,8 @@ import type { BackendDefinition } from '../../../src/graph/api/backend-definitio
 import { Backends } from '../../../src/backends/backends.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { FakeClock, json, setUp, startServer } from './fixture.ts';
+import { recordedSpans } from '../../helpers/recorded-spans.ts';
+import { failure, FakeClock, json, setUp, startServer } from './fixture.ts';
 
 const transformKeys = { SNAKE: <T>(value: T) => value, KEEP: <T>(value: T) => value };
 
@@ -112,19 +113,35 @@ test('the calls of one execution share a trace, and each has a span of its own',
   assert.notEqual(ids[1], ids[2]);
 });
 
-for (const [what, given, goesOn] of [
-  ['goes on, flags included', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', true],
-  ['that is broken is not taken', '00-4bf92f3577b34da6-00f067aa0ba902b7-00', false],
-  ['of zeros is not taken', `00-${'0'.repeat(32)}-00f067aa0ba902b7-00`, false],
-  ['of the forbidden version is not taken', 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', false],
-] as const) {
-  test(`a traceparent ${what}`, async (t) => {
-    const server = await startServer(t, (response) => json(response, {}));
-    await setUp(t, { url: server.url }).bind({ traceparent: given }).get('/');
-    const [, id, span, flags] = TRACEPARENT.exec(String(server.requests[0]?.headers['traceparent'])) ?? [];
-    assert.equal(id === given.split('-')[1], goesOn);
-    assert.equal(flags, goesOn ? '00' : '01');
-    assert.notEqual(span, '00f067aa0ba902b7');
-    assert.match(String(id), /^[0-9a-f]{32}$/);
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+test('a call of a sampled execution has a span, whose id the back end gets, and which fails as the call does', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}, 404));
+  const { tracing, ended } = recordedSpans();
+  const span = tracing.continued({ traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, tracestate: 'shop=a1' });
+  const { bind, lines } = setUp(t, { url: server.url });
+  await failure(bind({ span }).get('/items/7'), 'BACKEND_NOT_FOUND');
+  const [sent] = ended();
+  const { spanId } = sent?.spanContext() ?? {};
+  assert.equal(server.requests[0]?.headers['traceparent'], `00-${TRACE}-${spanId}-01`);
+  assert.equal(server.requests[0]?.headers['tracestate'], 'shop=a1');
+  assert.deepEqual(sent?.attributes, {
+    'http.request.method': 'GET',
+    'server.address': '127.0.0.1',
+    'server.port': Number(new URL(server.url).port),
+    'sluice.backend': 'api',
+    'error.type': 'BACKEND_NOT_FOUND',
+    'http.response.status_code': 404,
   });
-}
+  const line = lines.map((text) => JSON.parse(text) as Record<string, unknown>)[0];
+  assert.deepEqual([line?.['trace_id'], line?.['span_id']], [TRACE, spanId]);
+});
+
+test('a call beyond the spans of its event goes on with the trace all the same', async (t) => {
+  const server = await startServer(t, (response) => json(response, {}));
+  const { tracing } = recordedSpans();
+  const span = tracing.continued({ traceparent: `00-${TRACE}-00f067aa0ba902b7-01` });
+  while (span?.begin('execute', 'INTERNAL') !== undefined);
+  await setUp(t, { url: server.url }).bind({ span }).get('/');
+  assert.equal(server.requests[0]?.headers['traceparent'], `00-${TRACE}-00f067aa0ba902b7-01`);
+});

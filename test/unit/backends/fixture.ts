@@ -10,6 +10,7 @@ import { Backends } from '../../../src/backends/backends.ts';
 import type { Backend } from '../../../src/graph/api/backend.ts';
 import type { JsonValue } from '../../../src/events/event.ts';
 import { createLog } from '../../../src/log.ts';
+import type { SpanPlace } from '../../../src/tracing/span.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
 /** A clock that stands until it is told: short sleeps pass at once and are noted, long ones wait for `advance`. */
@@ -111,7 +112,7 @@ export function json(response: ServerResponse, value: unknown, status = 200): vo
 interface Call {
   readonly viewer?: () => unknown;
   readonly signal?: AbortSignal;
-  readonly traceparent?: string;
+  readonly span?: SpanPlace | undefined;
 }
 
 /** Back ends with one of them, `api`, as an execution sees it. */
@@ -123,8 +124,8 @@ export function setUp(t: TestContext, definition: BackendDefinition) {
   const transformKeys = { SNAKE: markKeys, KEEP: (value: JsonValue) => value };
   const backends = new Backends({ api: definition }, { clock, metrics, log, transformKeys });
   t.after(() => backends.close());
-  const bind = ({ viewer = () => ({}), signal, traceparent }: Call = {}): Backend => {
-    const bound = backends.bind({ viewer, signal: () => signal, traceparent })['api'];
+  const bind = ({ viewer = () => ({}), signal, span }: Call = {}): Backend => {
+    const bound = backends.bind({ viewer, signal: () => signal, span: () => span })['api'];
     assert.ok(bound);
     return bound;
   };

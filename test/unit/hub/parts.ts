@@ -16,6 +16,7 @@ import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
+import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
@@ -140,6 +141,7 @@ interface SetUp {
   /** ms: for what executions take. */
   readonly now?: () => number;
   readonly trace?: EventTracer;
+  readonly tracing?: Tracing;
 }
 
 export function setUp(options: SetUp = {}) {
@@ -179,6 +181,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
     maxChannels: 3,
     gapPolicy: options.gapPolicy ?? 'close',
     trace: options.trace,
+    tracing: options.tracing,
   });
   const value = async (
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',

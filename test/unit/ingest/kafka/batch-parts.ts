@@ -2,6 +2,7 @@ import type { Topic } from '../../../../src/graph/graph.ts';
 import { BadBatches } from '../../../../src/ingest/kafka/bad-batches.ts';
 import { BatchProcessor } from '../../../../src/ingest/kafka/batch-processor.ts';
 import type { BadBatch, RecordBatch } from '../../../../src/ingest/kafka/driver.ts';
+import type { EventSpans } from '../../../../src/ingest/event-spans.ts';
 import type { KafkaRecord } from '../../../../src/ingest/record.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
@@ -26,7 +27,12 @@ class HastyClock implements Clock {
   };
 }
 
-export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy: 'stop' | 'skip' = 'stop') {
+export function setUp(
+  keys: string[] = [],
+  options: Partial<Topic> = {},
+  policy: 'stop' | 'skip' = 'stop',
+  { spans }: { readonly spans?: EventSpans } = {},
+) {
   const publisher = new RecordingPublisher();
   const clock = new HastyClock();
   const metrics = new Metrics();
@@ -65,6 +71,7 @@ export function setUp(keys: string[] = [], options: Partial<Topic> = {}, policy:
     clock,
     stopping: stopping.signal,
     trace,
+    spans,
   });
   return { steps, hold, publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
 }

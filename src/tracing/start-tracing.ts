@@ -1,0 +1,153 @@
+import type { ProxyTracerProvider } from '@opentelemetry/api';
+import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { messageOf, SluiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { LogThrottle } from '../support/log-throttle.ts';
+import type { TraceApi } from './span.ts';
+import { Tracing } from './tracing.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface RunningTracing {
+  readonly tracing: Tracing;
+  /** Exports what has ended. */
+  stop(): Promise<void>;
+}
+
+/** Of the tracer, and of the service where no variable names it. */
+const NAME = 'sluice';
+
+/** Where every copy of OpenTelemetry's API keeps what has been registered in the process. */
+const API_GLOBAL = Symbol.for('opentelemetry.js.api.1');
+
+/** What the SDK has to say, such as that a collector is away, comes every few seconds. */
+const LOG_BOUND = { lines: 3, periodMs: 60_000 };
+
+/**
+ * Starts what `OTEL_…` variables ask for. Where they ask for nothing, no package of OpenTelemetry is loaded: they are
+ * not among the gateway's dependencies. A tracer that code loaded with `node --import` has registered comes first.
+ *
+ * @returns undefined: no spans are recorded
+ * @throws SluiceError MISSING_PACKAGE, or BAD_SETTINGS
+ */
+export async function startTracing(env: Env, log: Log): Promise<RunningTracing | undefined> {
+  if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return undefined;
+  const registered = API_GLOBAL in globalThis ? await registeredTracing() : undefined;
+  if (registered !== undefined) return registered;
+  const exporters = exportersIn(env);
+  return exporters.length === 0 ? undefined : startSdk(exporters, env, log);
+}
+
+/** Off unless asked for, where the specification has `otlp` as the default. @throws SluiceError BAD_SETTINGS */
+function exportersIn(env: Env): string[] {
+  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const named = env['OTEL_TRACES_EXPORTER'] || (endpoint ? 'otlp' : 'none');
+  const exporters = named.split(',').map((name) => name.trim());
+  for (const name of exporters) {
+    if (['otlp', 'console', 'none'].includes(name)) continue;
+    throw new SluiceError(
+      'BAD_SETTINGS',
+      `OTEL_TRACES_EXPORTER: expected otlp, console or none, got ${name}`,
+    );
+  }
+  return exporters.filter((name) => name !== 'none');
+}
+
+async function registeredTracing(): Promise<RunningTracing | undefined> {
+  const api = await import('@opentelemetry/api').catch(() => undefined);
+  // Undefined if none has been registered, but for something else that the API has.
+  const provider = api?.trace.getTracerProvider() as Partial<ProxyTracerProvider> | undefined;
+  const tracer = provider?.getDelegateTracer?.(NAME);
+  if (api === undefined || tracer === undefined) return undefined;
+  return {
+    tracing: new Tracing({ api, tracer }),
+    stop: async () => {
+      const delegate = provider?.getDelegate?.() as { forceFlush?: () => Promise<void> } | undefined;
+      await delegate?.forceFlush?.();
+    },
+  };
+}
+
+async function startSdk(exporters: readonly string[], env: Env, log: Log): Promise<RunningTracing> {
+  const [api, sdk, resources] = await Promise.all([
+    load('@opentelemetry/api', import('@opentelemetry/api')),
+    load('@opentelemetry/sdk-trace-base', import('@opentelemetry/sdk-trace-base')),
+    load('@opentelemetry/resources', import('@opentelemetry/resources')),
+  ]);
+  // Before the rest, which tells of variables that it does not understand.
+  logDiagnostics(api, log.child({ part: 'tracing' }));
+  const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;
+  const own = resourceFromAttributes({
+    'service.name': NAME,
+    'service.instance.id': randomUUID(),
+    'host.name': hostname(),
+    'process.pid': process.pid,
+  });
+  const resource = defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [envDetector] }));
+  const spanProcessors: SpanProcessor[] = [];
+  for (const name of exporters) {
+    const exporter = name === 'console' ? new sdk.ConsoleSpanExporter() : await otlpExporter(env);
+    spanProcessors.push(new sdk.BatchSpanProcessor(exporter));
+  }
+  const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
+  return {
+    tracing: new Tracing({ api, tracer: provider.getTracer(NAME) }),
+    stop: () => provider.shutdown(),
+  };
+}
+
+async function otlpExporter(env: Env): Promise<SpanExporter> {
+  const protocol =
+    env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'] || 'http/protobuf';
+  switch (protocol) {
+    case 'http/protobuf': {
+      const name = '@opentelemetry/exporter-trace-otlp-proto';
+      const { OTLPTraceExporter } = await load(name, import('@opentelemetry/exporter-trace-otlp-proto'));
+      return new OTLPTraceExporter();
+    }
+    case 'http/json': {
+      const name = '@opentelemetry/exporter-trace-otlp-http';
+      const { OTLPTraceExporter } = await load(name, import('@opentelemetry/exporter-trace-otlp-http'));
+      return new OTLPTraceExporter();
+    }
+    default:
+      throw new SluiceError(
+        'BAD_SETTINGS',
+        `OTEL_EXPORTER_OTLP_PROTOCOL: expected http/protobuf or http/json, got ${protocol}`,
+      );
+  }
+}
+
+async function load<Module>(name: string, module: Promise<Module>): Promise<Module> {
+  try {
+    return await module;
+  } catch (cause) {
+    throw new SluiceError(
+      'MISSING_PACKAGE',
+      `expected ${name} to be installed beside sluice, as OTEL_… variables ask for traces; got: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+const pass = (): void => undefined;
+
+function logDiagnostics({ diag, DiagLogLevel }: TraceApi, log: Log): void {
+  const throttle = new LogThrottle({ ...LOG_BOUND, now: () => performance.now() });
+  const write = (text: string, ...rest: unknown[]): void => {
+    const suppressed = throttle.admit();
+    if (suppressed === undefined) return;
+    log.warn(
+      { reason: [text, ...rest].map(messageOf).join(' '), suppressed },
+      'OpenTelemetry reports a fault',
+    );
+  };
+  diag.setLogger(
+    { error: write, warn: write, info: pass, debug: pass, verbose: pass },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+}

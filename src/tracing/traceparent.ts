@@ -1,0 +1,48 @@
+/** `version-traceid-parentid-flags`; ids of zeros only are invalid. What follows belongs to later versions than 00. */
+const TRACEPARENT =
+  /^(?!ff)(?!00-.{52}-)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+/** How W3C Trace Context travels: as headers of HTTP and of Kafka, and as fields of a message of the bus. */
+export interface TraceFields {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** The same as it comes from others. */
+export type GivenTrace = { readonly [Name in keyof TraceFields]?: string | undefined };
+
+/** One span of a trace, of this process or another. */
+export interface SpanIds {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** Bit 0: sampled. */
+  readonly traceFlags: number;
+}
+
+/** @returns undefined if it is malformed */
+export function parseTraceparent(text: string): SpanIds | undefined {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+export function formatTraceparent({ traceId, spanId, traceFlags }: SpanIds): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+/** As log lines and exemplars have them. */
+export interface LoggedIds {
+  readonly trace_id: string;
+  readonly span_id: string;
+}
+
+/** Of HTTP or Kafka. What is repeated says nothing. */
+export function givenTrace(headers: Readonly<Record<string, unknown>>): GivenTrace {
+  return { traceparent: valueOf(headers['traceparent']), tracestate: valueOf(headers['tracestate']) };
+}
+
+function valueOf(value: unknown): string | undefined {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? String(value) : undefined;
+}

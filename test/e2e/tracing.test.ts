@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startGateway } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { OtlpCollector, treeOf } from '../helpers/otlp-collector.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const HEADERS = {
+  'content-type': 'application/json',
+  traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
+};
+
+const SCHEMA = `
+  type Query { hello: String }
+  type Subscription { item: Item @event(topic: "items") }
+  type Item { id: ID! }
+`;
+
+test('a request and an event by hand are traced by variables alone', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const pod = await startGateway(t, { GRAPH, ...collector.settings });
+  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  await pod.untilMetric('sluice_subscribers', 1);
+
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  await received.until(1);
+  const body = JSON.stringify({ query: 'query Greeting { hello }' });
+  await fetch(`${pod.httpUrl}/graphql`, { method: 'POST', headers: HEADERS, body });
+
+  const spans = await collector.until(7, TRACE);
+  assert.deepEqual(treeOf(spans), [
+    'POST /graphql (sluice)',
+    '  execute query (sluice)',
+    'process items (sluice)',
+    '  publish items (sluice)',
+    '    dispatch item (sluice)',
+    '      execute item (sluice)',
+    '      write item (sluice)',
+  ]);
+  assert.equal(
+    spans.find(({ name }) => name === 'execute query')?.attributes['graphql.operation.name'],
+    'Greeting',
+  );
+});
+
+test('attributes of the service come from the standard variables', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const pod = await startGateway(t, {
+    GRAPH,
+    ...collector.settings,
+    OTEL_SERVICE_NAME: 'live-items',
+    OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=items-0,service.version=7',
+  });
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  const [span] = await collector.until(2, TRACE);
+  assert.deepEqual(
+    ['service.name', 'k8s.pod.name', 'service.version'].map((name) => span?.resource[name]),
+    ['live-items', 'items-0', '7'],
+  );
+});
+
+test('a collector that is away is told in the log, and holds up neither events nor the end', async (t) => {
+  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const pod = await startGateway(t, {
+    GRAPH,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  await pod.untilMetric('sluice_subscribers', 1);
+  await pod.postEvent('items', { id: 1 });
+  await received.until(1);
+  await pod.untilLine(({ msg }) => msg === 'OpenTelemetry reports a fault');
+  assert.equal(await pod.stop(), 0);
+});

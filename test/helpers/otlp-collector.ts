@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { eventually } from './eventually.ts';
+import type { Scope } from './scope.ts';
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
+}
+
+/** A span as OTLP's JSON has it. */
+interface SentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly traceState?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: readonly Attribute[];
+  readonly status: { readonly code?: number; readonly message?: string };
+}
+
+interface Sent {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+  }[];
+}
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** A span as it has been received. */
+export interface ReceivedSpan extends Omit<SentSpan, 'attributes'> {
+  readonly attributes: Attributes;
+  readonly resource: Attributes;
+}
+
+/** Receives spans over OTLP/HTTP as JSON, as a collector would. */
+export class OtlpCollector {
+  readonly spans: ReceivedSpan[] = [];
+  readonly url: string;
+
+  private constructor(url: string) {
+    this.url = url;
+  }
+
+  static async start(scope: Scope): Promise<OtlpCollector> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    scope.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const collector = new OtlpCollector(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.on('request', (request, response) => {
+      void json(request).then((sent) => {
+        if (request.url === '/v1/traces') collector.#add(sent as Sent);
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      });
+    });
+    return collector;
+  }
+
+  /** What a gateway is set to that exports to this collector, without waiting for more spans. */
+  get settings(): Record<string, string> {
+    return {
+      OTEL_EXPORTER_OTLP_ENDPOINT: this.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    };
+  }
+
+  /** Waits until so many spans of a trace are here. */
+  async until(count: number, traceId?: string): Promise<readonly ReceivedSpan[]> {
+    const of = () => this.spans.filter((span) => traceId === undefined || span.traceId === traceId);
+    await eventually(() =>
+      assert.ok(of().length >= count, `expected ${count} spans, got\n${treeOf(of()).join('\n')}`),
+    );
+    return of();
+  }
+
+  #add({ resourceSpans }: Sent): void {
+    for (const { resource, scopeSpans } of resourceSpans) {
+      for (const span of scopeSpans.flatMap(({ spans }) => spans)) {
+        const attributes = asRecord(span.attributes);
+        this.spans.push({ ...span, attributes, resource: asRecord(resource.attributes) });
+      }
+    }
+  }
+}
+
+/** Names of spans, each below its parent and indented by it; spans below none of them, in the order of their names, first. */
+export function treeOf(spans: readonly ReceivedSpan[]): string[] {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  const lines = (parent: ReceivedSpan | undefined, depth: number): string[] =>
+    spans
+      .filter(({ parentSpanId = '' }) =>
+        parent === undefined ? !ids.has(parentSpanId) : parentSpanId === parent.spanId,
+      )
+      .toSorted((one, other) => one.name.localeCompare(other.name))
+      .flatMap((span) => [
+        `${'  '.repeat(depth)}${span.name} (${span.resource['service.name']})`,
+        ...lines(span, depth + 1),
+      ]);
+  return lines(undefined, 0);
+}
+
+function asRecord(attributes: readonly Attribute[]): Attributes {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+  );
+}
