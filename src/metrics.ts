@@ -229,6 +229,8 @@ export class Metrics extends MetricsRegistry {
     'event_delay_seconds',
     'Time from consuming an event to writing it to the sockets, once per group and event',
     [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    [],
+    this.hasExemplars,
   );
   readonly eventAge = this.histogram(
     'event_age_seconds',
@@ -243,9 +245,13 @@ export class Metrics extends MetricsRegistry {
   readonly loopUtilization = eventLoopUtilization(this.registry, new LoopUtilization());
   readonly heapLimit = heapLimit(this.registry);
 
-  /** Where nothing is consumed these have no series: alerts would take 0 for a fault. */
-  constructor() {
-    super();
+  /**
+   * Where nothing is consumed some have no series: alerts would take 0 for a fault.
+   *
+   * @param hasExemplars whether the delay of events names traces
+   */
+  constructor(hasExemplars = false) {
+    super(hasExemplars);
     this.kafkaConnected.remove();
     this.partitionsAssigned.remove();
     // At 0 from the start, or Prometheus would see no increase at the first of its kind.
@@ -256,9 +262,16 @@ export class Metrics extends MetricsRegistry {
    * An event has been written to the sockets of a group.
    *
    * @param age undefined if it is not known
+   * @param trace labels of the exemplar, if it is traced
    */
-  observeEvent(delay: number, age: number | undefined): void {
-    this.eventDelay.observe(delay);
+  observeEvent(delay: number, age: number | undefined, trace: object = {}): void {
+    if (this.hasExemplars) {
+      this.eventDelay.observe({ value: delay, exemplarLabels: trace } as Parameters<
+        typeof this.eventDelay.observe
+      >[0]);
+    } else {
+      this.eventDelay.observe(delay);
+    }
     if (age !== undefined) this.eventAge.observe(age);
   }
 

@@ -1,3 +1,4 @@
+import { openMetrics } from '../metrics/open-metrics.ts';
 import { adminRoutes } from '../server/admin-routes.ts';
 import { memoryOfProcess } from '../server/debug/heap-snapshot.ts';
 import { debugRoutes, type DebugOptions } from '../server/debug/routes.ts';
@@ -10,16 +11,17 @@ import type { Revoking } from './revoking.ts';
 
 /** What Kubernetes, Prometheus and engineers reach. */
 export async function createAdminServer(
-  { config, metrics, log }: Basics,
+  { config, metrics, log, tracing }: Basics,
   checks: ReadinessChecks,
   inspectable: DebugOptions['inspectable'],
   revoke: Revoking['revoke'],
   worker: boolean,
 ): Promise<HttpServer> {
+  const { registry } = metrics;
   const httpLog = log.child({ part: 'http' });
   const debug = await debugRoutes({ inspectable, memory: memoryOfProcess, log: httpLog });
   const routes = [
-    ...adminRoutes({ checks, registry: metrics.registry }),
+    ...adminRoutes({ checks, registry, openMetrics: tracing && (() => openMetrics(registry)) }),
     revokeRoute(revoke, config.AUTH_REVOKED_SECONDS * 1000),
     ...debug,
   ];

@@ -86,7 +86,7 @@ export class Gateway {
     const graph = await loadGraph(folder);
     // Warnings of the bundled graph are known, and would only puzzle users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
-    const metrics = new Metrics();
+    const metrics = new Metrics(tracing !== undefined);
     metrics.collectProcess();
     const pressure = new PressureLevel();
     const basics: Basics = { config, processes, pressure, metrics, log, trace, tracing };

@@ -25,6 +25,7 @@ import { ConnectionMaxAge } from '../transports/connections/max-age.ts';
 import { OperationCaps } from '../transports/connections/operation-caps.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { Streams } from '../transports/http/streams.ts';
+import { loggedIds } from '../tracing/traceparent.ts';
 import { HttpTransport } from '../transports/http/transport.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
@@ -56,7 +57,7 @@ export async function createPublicSide(
   const isOpen = config.INTROSPECTION === 'true';
   const flusher = new Flusher(
     Date.now,
-    (delay, age) => metrics.observeEvent(delay, age),
+    (delay, age, traceparent) => metrics.observeEvent(delay, age, loggedIds(traceparent)),
     () => metrics.leftOutResults.inc(),
   );
   const channels = { channelPrefix: config.REDIS_PREFIX, maxChannels: config.MAX_CHANNELS };

@@ -18,6 +18,8 @@ export interface EventTimes {
   readonly in: number;
   /** Written to Kafka; negative if Kafka does not know. */
   readonly ts: number;
+  /** If its trace is sampled. */
+  readonly traceparent?: string;
 }
 
 /** The work that one turn of the event loop has done. Transports keep it, since they know when writes are over. */

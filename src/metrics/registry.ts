@@ -1,9 +1,15 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 
 /** Makes metrics, each named `sluice_…`, in a registry of its own, so that one process can run several gateways. */
 export class MetricsRegistry {
   readonly registry = new Registry();
   readonly #readers = new Map<object, () => void>();
+  /** Whether a histogram that may have exemplars has some. */
+  protected readonly hasExemplars: boolean;
+
+  constructor(hasExemplars: boolean) {
+    this.hasExemplars = hasExemplars;
+  }
 
   /** Adds prom-client's metrics of the process: memory, CPU, event loop delay, garbage collection. */
   collectProcess(): void {
@@ -43,13 +49,21 @@ export class MetricsRegistry {
     return new Counter({ name: `sluice_${name}`, help, labelNames, registers: [this.registry] });
   }
 
-  /** @param buckets upper bounds, in seconds */
+  /**
+   * @param buckets upper bounds, in seconds
+   * @param enableExemplars all observations are then objects
+   */
   protected histogram<Label extends string = never>(
     name: string,
     help: string,
     buckets: number[],
     labelNames: Label[] = [],
+    enableExemplars = false,
   ): Histogram<Label> {
-    return new Histogram({ name: `sluice_${name}`, help, buckets, labelNames, registers: [this.registry] });
+    const options = { name: `sluice_${name}`, help, buckets, labelNames, enableExemplars };
+    // Registered apart: prom-client wants a registry that writes exemplars at all times.
+    const histogram = new Histogram({ ...options, registers: [] });
+    this.registry.registerMetric(histogram as Metric);
+    return histogram;
   }
 }

@@ -38,6 +38,12 @@ export interface LoggedIds {
   readonly span_id: string;
 }
 
+/** @returns undefined if there is none, or it is malformed */
+export function loggedIds(traceparent: string | undefined): LoggedIds | undefined {
+  const ids = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+  return ids && { trace_id: ids.traceId, span_id: ids.spanId };
+}
+
 /** Of HTTP or Kafka. What is repeated says nothing. */
 export function givenTrace(headers: Readonly<Record<string, unknown>>): GivenTrace {
   return { traceparent: valueOf(headers['traceparent']), tracestate: valueOf(headers['tracestate']) };

@@ -29,6 +29,14 @@ test('a request and an event by hand are traced by variables alone', async (t) =
   const body = JSON.stringify({ query: 'query Greeting { hello }' });
   await fetch(`${pod.httpUrl}/graphql`, { method: 'POST', headers: HEADERS, body });
 
+  const metrics = await fetch(`${pod.adminUrl}/metrics`, {
+    headers: { accept: 'application/openmetrics-text;version=1.0.0' },
+  });
+  assert.match(
+    await metrics.text(),
+    new RegExp(`^sluice_event_delay_seconds_bucket\\{le="\\S+"\\} 1 # \\{trace_id="${TRACE}",`, 'm'),
+  );
+
   const spans = await collector.until(7, TRACE);
   assert.deepEqual(treeOf(spans), [
     'POST /graphql (sluice)',

@@ -17,6 +17,8 @@ class FlushBatch {
   /** Of the events whose results are in it: when each was consumed, and when it was written to Kafka, ms. */
   readonly consumedAt: number[] = [];
   readonly producedAt: number[] = [];
+  /** By index of their events, of those that are traced. Made when it is needed. */
+  traceparents: Map<number, string> | undefined;
   /** End when it is written. Made when it is needed. */
   spans: { end(): void }[] | undefined;
   /** Index of the first queue that has not been flushed. */
@@ -28,8 +30,9 @@ class FlushBatch {
  *
  * @param delay from consumed, seconds
  * @param age from written to Kafka, seconds; undefined if Kafka does not know when that was
+ * @param traceparent if it is traced
  */
-type Observe = (delay: number, age: number | undefined) => void;
+type Observe = (delay: number, age: number | undefined, traceparent: string | undefined) => void;
 
 /**
  * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket.
@@ -68,8 +71,13 @@ export class Flusher implements SendQueueServices, WorkBudget {
   }
 
   timed(event: EventTimes): void {
-    const { sendQueues, consumedAt, producedAt } = this.#gathering;
+    const batch = this.#gathering;
+    const { sendQueues, consumedAt, producedAt } = batch;
     if (sendQueues.length === 0) return;
+    if (event.traceparent !== undefined) {
+      batch.traceparents ??= new Map();
+      batch.traceparents.set(consumedAt.length, event.traceparent);
+    }
     consumedAt.push(event.in);
     producedAt.push(event.ts);
   }
@@ -125,7 +133,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
     }
   }
 
-  #finish({ consumedAt, producedAt, spans = [] }: FlushBatch): void {
+  #finish({ consumedAt, producedAt, traceparents, spans = [] }: FlushBatch): void {
     this.#flushing = undefined;
     this.frameBatches.clear();
     for (const span of spans) span.end();
@@ -133,7 +141,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
     for (const [index, consumed] of consumedAt.entries()) {
       const produced = producedAt[index] ?? -1;
       const age = produced < 0 ? undefined : secondsBetween(produced, now);
-      this.#observe(secondsBetween(consumed, now), age);
+      this.#observe(secondsBetween(consumed, now), age, traceparents?.get(index));
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Metrics } from '../../../src/metrics.ts';
+import { openMetrics } from '../../../src/metrics/open-metrics.ts';
 import { adminRoutes } from '../../../src/server/admin-routes.ts';
 import { ask, serve } from './serve.ts';
 
@@ -33,6 +34,36 @@ describe('the admin port', () => {
     assert.equal(status, 200);
     assert.match(headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
     assert.match(body, /^sluice_connections 3$/m);
+  });
+
+  it('names traces of delayed events to those that take OpenMetrics, where events are traced', async (t) => {
+    const metrics = new Metrics(true);
+    const trace = { trace_id: '4bf92f3577b34da6a3ce929d0e0e4736', span_id: '00f067aa0ba902b7' };
+    metrics.observeEvent(0.003, undefined, trace);
+    metrics.observeEvent(0.7, undefined);
+    metrics.events.inc({ topic: 'bids' }, 2);
+    const { registry } = metrics;
+    const routes = adminRoutes({ checks: () => [], registry, openMetrics: () => openMetrics(registry) });
+    const port = await serve(t, routes);
+    // As Prometheus asks.
+    const accept = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2';
+    for (const attempt of [1, 2]) {
+      const open = await ask(port, '/metrics', { headers: { accept } });
+      assert.match(open.headers['content-type'] ?? '', /^application\/openmetrics-text; version=1\.0\.0/);
+      assert.match(
+        open.body,
+        /^sluice_event_delay_seconds_bucket\{le="0\.005"\} 1 # \{trace_id="4bf92f3577b34da6a3ce929d0e0e4736",span_id="00f067aa0ba902b7"\} 0\.003 /m,
+        `attempt ${attempt}`,
+      );
+      assert.match(open.body, /^sluice_event_delay_seconds_bucket\{le="1"\} 2$/m);
+      assert.match(open.body, /^sluice_events_total\{topic="bids"\} 2$/m);
+      assert.match(open.body, /^# TYPE sluice_events counter$/m);
+      assert.ok(open.body.endsWith('\n# EOF\n'));
+      const text = await ask(port, '/metrics');
+      assert.match(text.headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
+      assert.match(text.body, /^sluice_event_delay_seconds_bucket\{le="0\.005"\} 1$/m);
+      assert.match(text.body, /^sluice_events_total\{topic="bids"\} 2$/m);
+    }
   });
 
   it('has no routes of the public port', async (t) => {

@@ -121,3 +121,23 @@ test('results added while sockets of an earlier turn wait are written after thos
     assert.equal(said.split('"type":"next"').length, 3);
   }
 });
+
+test('spans of writes end with them, and the delay of an event that is traced names its trace', async () => {
+  const traced: unknown[] = [];
+  const flusher = new Flusher(
+    () => 5_000,
+    (_delay, _age, traceparent) => traced.push(traceparent),
+  );
+  const wire = new FakeFrameSink();
+  const steps: string[] = [];
+  const span = (name: string) => ({ end: () => void steps.push(`${name} after ${wire.writes.length}`) });
+  flusher.traced(span('of no socket'));
+  new SendQueue(wire, wire, flusher, 100_000_000).add(RESULT, '1');
+  flusher.timed({ in: 1, ts: 1 });
+  flusher.timed({ in: 1, ts: 1, traceparent: 'of the second' });
+  flusher.traced(span('of one'));
+  assert.deepEqual(steps, ['of no socket after 0']);
+  await setImmediate();
+  assert.deepEqual(steps, ['of no socket after 0', 'of one after 1']);
+  assert.deepEqual(traced, [undefined, 'of the second']);
+});
