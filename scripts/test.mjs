@@ -8,12 +8,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
+import { CLIENT_TOOLS } from './lib/client-tools.mjs';
 import { ensureCommands, findCommand } from './lib/commands.mjs';
 import { DEPLOY_TOOLS } from './lib/deploy-tools.mjs';
 import { jars, kafka } from './lib/kafka.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
-import { needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
+import { needClientTools, needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
 import { plan } from './lib/test-plan.mjs';
 
 /** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
@@ -59,7 +60,8 @@ async function main() {
   const files = testFiles(args.filter((arg) => !isFlag(arg)));
   if (files.length === 0) throw new Error('There are no tests.');
   const services = needServices(files) ? await bringUp() : { env: {}, started: [] };
-  if (needDeployTools(files)) Object.assign(services.env, await deployTools());
+  if (needDeployTools(files)) Object.assign(services.env, await tools(DEPLOY_TOOLS));
+  if (needClientTools(files)) Object.assign(services.env, await tools(CLIENT_TOOLS));
   try {
     return await runTests(files, args.filter(isFlag), services.env);
   } finally {
@@ -89,12 +91,11 @@ async function bringUp() {
 }
 
 /** @returns {Promise<Record<string, string>>} where each is, or why it can't be had */
-async function deployTools() {
+async function tools(known) {
   const env = {};
-  for (const [name, ensure] of Object.entries(DEPLOY_TOOLS)) {
-    const variable = name.toUpperCase().replaceAll('-', '_');
+  for (const [name, ensure] of Object.entries(known)) {
     try {
-      env[variable] = await ensure();
+      env[variable(name)] = await ensure();
     } catch (error) {
       env[unavailable(name)] = error.message;
       console.error(error.message);
@@ -103,7 +104,9 @@ async function deployTools() {
   return env;
 }
 
-const unavailable = (name) => `${name.toUpperCase().replaceAll('-', '_')}_UNAVAILABLE`;
+const variable = (name) => name.toUpperCase().replaceAll('-', '_');
+
+const unavailable = (name) => `${variable(name)}_UNAVAILABLE`;
 
 async function runTests(files, flags, env) {
   const work = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));

@@ -8,6 +8,7 @@ import { run } from './processes.mjs';
 /** Command → Debian package. */
 const PACKAGES = {
   java: 'default-jre-headless',
+  javac: 'default-jdk-headless',
   mvn: 'maven',
   'redis-server': 'redis-server',
   kcat: 'kcat',

@@ -1,9 +1,9 @@
 /** Programs that tests of what is deployed need besides services: found, or fetched in the version named here. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 import { ensureCommands, findCommand } from './commands.mjs';
-import { withLock } from './lock.mjs';
+import { onceInCache } from './once-in-cache.mjs';
 import { cacheFolder } from './places.mjs';
 import { run } from './processes.mjs';
 
@@ -78,14 +78,4 @@ async function nodeOf(version) {
     }
   });
   return path.join(folder, 'bin/node');
-}
-
-/** Does the task unless an earlier run has done all of it. */
-async function onceInCache(folder, task) {
-  const mark = path.join(folder, '.whole');
-  await withLock(`${folder}.lock`, async () => {
-    if (existsSync(mark)) return;
-    await task();
-    writeFileSync(mark, '');
-  });
 }

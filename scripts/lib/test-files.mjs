@@ -13,6 +13,7 @@ const SUITES = [
   'simulation',
   'integration',
   'e2e',
+  'clients',
   'abuse',
   'memory',
   'loadtest',
@@ -50,6 +51,11 @@ export function testFiles(selection) {
 /** @param {string[]} files as from `testFiles` */
 export function needServices(files) {
   return files.some((file) => !WITHOUT_SERVICES.has(suiteOf(file)));
+}
+
+/** @param {string[]} files as from `testFiles` */
+export function needClientTools(files) {
+  return files.some((file) => suiteOf(file) === 'clients');
 }
 
 /** @param {string[]} files as from `testFiles` */

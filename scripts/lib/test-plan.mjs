@@ -22,6 +22,7 @@ const SLOW = {
   'memory/idle-subscriber': 40,
   'docs/pages': 40,
   'loadtest/micro/micro-command': 30,
+  'clients/clients': 30,
   'integration/ingest': 20,
   'integration/ladder': 17,
   'e2e/drain': 15,

@@ -5,8 +5,11 @@
 
 type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node' | 'node-22';
 
+/** Clients in other languages than JavaScript. */
+type ClientTool = 'gql-python' | 'genqlient' | 'spring-client';
+
 export type Need =
-  'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool;
+  'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool | ClientTool;
 
 /** Services and tools come from `npm test` alone; programs are there unless it says otherwise. */
 const VARIABLES: Partial<Record<Need, string>> = {
@@ -18,6 +21,9 @@ const VARIABLES: Partial<Record<Need, string>> = {
   'kubernetes-validate': 'KUBERNETES_VALIDATE',
   'image-node': 'IMAGE_NODE',
   'node-22': 'NODE_22',
+  'gql-python': 'GQL_PYTHON',
+  genqlient: 'GENQLIENT',
+  'spring-client': 'SPRING_CLIENT',
 };
 
 /**
@@ -56,6 +62,9 @@ export const kafkaJars = (): string => given('kafka-jars');
 
 /** @returns the program's path; throws unless the test says that it needs it */
 export const deployTool = (tool: DeployTool): string => given(tool);
+
+/** @returns the path of its program, or of what it consists of; throws unless the test says that it needs it */
+export const clientTool = (tool: ClientTool): string => given(tool);
 
 function given(need: Need): string {
   const value = process.env[VARIABLES[need] ?? ''];

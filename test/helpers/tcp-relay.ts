@@ -17,7 +17,8 @@ export class TcpRelay {
     this.#server = net.createServer((socket) => this.#accept(socket));
   }
 
-  static async start(t: TestContext, target: number): Promise<TcpRelay> {
+  /** @param target none: connections are refused until `moveTo` */
+  static async start(t: TestContext, target = 0): Promise<TcpRelay> {
     const relay = new TcpRelay(target);
     relay.#server.listen(0, '127.0.0.1');
     await once(relay.#server, 'listening');

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { build } from 'esbuild';
+import { openPage } from '../helpers/chromium.ts';
+import { fileScope } from '../helpers/scope.ts';
+import { Program } from './program.ts';
+
+const HTML = '<!doctype html><title>A page</title><main></main>';
+
+const file = fileScope();
+let serving: Promise<string> | undefined;
+
+/** @returns the origin of all pages: another one than that of the gateway, if only by its port */
+export function pagesOrigin(): Promise<string> {
+  return (serving ??= serve());
+}
+
+async function serve(): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end(HTML);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  file.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/**
+ * Opens a component of `pages/` in Chromium. Needs 'chromium'.
+ *
+ * @param surroundings what it finds as `SURROUNDINGS`
+ */
+export async function openReactPage(t: TestContext, name: string, surroundings: object): Promise<Program> {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(import.meta.dirname, 'pages', `${name}.jsx`)],
+    bundle: true,
+    jsx: 'automatic',
+    format: 'iife',
+    define: { SURROUNDINGS: JSON.stringify(surroundings), 'process.env.NODE_ENV': '"production"' },
+    write: false,
+    logLevel: 'error',
+  });
+  const page = await openPage(t);
+  const program = new Program((line) => {
+    page.evaluate((command) => globalThis.obey(command), line).catch((error) => program.fail(String(error)));
+  });
+  page.on('pageerror', (error) => program.fail(String(error)));
+  await page.exposeFunction('tell', (line: string) => program.take(line));
+  await page.goto(await pagesOrigin());
+  await page.addScriptTag({ content: outputFiles[0]?.text ?? '' });
+  await page.locator('main > *').waitFor({ state: 'attached' });
+  return program;
+}
+
+declare global {
+  /** Of the page. */
+  var obey: (line: string) => void;
+}
