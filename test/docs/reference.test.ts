@@ -14,6 +14,10 @@ import { DEFINITION_PROPERTIES } from '../../src/graph/api/define-graph.ts';
 import { withGatewaySchema } from '../../src/graph/directives/definitions.ts';
 import { OPERATORS } from '../../src/graph/filter/syntax.ts';
 import * as sluice from '../../src/index.ts';
+import { channelTable } from '../../src/hub/channel-table.ts';
+import { groupTable } from '../../src/hub/group-table.ts';
+import { partitionTable } from '../../src/ingest/kafka/partition-table.ts';
+import { connectionTable } from '../../src/transports/connections/connection-table.ts';
 import { CLOSES } from '../../src/transports/connections/disconnect.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
@@ -34,6 +38,21 @@ test('the close codes are those that the gateway knows, under the labels of its 
     documented,
     known.map(({ code, label }) => [code, label]),
   );
+});
+
+test('the tables under /debug/ are sorted by the columns that the reference says', async () => {
+  const page = await reference('debug-endpoints');
+  const tables = {
+    connections: connectionTable(new Set(), () => false, Date.now),
+    groups: groupTable(new Map()),
+    channels: channelTable(new Map()),
+    partitions: partitionTable(undefined),
+  };
+  for (const [name, { columns }] of Object.entries(tables)) {
+    const rows = page.rows(`\`/debug/${name}\``);
+    const sorting = rows.filter((row) => row.at(-1) !== '').map(([column = '']) => unquoted(column));
+    assert.deepEqual(sorting.toSorted(), columns.toSorted(), name);
+  }
 });
 
 test('the graphql-ws client reconnects after the close codes for which the reference says so, and after no other', async (t) => {

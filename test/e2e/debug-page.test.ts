@@ -46,7 +46,7 @@ test(
 
     await page.goto(`${gateway.adminUrl}/debug/`);
     await value(page, 'Connections', 'connections').filter({ hasText: /^0$/ }).waitFor();
-    assert.deepEqual(await page.locator('.panel h2').allTextContents(), PANELS);
+    assert.deepEqual(await page.locator('.panel:visible h2').allTextContents(), PANELS);
     await value(page, 'Memory', 'heap used')
       .filter({ hasText: /^\d+ MB$/ })
       .waitFor();
@@ -74,7 +74,7 @@ test(
     await value(page, 'Delay, consumed to flushed', 'median').filter({ hasText: / m?s$/ }).waitFor();
     // Every panel draws a line of several points for each of its names.
     const lines = page.locator('svg path[d*="L"]');
-    const names = await page.locator('.legend dt').count();
+    const names = await page.locator('.panel:visible .legend dt').count();
     await lines.nth(names - 1).waitFor({ state: 'attached' });
     clearInterval(posting);
 

@@ -6,7 +6,25 @@ import { StaticFiles } from '../static-files.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'page');
 const PAGE = 'page.html';
-const FILES = ['page.js', 'chart.js', 'metrics.js', 'page.css'];
+const FILES = [
+  'page.css',
+  'controls.css',
+  'tables.css',
+  'details.css',
+  'page.js',
+  'api.js',
+  'chart.js',
+  'elements.js',
+  'explain.js',
+  'figures.js',
+  'format.js',
+  'metrics.js',
+  'overview.js',
+  'poller.js',
+  'state.js',
+  'table-view.js',
+  'tables.js',
+];
 
 /** Content security policy: only the gateway's own files, and requests to the gateway only. */
 const POLICY = [
@@ -20,7 +38,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `/debug/`: a page that plots `/metrics` live, and its files. */
+/** `/debug/`: a page that plots `/metrics` and shows tables live, and its files. */
 export class DebugPage {
   readonly #page: string;
   readonly #files: StaticFiles;

@@ -1,112 +1,164 @@
-/* Runs in the browser: fetches the metrics every two seconds and draws them. */
-import { Chart } from './chart.js';
-import { quantile, rate, Reading } from './metrics.js';
+/* Runs in the browser: what the page is made of, and what it asks the gateway for while it is looked at. */
+import { fetchJson, fetchText } from './api.js';
+import { element, setText } from './elements.js';
+import { ExplainView } from './explain.js';
+import { Figures } from './figures.js';
+import { Reading } from './metrics.js';
+import { Overview } from './overview.js';
+import { Poller } from './poller.js';
+import { PageState } from './state.js';
+import { TableView } from './table-view.js';
+import { TABLES } from './tables.js';
 
-const EVERY_MS = 2_000;
-const SPAN_MS = 5 * 60_000;
+const part = (id) => document.querySelector(`#${id}`);
+const status = part('status');
+const pause = part('pause');
+const workers = part('worker');
 
-/** Delays are computed over so many readings, since there may be too few events between two. */
-const DELAY_READINGS = 5;
+const VIEWS = ['overview', ...Object.keys(TABLES), 'explain'];
+const state = new PageState(VIEWS, chosen);
+const hashOf = (view, parameters) => state.hashOf(view, parameters);
 
-const count = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' }).format;
-const whole = new Intl.NumberFormat('en').format;
-const percent = (value) => `${Math.round(value * 100)} %`;
-const seconds = (value) => (value < 1 ? `${count(value * 1000)} ms` : `${count(value)} s`);
-const bytes = (value) => (value < 1e9 ? `${Math.round(value / 1e6)} MB` : `${(value / 1e9).toFixed(2)} GB`);
-const perSecond = (value) => `${count(value)}/s`;
+const overview = new Overview();
+part('panels').append(...overview.elements);
 
-const DELAY = 'sluice_event_delay_seconds';
+const views = new Map(
+  Object.entries(TABLES).map(([name, table]) => [name, new TableView(table, viewState(name))]),
+);
+views.set('explain', new ExplainView(state));
 
-/** `values` gets the present reading, the previous one, and the one DELAY_READINGS before. */
-const PANELS = [
-  {
-    title: 'Connections',
-    series: ['connections', 'subscribers'],
-    format: (value) => (value < 100_000 ? whole(value) : count(value)),
-    unit: 2,
-    values: (now) => [now.sum('sluice_connections'), now.sum('sluice_subscribers')],
-  },
-  {
-    title: 'Events',
-    series: ['consumed', 'executions'],
-    format: perSecond,
-    values: (now, before) => [
-      rate(before, now, 'sluice_events_total'),
-      rate(before, now, 'sluice_executions_total'),
-    ],
-  },
-  {
-    title: 'Deliveries',
-    series: ['deliveries'],
-    format: perSecond,
-    values: (now, before) => [rate(before, now, 'sluice_deliveries_total')],
-  },
-  {
-    title: 'Delay, consumed to flushed',
-    series: ['99th percentile', 'median'],
-    format: seconds,
-    unit: 0.001,
-    values: (now, _before, earlier) => [0.99, 0.5].map((share) => quantile(earlier, now, DELAY, share)),
-  },
-  {
-    title: 'Event loop, busy',
-    series: ['utilisation'],
-    format: percent,
-    max: 1,
-    values: (now) => [now.max('sluice_event_loop_utilization')],
-  },
-  {
-    title: 'Memory',
-    series: ['resident', 'heap used'],
-    format: bytes,
-    unit: 1e6,
-    values: (now) => [now.sum('process_resident_memory_bytes'), now.sum('nodejs_heap_size_used_bytes')],
-  },
-  {
-    title: 'Pressure, share of the fullest limit',
-    series: ['in use'],
-    format: percent,
-    max: 1,
-    values: (now) => [now.max('sluice_pressure')],
-  },
-].map((panel) => ({ ...panel, chart: new Chart(panel, SPAN_MS), points: [] }));
+const links = VIEWS.map((name) => {
+  const title = TABLES[name]?.title ?? (name === 'explain' ? 'Explain' : 'Overview');
+  return { name, link: element('a', { textContent: title }) };
+});
+part('views').append(...links.map(({ link }) => link));
+const figures = new Figures(part('figures'), hashOf);
 
-const status = document.querySelector('#status');
-const readings = [];
+const poller = new Poller(refresh);
+pause.addEventListener('click', () => {
+  poller.isPaused = !poller.isPaused;
+  pause.setAttribute('aria-pressed', String(poller.isPaused));
+  setText(pause, poller.isPaused ? 'Go on' : 'Pause');
+  if (poller.isPaused) say(`Paused at ${new Date().toLocaleTimeString()}.`);
+});
+workers.addEventListener('change', () => {
+  state.worker = workers.value;
+});
 
-document.querySelector('#panels').append(...PANELS.map(({ chart }) => chart.element));
+show();
+await poller.now();
 
-/** Adds a reading to the charts. The first one is compared with itself. */
-function take(now) {
-  const [earlier, before] = [readings[0] ?? now, readings.at(-1) ?? now];
-  readings.push(now);
-  if (readings.length > DELAY_READINGS) readings.shift();
-  for (const { values, points, chart } of PANELS) {
-    points.push({ time: now.time, values: values(now, before, earlier) });
-    while (now.time - points[0].time > SPAN_MS) points.shift();
-    chart.show(points);
+/** A view's own parameters, though another one may be looked at when they change. */
+function viewState(name) {
+  return {
+    get: (parameter) => (state.view === name ? state.get(parameter) : undefined),
+    set: (parameters) => state.view === name && state.set(parameters),
+    hashOf,
+  };
+}
+
+/** The user looks at something else. */
+function chosen() {
+  show();
+  void poller.now();
+}
+
+function show() {
+  const { view, worker } = state;
+  const current = views.get(view);
+  part('panels').hidden = view !== 'overview';
+  const place = part('view');
+  if (place.firstElementChild !== (current?.element ?? null)) {
+    place.replaceChildren(...(current === undefined ? [] : [current.element]));
+  }
+  current?.chosen();
+  for (const { name, link } of links) {
+    link.href = hashOf(name);
+    if (name !== view) link.removeAttribute('aria-current');
+    else if (!link.hasAttribute('aria-current')) {
+      link.setAttribute('aria-current', 'page');
+      link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    }
+  }
+  figures.links(hashOf);
+  for (const link of document.querySelectorAll('footer a[data-worker]')) {
+    const [path, query = ''] = link.getAttribute('href').split('?');
+    const parameters = new URLSearchParams(query);
+    parameters.delete('worker');
+    if (worker !== '') parameters.set('worker', worker);
+    link.setAttribute('href', parameters.size === 0 ? path : `${path}?${parameters}`);
   }
 }
 
-/** Adds a gap to the lines, after a request that failed. */
-function miss(time) {
-  for (const { points, series } of PANELS) points.push({ time, values: series.map(() => undefined) });
-  readings.length = 0;
+/** @returns whether the gateway has answered */
+async function refresh() {
+  const answers = await Promise.all([metrics(), processState(), workerStates(), rows()]);
+  const failures = answers.filter((failure) => failure !== undefined);
+  if (poller.isPaused) return true;
+  if (failures.length === 0) say(`Live, every ${Poller.everyMs / 1000} seconds.`);
+  return failures.length === 0;
 }
 
-async function read() {
+/** @returns why there are none */
+async function metrics() {
   try {
-    const response = await fetch('../metrics', { cache: 'no-store' });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    take(new Reading(await response.text(), performance.timeOrigin + performance.now()));
-    status.textContent = `Live, every ${EVERY_MS / 1000} seconds.`;
-    status.className = '';
+    const text = await fetchText('../metrics');
+    overview.take(new Reading(text, performance.timeOrigin + performance.now()));
+    return undefined;
   } catch (error) {
-    miss(performance.timeOrigin + performance.now());
-    status.textContent = `No metrics since ${new Date().toLocaleTimeString()}: ${error.message}. Trying again.`;
-    status.className = 'fault';
+    overview.miss(performance.timeOrigin + performance.now());
+    say(`No metrics since ${new Date().toLocaleTimeString()}: ${error.message}. Trying again.`, true);
+    return error;
   }
-  setTimeout(read, EVERY_MS);
 }
 
-await read();
+async function processState() {
+  try {
+    figures.show(await fetchJson('process', { worker: state.worker }));
+    part('figures').classList.remove('stale');
+    return undefined;
+  } catch (error) {
+    part('figures').classList.add('stale');
+    return error;
+  }
+}
+
+/** Which processes can be looked at: the choice is there only where there are several. */
+async function workerStates() {
+  try {
+    const { workers: all } = await fetchJson('workers');
+    part('worker-choice').hidden = all.length < 2;
+    if (workers.options.length !== all.length) {
+      workers.replaceChildren(...all.map(({ worker }) => element('option', { value: String(worker) })));
+    }
+    for (const [index, { worker, pid, ready }] of all.entries()) {
+      const process = pid === undefined ? 'ended' : `process ${pid}`;
+      setText(workers.options[index], `${worker}: ${process}${ready ? '' : ', not ready'}`);
+    }
+    if (document.activeElement !== workers) workers.value = state.worker || '1';
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+async function rows() {
+  const { view, worker } = state;
+  const current = views.get(view);
+  if (current?.query === undefined) return undefined;
+  const question = JSON.stringify([view, worker, current.query]);
+  const isStill = () => question === JSON.stringify([state.view, state.worker, current.query]);
+  try {
+    const listing = await fetchJson(current.endpoint, { ...current.query, worker });
+    if (isStill()) current.show(listing);
+    return undefined;
+  } catch (error) {
+    if (isStill()) current.fail(`Not up to date since ${new Date().toLocaleTimeString()}: ${error.message}.`);
+    return error;
+  }
+}
+
+function say(text, isFault = false) {
+  setText(status, text);
+  status.className = isFault ? 'fault' : '';
+}
