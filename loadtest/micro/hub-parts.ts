@@ -17,6 +17,7 @@ import { SerializedResult } from '../../src/hub/result.ts';
 import { FrameBatchCache } from '../../src/transports/delivery/frame-batch.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import type { Tracing } from '../../src/tracing/tracing.ts';
 
 type Result = ConstructorParameters<typeof SerializedResult>[0];
 
@@ -49,7 +50,10 @@ type HubOptions = ConstructorParameters<typeof Hub>[0];
 
 /** A hub as the gateway makes it, with bounds that no benchmark reaches. */
 export function benchHub(
-  parts: Pick<HubOptions, 'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix'>,
+  parts: Pick<
+    HubOptions,
+    'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix' | 'tracing'
+  >,
 ): Hub {
   return new Hub({
     ...parts,
@@ -67,19 +71,21 @@ export function benchHub(
  * A hub with one subscriber for each set of variables.
  *
  * @param deliver gets a result's JSON and the subscriber's number
+ * @param tracing undefined: no spans are recorded
  */
 export async function hubWith(
   graph: LoadedGraph,
   query: string,
   variables: readonly Readonly<Record<string, unknown>>[],
   deliver: (json: Buffer, subscriber: number) => void,
+  tracing?: Tracing,
 ): Promise<HubWithSubscribers> {
   const log = createLog('silent');
   const metrics = new Metrics();
   const bus = new BenchBus();
   const executor = new Executor({ schema: graph.schema, cacheSize: 100, log });
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  const hub = benchHub({ graph, bus, executor, metrics, log, contexts, channelPrefix: '' });
+  const hub = benchHub({ graph, bus, executor, metrics, log, contexts, channelPrefix: '', tracing });
   const operation = executor.prepare(query);
   if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
   for (const [index, asked] of variables.entries()) {

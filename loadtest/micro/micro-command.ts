@@ -23,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   documents: () => import('./benchmarks/documents.ts'),
   context: () => import('./benchmarks/context.ts'),
   lazy: () => import('./benchmarks/lazy.ts'),
+  tracing: () => import('./benchmarks/tracing.ts'),
   ingest: () => import('./benchmarks/ingest.ts'),
 };
 

@@ -3,7 +3,7 @@ import type { LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
 import type { Case, Variant } from '../bench.ts';
 import { auctionGraph, hubWith } from '../hub-parts.ts';
 
-const QUERY = `
+export const QUERY = `
   subscription Bids($auction_id: ID!, $min_amount: Int) {
     bid_placed(auction_id: $auction_id, min_amount: $min_amount) {
       bid_id placed_at is_proxy_bid
@@ -64,17 +64,29 @@ class Receivers {
 /** Hands a message to the listeners of one channel. */
 type Carry = (message: string) => void;
 
-async function variant(
+/** @param rest further fields of the messages */
+export async function hubVariant(
   name: string,
   subscribers: readonly Variables[],
   open: (take: (json: Buffer | string, subscriber: number) => void) => Promise<readonly Carry[]>,
+  rest: object = {},
 ): Promise<Variant> {
   const receivers = new Receivers();
   const channels = await open((json, subscriber) => receivers.take(json, subscriber));
   let offset = 0;
   const messages = (events: number): string[] =>
     Array.from({ length: events }, () =>
-      JSON.stringify({ v: 1, t: 'bids', p: 0, o: ++offset, ts: 1, in: 1, key: BID.auction_id, event: BID }),
+      JSON.stringify({
+        v: 1,
+        t: 'bids',
+        p: 0,
+        o: ++offset,
+        ts: 1,
+        in: 1,
+        key: BID.auction_id,
+        event: BID,
+        ...rest,
+      }),
     );
   const send = async (events: readonly string[]): Promise<number> => {
     receivers.bytes = 0;
@@ -102,7 +114,7 @@ async function variant(
 }
 
 /** As the READMEs have it: each subscriber's iterator filters, executes and serialises for itself. */
-function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Parameters<typeof variant>[2] {
+function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Parameters<typeof hubVariant>[2] {
   const document = parse(QUERY);
   return (take) => {
     const channels = new Map<string, [number, Variables][]>();
@@ -138,8 +150,12 @@ export const cases: readonly Case[] = SIZES.flatMap((size) =>
         const subscribers = Array.from({ length: size }, (_, index) => variablesOf(index));
         return {
           variants: [
-            await variant('graphql-js and JSON.stringify for each', subscribers, stock(graph, subscribers)),
-            await variant('Hub', subscribers, async (take) => {
+            await hubVariant(
+              'graphql-js and JSON.stringify for each',
+              subscribers,
+              stock(graph, subscribers),
+            ),
+            await hubVariant('Hub', subscribers, async (take) => {
               const { channels } = await hubWith(graph, QUERY, subscribers, take);
               return [...channels.values()];
             }),
