@@ -1,3 +1,6 @@
+/** What splits the groups of a field with `sharing: NEVER`, in place of a path. */
+export const UNSHARED_FIELD = 'sharing: NEVER';
+
 /** What executions of one group have cost since it was made. */
 export class ExecutionCosts {
   /** Begun. */
@@ -11,10 +14,10 @@ export class ExecutionCosts {
   /** Made when it is needed: executions that were needed only because viewers differ, by the path at which they do. */
   #unshared: Map<string, number> | undefined;
 
-  /** @param path one of a bounded number */
-  split(path: string): void {
+  /** @param path one of a bounded number, or UNSHARED_FIELD */
+  split(path: string, executions = 1): void {
     this.#unshared ??= new Map();
-    this.#unshared.set(path, (this.#unshared.get(path) ?? 0) + 1);
+    this.#unshared.set(path, (this.#unshared.get(path) ?? 0) + executions);
   }
 
   /** See `split`; in all. */

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
 import type { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
+import { UNSHARED_FIELD } from './execution-costs.ts';
 import { RunningExecution, type ExecutionRunner } from './execution-runner.ts';
 import type { OpenExecution, OpenExecutions } from './open-executions.ts';
 import type { PastViewers } from './past-viewers.ts';
@@ -125,6 +126,9 @@ export class SharedExecution {
 
   /** Executes for each subscriber alone. */
   startUnshared(subscribers: ReadonlySet<Subscriber>): void {
+    const { costs } = this.#parts.runner;
+    if (subscribers.size > 1) costs.split(UNSHARED_FIELD, subscribers.size - 1);
+    costs.buckets = Math.max(1, subscribers.size);
     for (const subscriber of subscribers) {
       this.#share({ subscribers: new Set([subscriber]), isWholeGroup: false, agreedReads: undefined });
     }

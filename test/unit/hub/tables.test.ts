@@ -12,9 +12,10 @@ const { signal } = new AbortController();
 type Row = Readonly<Record<string, unknown>>;
 
 /** A hub whose executions take 5 ms each and read the role of a viewer. */
-function setUpRoles(isAsync = false) {
+function setUpRoles({ isAsync = false, binding = {} }: { isAsync?: boolean; binding?: object } = {}) {
   let now = 0;
   const parts = setUp({
+    binding,
     now: () => now,
     execute: (_event, _variables, context) => {
       now += 5;
@@ -73,8 +74,20 @@ test('the table of groups shows what splits a group, and what that costs', async
   assert.notEqual(other?.['id'], id);
 });
 
+test('a group of a field that never shares is split into its subscribers', async () => {
+  const { hub, bus, groups } = setUpRoles({ binding: { shares: false } });
+  const asked = operation();
+  for (let count = 0; count < 3; count += 1) hub.join(asked, { id: '7' }, new FakeSubscriber({ role: 'a' }));
+  await bus.acknowledge('bids:id=7');
+  bus.carry('bids:id=7', 1, {});
+  const [group] = await groups();
+  assert.equal(group?.['sharing'], 'NEVER');
+  assert.equal(group?.['buckets'], 3);
+  assert.deepEqual(group?.['splits'], [{ path: 'sharing: NEVER', executions: 2 }]);
+});
+
 test('the table of groups shows how long asynchronous executions took, apart from their part of the event loop', async () => {
-  const { bus, join, groups } = setUpRoles(true);
+  const { bus, join, groups } = setUpRoles({ isAsync: true });
   join('a', '7');
   await bus.acknowledge('bids:id=7');
   bus.carry('bids:id=7', 1, {});
