@@ -5,6 +5,7 @@ import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
 import type { GraphDefinition } from '../graph/api/define-graph.ts';
 import type { SpanPlace } from '../tracing/span.ts';
+import { setSpanOf } from '../tracing/traced-contexts.ts';
 
 /** The part of Backends that scopes and executions use. */
 export interface BackendBinder {
@@ -66,6 +67,7 @@ export class Execution {
     });
     if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));
+    if (span !== undefined) setSpanOf(this.context, span);
   }
 
   abort(reason: Error): void {

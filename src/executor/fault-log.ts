@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LogThrottles } from '../support/log-throttles.ts';
+import type { LoggedIds } from '../tracing/traceparent.ts';
 import { frozenHint } from './frozen-hint.ts';
 
 const LOG_BOUND = { lines: 1, periodMs: 10_000 };
@@ -35,8 +36,12 @@ export class FaultLog {
     this.#throttles = new LogThrottles({ ...LOG_BOUND, now });
   }
 
-  /** Writes no property of what was thrown but message and stack: others may hold variables, or a whole response. */
-  add(operation: string | undefined, { field, path, thrown, errors }: Fault): void {
+  /**
+   * Writes no property of what was thrown but message and stack: others may hold variables, or a whole response.
+   *
+   * @param span of the execution, if it is sampled
+   */
+  add(operation: string | undefined, { field, path, thrown, errors }: Fault, span?: LoggedIds): void {
     const suppressed = this.#throttles.admit(field);
     if (suppressed === undefined) return;
     const line = {
@@ -48,6 +53,7 @@ export class FaultLog {
       stack: stackOf(thrown),
       errors,
       suppressed,
+      ...span,
     };
     this.#log.error(line, 'a field could not be resolved');
   }

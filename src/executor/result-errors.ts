@@ -2,6 +2,8 @@ import { GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
 import { messageOf } from '../errors.ts';
 import type { GraphContext } from '../graph/api/context.ts';
 import type { Log } from '../log.ts';
+import { loggedIdsOf } from '../tracing/traced-contexts.ts';
+import type { LoggedIds } from '../tracing/traceparent.ts';
 import { judge } from './fault.ts';
 import { FaultLog, type Fault } from './fault-log.ts';
 import { FieldNames } from './field-names.ts';
@@ -90,7 +92,7 @@ export class ResultErrors {
       if (shown.length < MAX_ERRORS) shown.push(isFault ? this.#shown(error, path) : (error as GraphQLError));
     }
     if (errors.length > MAX_ERRORS) shown.push(leftOut(errors.length - MAX_ERRORS));
-    if (!isAborted(context)) this.#report(operation, tallies.values());
+    if (!isAborted(context)) this.#report(operation, tallies.values(), loggedIdsOf(context));
     return { ...result, errors: shown };
   }
 
@@ -117,10 +119,10 @@ export class ResultErrors {
     this.#report(operation, [tally]);
   }
 
-  #report(operation: Operation, tallies: Iterable<Tally>): void {
+  #report(operation: Operation, tallies: Iterable<Tally>, span?: LoggedIds): void {
     for (const { field, code, count, fault } of tallies) {
       this.#failed(field, code, count);
-      if (fault !== undefined) this.#log.add(operation.name, { field, errors: count, ...fault });
+      if (fault !== undefined) this.#log.add(operation.name, { field, errors: count, ...fault }, span);
     }
   }
 

@@ -3,6 +3,7 @@ import { NoHistory } from '../bus/history.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
+import { loggedIds } from '../tracing/traceparent.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
@@ -289,7 +290,8 @@ export class Hub {
       try {
         group.dispatch(message, scope, isRecorded, payload.length);
       } catch (error) {
-        log.error({ err: error, channel: name }, 'a group failed on an event');
+        const line = { err: error, channel: name, ...loggedIds(message.traceparent) };
+        log.error(line, 'a group failed on an event');
       }
     }
   }

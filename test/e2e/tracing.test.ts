@@ -53,6 +53,28 @@ test('a request and an event by hand are traced by variables alone', async (t) =
   );
 });
 
+test('the log names the trace of an event whose field could not be resolved', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const GRAPH = await graphFolder(t, {
+    'schema.graphql': SCHEMA,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      const id = () => { throw new Error('on purpose'); };
+      export default defineGraph({ context: () => ({ more: 1 }), resolvers: { Item: { id } } });
+    `,
+  });
+  const pod = await startGateway(t, { GRAPH, ...collector.settings });
+  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  await pod.untilMetric('sluice_subscribers', 1);
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  await received.until(1);
+  const line = await pod.untilLine(({ msg }) => msg === 'a field could not be resolved');
+  const spans = await collector.until(5, TRACE);
+  const execute = spans.find(({ name }) => name === 'execute item');
+  assert.deepEqual([line['trace_id'], line['span_id']], [TRACE, execute?.spanId]);
+  assert.deepEqual([execute?.status.code, execute?.attributes['error.type']], [2, 'INTERNAL_SERVER_ERROR']);
+});
+
 test('attributes of the service come from the standard variables', async (t) => {
   const collector = await OtlpCollector.start(t);
   const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
