@@ -18,6 +18,7 @@ const LAYERS = [
   'context',
   'hub',
   'transports',
+  'explain',
   'server',
   'gateway',
   'testing',

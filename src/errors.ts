@@ -9,7 +9,8 @@ export type ErrorCode =
   | 'MISSING_PACKAGE'
   | 'UNDECODABLE'
   | 'WORKER_FAILED'
-  | 'KAFKA_FAILED';
+  | 'KAFKA_FAILED'
+  | 'NOT_EXPLAINED';
 
 export class SluiceError extends Error {
   readonly code: ErrorCode;

@@ -80,6 +80,18 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'explain',
+    {
+      usage: [
+        [
+          'explain',
+          'say why a connection did, or did not, get an event: --connection --topic --partition --offset',
+        ],
+      ],
+      run: async (args) => (await import('./explain.ts')).explain(args),
+    },
+  ],
+  [
     'dead-letters',
     {
       usage: [

@@ -84,3 +84,30 @@ export type HubStep =
  * and objects are those of the caller: to be read within the call. Must not throw.
  */
 export type EventTracer = (step: IngestStep | HubStep) => void;
+
+/** Where the steps of events are told. */
+export interface TracedSteps {
+  /** Undefined while no one listens, as mostly: read for each step. */
+  readonly listener: EventTracer | undefined;
+}
+
+/** Tells the steps of events to those that listen at present. */
+export class EventTrace implements TracedSteps {
+  readonly #listeners = new Set<EventTracer>();
+  listener: EventTracer | undefined;
+
+  /** @returns ends it */
+  listen(listener: EventTracer): () => void {
+    this.#listeners.add(listener);
+    this.#changed();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#changed();
+    };
+  }
+
+  #changed(): void {
+    const [only, ...others] = this.#listeners;
+    this.listener = others.length === 0 ? only : (step) => this.#listeners.forEach((each) => each(step));
+  }
+}

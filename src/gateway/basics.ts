@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -12,7 +12,7 @@ export interface Basics {
   readonly pressure: PressureLevel;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
 }

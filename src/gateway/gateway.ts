@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.ts';
-import type { EventTracer } from '../events/trace.ts';
+import { EventTrace, type EventTracer } from '../events/trace.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
+import { Explainer } from '../explain/explainer.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { GraphWatch } from '../graph/watch.ts';
 import { systemClock } from '../support/clock.ts';
@@ -77,7 +78,9 @@ export class Gateway {
    * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
    */
   static async create(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
-    const { worker = false, processes = 1, trace, tracing: running } = options;
+    const { worker = false, processes = 1, tracing: running } = options;
+    const trace = new EventTrace();
+    if (options.trace !== undefined) trace.listen(options.trace);
     const tracing = running?.tracing;
     const folder = graphFolderOf(config);
     const isBundled = folder === BUNDLED_FOLDER;
@@ -129,10 +132,17 @@ export class Gateway {
       [drain, bus, ingest, keys, pressure]
         .map((part) => part?.notReady())
         .filter((reason) => reason !== undefined);
+    const { inspector } = inspectable.hub;
+    const explainer = new Explainer({
+      trace,
+      connectionOf: (id) => connections.find(id),
+      subscriptionsOf: (connection) => inspector.groupsOf(connection),
+      now: Date.now,
+    });
     const adminServer = await createAdminServer(
       basics,
       notReady,
-      { ...inspectable, hub: inspectable.hub.inspector, pressure: monitor },
+      { ...inspectable, hub: inspector, explainer, pressure: monitor },
       revoking.revoke,
       worker,
     );

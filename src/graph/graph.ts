@@ -28,6 +28,8 @@ export interface EventFilter {
   /** The viewer values that it reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
+  /** What is compared, with the values: for people. */
+  compared?(event: Event, viewer: Json): readonly string[];
 }
 
 /** What `@auth` says of one subscription, with its arguments inserted. */

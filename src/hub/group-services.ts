@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
 import type { ExecutionServices } from './execution-runner.ts';
 import type { LastingServices } from './lasting-services.ts';
@@ -11,5 +11,5 @@ export interface GroupServices extends ExecutionServices, LastingServices {
   readonly paths: BoundedLabels;
   /** Most events of one subscriber that wait to be delivered to it. */
   readonly maxWaiting: number;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
 }

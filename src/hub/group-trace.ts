@@ -1,6 +1,6 @@
 import { beginExecution } from '../context/execution-span.ts';
 import type { Message } from '../events/message.ts';
-import type { EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
+import type { TracedSteps, EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
 import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -84,9 +84,10 @@ export class GroupTrace {
 export function traceOf(
   message: Message,
   group: TracedGroup,
-  { trace }: { readonly trace?: EventTracer | undefined },
+  { trace }: { readonly trace?: TracedSteps | undefined },
   span: SpanPlace | undefined,
 ): GroupTrace | undefined {
-  if (trace === undefined && span === undefined) return undefined;
-  return new GroupTrace(message, group, trace, span);
+  const listener = trace?.listener;
+  if (listener === undefined && span === undefined) return undefined;
+  return new GroupTrace(message, group, listener, span);
 }

@@ -73,6 +73,11 @@ export class Group {
     return this.#subscribers.size + (this.#resuming?.size ?? 0);
   }
 
+  /** Whether a subscriber has come by this connection. */
+  isOf(owner: object): boolean {
+    return [...this.#subscribers].some((subscriber) => subscriber.owner === owner);
+  }
+
   get isSubscribed(): boolean {
     return this.#subscribed;
   }

@@ -1,3 +1,4 @@
+import type { Group } from './group.ts';
 import { largest } from '../support/largest.ts';
 import type { FairLimiter } from '../support/fair-limiter.ts';
 import { Table } from '../support/table.ts';
@@ -53,13 +54,13 @@ interface Limiters {
 export class HubInspector {
   readonly groups: Table<InspectedGroup>;
   readonly channels: Table<InspectedChannel>;
-  readonly #groups: ReadonlyMap<unknown, ReadonlyMap<string, InspectedGroup>>;
+  readonly #groups: ReadonlyMap<unknown, ReadonlyMap<string, Group>>;
   readonly #channels: ReadonlyMap<string, InspectedChannel>;
   readonly #limiters: Limiters;
 
   /** @param groups by operation and variables, now and later */
   constructor(
-    groups: ReadonlyMap<unknown, ReadonlyMap<string, InspectedGroup>>,
+    groups: ReadonlyMap<unknown, ReadonlyMap<string, Group>>,
     channels: ReadonlyMap<string, InspectedChannel>,
     limiters: Limiters,
   ) {
@@ -68,6 +69,12 @@ export class HubInspector {
     this.#limiters = limiters;
     this.groups = groupTable(groups);
     this.channels = channelTable(channels);
+  }
+
+  /** The groups with a subscriber that has come by this connection. Looks at all subscribers of the process. */
+  groupsOf(owner: object): Group[] {
+    const groups = [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
+    return groups.filter((group) => group.isOf(owner));
   }
 
   /** Counts of all groups and channels, and the largest of them, up to `limit` of each. */

@@ -276,7 +276,7 @@ export class Hub {
     const position = offsets.see(message);
     if (position === 'seen') {
       metrics.duplicates.inc();
-      trace?.({ step: 'duplicate', message, channel: name });
+      trace?.listener?.({ step: 'duplicate', message, channel: name });
       return;
     }
     if (position === 'restarted') {

@@ -1,6 +1,6 @@
 import { DecodeError } from '../events/decode-error.ts';
 import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps, EventTracer } from '../events/trace.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { EventSpan, EventSpans } from './event-spans.ts';
@@ -12,7 +12,7 @@ interface Parts {
   readonly pipeline: Pipeline;
   readonly deadLetters: DeadLetters;
   readonly metrics: Metrics;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly spans?: EventSpans | undefined;
 }
@@ -94,7 +94,8 @@ export class Chunk {
       if (thrown instanceof PublishError) this.#publications = thrown.failed;
       throw thrown;
     }
-    if (this.#parts.trace !== undefined) tracePublished(topic, this.#publications, this.#parts.trace);
+    const listener = this.#parts.trace?.listener;
+    if (listener !== undefined) tracePublished(topic, this.#publications, listener);
     this.#publications = [];
     if (this.#spans === undefined) return;
     for (const span of this.#spans.values()) span.end('published');
@@ -113,7 +114,7 @@ export class Chunk {
     for (const event of this.#events) {
       if (!event.channels.some(isSubscribed)) {
         if (!event.lacksKey) unsubscribed += 1;
-        this.#parts.trace?.({ step: 'unsubscribed', record: event.record });
+        this.#parts.trace?.listener?.({ step: 'unsubscribed', record: event.record });
         end(this.#spans, event.record, 'unsubscribed');
         continue;
       }

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
 import type { LoggedIds } from '../tracing/traceparent.ts';
 import type { KafkaRecord, RawHeaders } from './record.ts';
@@ -32,7 +32,7 @@ interface Options {
   readonly log: Log;
   /** ms */
   readonly now: () => number;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
 }
 
 /** A topic full of records that can't be decoded must not fill the disk with log lines too. */
@@ -56,7 +56,7 @@ export class DeadLetters {
   note({ record, error }: DeadLetter, span?: LoggedIds): void {
     const { metrics, log, trace } = this.#options;
     const { topic, partition, offset } = record;
-    trace?.({ step: 'undecodable', record, error });
+    trace?.listener?.({ step: 'undecodable', record, error });
     metrics.deadLetters.inc({ topic, reason: error.reason });
     const count = this.#throttle.admit();
     if (count === undefined) return;

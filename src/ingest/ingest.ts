@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import type { Publisher } from '../events/publisher.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -22,7 +22,7 @@ interface IngestOptions {
   readonly hold: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
 }

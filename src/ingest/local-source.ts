@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { DeadLetters } from './dead-letter.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Publisher } from '../events/publisher.ts';
-import type { EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import { EventSpans } from './event-spans.ts';
 import type { KafkaRecord } from './record.ts';
 import { RoutedEvent } from './routed-event.ts';
@@ -22,7 +22,7 @@ export interface LocalSourceOptions {
   readonly log: Log;
   /** ms */
   readonly now?: () => number;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
   readonly tracing?: Tracing | undefined;
 }
 
@@ -114,7 +114,7 @@ export class LocalSource {
       topic,
       channels.map((channel) => ({ channel, payload })),
     );
-    trace?.({ step: 'published', record });
+    trace?.listener?.({ step: 'published', record });
     span?.end('published');
   }
 

@@ -4,7 +4,7 @@ import type { Event, JsonValue } from '../events/event.ts';
 import { encodeMessage } from '../events/message.ts';
 import { checkKeys } from '../events/safe-keys.ts';
 import { SnakeCase } from '../events/snake-case.ts';
-import type { EventTracer, PassedOverReason } from '../events/trace.ts';
+import type { TracedSteps, PassedOverReason } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -27,7 +27,7 @@ export interface PipelineOptions {
   readonly log: Log;
   /** ms */
   readonly now: () => number;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
 }
 
 /** Where a message comes from. */
@@ -100,14 +100,14 @@ export class Pipeline {
     const channels = this.#keyRouting.channels(record, topic);
     if (channels === undefined) return this.#decode(record, topic, consumedAt);
     const { keys } = topic;
-    this.#options.trace?.({ step: 'routed', record, keys, event: undefined, channels });
+    this.#options.trace?.listener?.({ step: 'routed', record, keys, event: undefined, channels });
     return new RoutedEvent(record, channels, (span) =>
       encoded(this.#decode(record, topic, consumedAt), span),
     );
   }
 
   #passOver(record: KafkaRecord, reason: PassedOverReason): undefined {
-    this.#options.trace?.({ step: 'passed_over', record, reason });
+    this.#options.trace?.listener?.({ step: 'passed_over', record, reason });
   }
 
   #decode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
@@ -146,7 +146,7 @@ export class Pipeline {
     const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
     const channels = route(named, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, record, topic);
-    this.#options.trace?.({ step: 'routed', record, keys: topic.keys, event: named, channels });
+    this.#options.trace?.listener?.({ step: 'routed', record, keys: topic.keys, event: named, channels });
     const encode: Encode = (span) => this.#encode(event, channels, { record, topic, consumedAt, span });
     return new RoutedEvent(record, channels, encode, this.#missingKeys.note(named, topic, record));
   }

@@ -30,6 +30,7 @@ export function subscriptionAccess(
             reads,
             passes: (event, viewer) =>
               allPass(perEvent, { viewer: new RecordedViewer(viewer), args, source: { value: event } }),
+            compared: () => [`@auth of ${coordinate}: whether the viewer owns the event`],
           },
   });
 }
@@ -43,5 +44,9 @@ export function bothFilters(
   return {
     reads: one.reads.union(other.reads),
     passes: (event, viewer) => one.passes(event, viewer) && other.passes(event, viewer),
+    compared: (event, viewer) =>
+      [one, other]
+        .filter((each) => !each.passes(event, viewer))
+        .flatMap((each) => each.compared?.(event, viewer) ?? []),
   };
 }

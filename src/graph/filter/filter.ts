@@ -6,6 +6,7 @@ import {
   type GraphQLInputType,
   type GraphQLNamedType,
 } from 'graphql';
+import { comparedIn } from './compared.ts';
 import { comparator, type Comparator } from './operators.ts';
 import {
   usesArguments,
@@ -44,7 +45,17 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
   for (const path of viewerPathsOf(condition)) reads.add('whole', path);
   return (args): EventFilter | undefined => {
     const test = bind(args);
-    return test && { reads, passes: (event, viewer) => test(event, viewer) === YES };
+    return (
+      test && {
+        reads,
+        passes: (event, viewer) => test(event, viewer) === YES,
+        compared: (event, viewer) =>
+          comparedIn(condition, event, viewer, ({ path, operand }, who) => {
+            const type = types.field(path.map(({ value }) => value));
+            return valueOf(operand, args, type, types, who);
+          }),
+      }
+    );
   };
 }
 

@@ -11,7 +11,7 @@ import type { DeadLetters } from '../dead-letter.ts';
 import type { EventSpans } from '../event-spans.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
-import type { EventTracer } from '../../events/trace.ts';
+import type { TracedSteps } from '../../events/trace.ts';
 
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
@@ -25,7 +25,7 @@ export interface BatchProcessorOptions {
   readonly clock: Clock;
   /** Aborts at the stop, and with it the wait for the bus to come back. */
   readonly stopping: AbortSignal;
-  readonly trace?: EventTracer | undefined;
+  readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly spans?: EventSpans | undefined;
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../log.ts';
 import { partitionTable } from '../../ingest/kafka/partition-table.ts';
+import type { Explainer } from '../../explain/explainer.ts';
+import { explainEvent } from './explain.ts';
 import { heapSnapshot, type Memory } from './heap-snapshot.ts';
 import { ingestState } from './ingest.ts';
 import { hubState, type Inspectable } from './hub.ts';
@@ -21,6 +23,7 @@ export interface DebugOptions {
       readonly pressure: PressureInspectable;
       readonly hub: { readonly groups: ListedTable; readonly channels: ListedTable };
       readonly connections: { readonly table: ListedTable };
+      readonly explainer: Pick<Explainer, 'explain'>;
     };
   readonly memory: () => Memory;
   readonly log: Log;
@@ -43,6 +46,7 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
     '/debug/ingest': ingestState(kafka),
     '/debug/pressure': pressureState(pressure),
     '/debug/process': processState(inspectable),
+    '/debug/explain': explainEvent(inspectable.explainer),
     '/debug/workers': soleWorker,
     '/debug/connections': tables.handle(connections.table, 'waitingBytes'),
     '/debug/groups': tables.handle(hub.groups, 'subscribers'),

@@ -139,6 +139,12 @@ export class Connections {
     return this.#options.maxAge.endsAt();
   }
 
+  /** By its id; undefined if there is none, or no more. Looks at all. */
+  find(id: string): ClientConnection | undefined {
+    for (const connection of this.#connections) if (connection.id === id) return connection;
+    return undefined;
+  }
+
   add(connection: ClientConnection): void {
     this.#connections.add(connection);
     this.#options.metrics.connections.inc();

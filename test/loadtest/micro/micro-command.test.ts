@@ -31,6 +31,7 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['context', 'graphs of different sizes'],
   ['lazy', ''],
   ['ingest', 'e'],
+  ['tracing', 'of 1'],
 ];
 
 test('the benchmarks tried here are all existing ones', async () => {

@@ -180,7 +180,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
     channelPrefix: '',
     maxChannels: 3,
     gapPolicy: options.gapPolicy ?? 'close',
-    trace: options.trace,
+    trace: { listener: options.trace },
     tracing: options.tracing,
   });
   const value = async (

@@ -65,7 +65,7 @@ test('the way of an event that is published by hand is told likewise', async () 
     publisher: new RecordingPublisher(),
     metrics: new Metrics(),
     log: readableLog().log,
-    trace: (step) => void steps.push(step as IngestStep),
+    trace: { listener: (step) => void steps.push(step as IngestStep) },
   });
   await source.accept('bids', Buffer.from('{"auctionId":3}'));
   await assert.rejects(source.accept('bids', Buffer.from('[]')));

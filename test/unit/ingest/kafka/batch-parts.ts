@@ -40,7 +40,7 @@ export function setUp(
   const stopping = new AbortController();
   const buried: DeadLetterMessage[] = [];
   const steps: IngestStep[] = [];
-  const trace = (step: object): void => void steps.push(step as IngestStep);
+  const trace = { listener: (step: object): void => void steps.push(step as IngestStep) };
   const sink = {
     failing: false,
     send(messages: readonly DeadLetterMessage[]) {

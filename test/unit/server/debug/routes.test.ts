@@ -44,6 +44,7 @@ const emptyHub = {
 };
 
 const inspectable: DebugOptions['inspectable'] = {
+  explainer: { explain: () => undefined },
   hub: { inspect: () => emptyHub, groups: table(), channels: table() },
   connections: {
     inspect: () => ({ count: 0 }),

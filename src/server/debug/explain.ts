@@ -1,0 +1,34 @@
+import type { Explainer } from '../../explain/explainer.ts';
+import { HttpError } from '../http-error.ts';
+import { numberParameter } from '../number-parameter.ts';
+import { sendJson } from '../respond.ts';
+import { queryOf, type Handle } from '../router.ts';
+
+/** Above which a number of JavaScript is not exact. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/** `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. */
+export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
+  return (request, response) => {
+    const query = queryOf(request);
+    const text = (name: string): string => {
+      const value = query.get(name);
+      if (value === null || value === '') throw new HttpError(400, `${name}: expected a text, got nothing`);
+      return value;
+    };
+    const number = (name: string): number => {
+      text(name);
+      return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
+    };
+    const id = text('connection');
+    const place = { topic: text('topic'), partition: number('partition'), offset: number('offset') };
+    const explanation = explainer.explain(id, place);
+    if (explanation === undefined) {
+      throw new HttpError(
+        404,
+        `connection: expected the id of one that is open in this process (/debug/connections), got ${id}`,
+      );
+    }
+    sendJson(response, 200, explanation, { 'cache-control': 'no-store' });
+  };
+}
