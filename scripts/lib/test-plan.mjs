@@ -23,6 +23,8 @@ const SLOW = {
   'docs/pages': 40,
   'loadtest/micro/micro-command': 30,
   'clients/clients': 30,
+  'clients/queries': 15,
+  'clients/protocol/protocol': 10,
   'integration/ingest': 20,
   'integration/ladder': 17,
   'e2e/drain': 15,

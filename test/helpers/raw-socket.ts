@@ -21,10 +21,9 @@ export class RawSocket {
       this.messages.push(JSON.parse(data.toString()) as ServerMessage),
     );
     webSocket.on('error', () => undefined);
-    this.closed = once(webSocket, 'close').then(([code, reason]) => ({
-      code: code as number,
-      reason: (reason as Buffer).toString(),
-    }));
+    this.closed = new Promise((resolve) => {
+      webSocket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
   }
 
   send(...messages: unknown[]): void {
