@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
+import { LogExporter } from './log-exporter.ts';
 import type { TraceApi } from './span.ts';
 import { Tracing } from './tracing.ts';
 
@@ -77,7 +78,8 @@ async function startSdk(exporters: readonly string[], env: Env, log: Log): Promi
     load('@opentelemetry/resources', import('@opentelemetry/resources')),
   ]);
   // Before the rest, which tells of variables that it does not understand.
-  logDiagnostics(api, log.child({ part: 'tracing' }));
+  const ownLog = log.child({ part: 'tracing' });
+  logDiagnostics(api, ownLog);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;
   const own = resourceFromAttributes({
     'service.name': NAME,
@@ -90,7 +92,7 @@ async function startSdk(exporters: readonly string[], env: Env, log: Log): Promi
     .merge(detectResources({ detectors: [envDetector] }));
   const spanProcessors: SpanProcessor[] = [];
   for (const name of exporters) {
-    const exporter = name === 'console' ? new sdk.ConsoleSpanExporter() : await otlpExporter(env);
+    const exporter = name === 'console' ? new LogExporter(ownLog) : await otlpExporter(env);
     spanProcessors.push(new sdk.BatchSpanProcessor(exporter));
   }
   const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });

@@ -75,6 +75,22 @@ test('the log names the trace of an event whose field could not be resolved', as
   assert.deepEqual([execute?.status.code, execute?.attributes['error.type']], [2, 'INTERNAL_SERVER_ERROR']);
 });
 
+test('with the console as the exporter, each span is a line of the log', async (t) => {
+  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
+  const pod = await startGateway(t, {
+    GRAPH,
+    OTEL_TRACES_EXPORTER: 'console',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  const process = await pod.untilLine(({ msg }) => msg === 'process items');
+  const publish = await pod.untilLine(({ msg }) => msg === 'publish items');
+  assert.deepEqual([process['trace_id'], process['parent_id']], [TRACE, '00f067aa0ba902b7']);
+  assert.equal(publish['parent_id'], process['span_id']);
+  assert.ok(Number(process['ms']) >= Number(publish['ms']));
+  assert.deepEqual(pod.printed, []);
+});
+
 test('attributes of the service come from the standard variables', async (t) => {
   const collector = await OtlpCollector.start(t);
   const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
