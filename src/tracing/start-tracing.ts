@@ -1,4 +1,4 @@
-import type { ProxyTracerProvider } from '@opentelemetry/api';
+import { diag, DiagLogLevel, trace, type ProxyTracerProvider } from '@opentelemetry/api';
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -6,7 +6,6 @@ import { messageOf, SluiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
 import { LogExporter } from './log-exporter.ts';
-import type { TraceApi } from './span.ts';
 import { Tracing } from './tracing.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -20,14 +19,11 @@ export interface RunningTracing {
 /** Of the tracer, and of the service where no variable names it. */
 const NAME = 'sluice';
 
-/** Where every copy of OpenTelemetry's API keeps what has been registered in the process. */
-const API_GLOBAL = Symbol.for('opentelemetry.js.api.1');
-
 /** What the SDK has to say, such as that a collector is away, comes every few seconds. */
 const LOG_BOUND = { lines: 3, periodMs: 60_000 };
 
 /**
- * Starts what `OTEL_…` variables ask for. Where they ask for nothing, no package of OpenTelemetry is loaded: they are
+ * Starts what `OTEL_…` variables ask for. Where they ask for nothing, nothing of the SDK is loaded: it is
  * not among the gateway's dependencies. A tracer that code loaded with `node --import` has registered comes first.
  *
  * @returns undefined: no spans are recorded
@@ -35,7 +31,7 @@ const LOG_BOUND = { lines: 3, periodMs: 60_000 };
  */
 export async function startTracing(env: Env, log: Log): Promise<RunningTracing | undefined> {
   if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return undefined;
-  const registered = API_GLOBAL in globalThis ? await registeredTracing() : undefined;
+  const registered = registeredTracing();
   if (registered !== undefined) return registered;
   const exporters = exportersIn(env);
   return exporters.length === 0 ? undefined : startSdk(exporters, env, log);
@@ -56,30 +52,27 @@ function exportersIn(env: Env): string[] {
   return exporters.filter((name) => name !== 'none');
 }
 
-async function registeredTracing(): Promise<RunningTracing | undefined> {
-  const api = await import('@opentelemetry/api').catch(() => undefined);
-  // Undefined if none has been registered, but for something else that the API has.
-  const provider = api?.trace.getTracerProvider() as Partial<ProxyTracerProvider> | undefined;
-  const tracer = provider?.getDelegateTracer?.(NAME);
-  if (api === undefined || tracer === undefined) return undefined;
+function registeredTracing(): RunningTracing | undefined {
+  const provider = trace.getTracerProvider() as Partial<ProxyTracerProvider>;
+  const tracer = provider.getDelegateTracer?.(NAME);
+  if (tracer === undefined) return undefined;
   return {
-    tracing: new Tracing({ api, tracer }),
+    tracing: new Tracing(tracer),
     stop: async () => {
-      const delegate = provider?.getDelegate?.() as { forceFlush?: () => Promise<void> } | undefined;
+      const delegate = provider.getDelegate?.() as { forceFlush?: () => Promise<void> } | undefined;
       await delegate?.forceFlush?.();
     },
   };
 }
 
 async function startSdk(exporters: readonly string[], env: Env, log: Log): Promise<RunningTracing> {
-  const [api, sdk, resources] = await Promise.all([
-    load('@opentelemetry/api', import('@opentelemetry/api')),
+  const [sdk, resources] = await Promise.all([
     load('@opentelemetry/sdk-trace-base', import('@opentelemetry/sdk-trace-base')),
     load('@opentelemetry/resources', import('@opentelemetry/resources')),
   ]);
   // Before the rest, which tells of variables that it does not understand.
   const ownLog = log.child({ part: 'tracing' });
-  logDiagnostics(api, ownLog);
+  logDiagnostics(ownLog);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;
   const own = resourceFromAttributes({
     'service.name': NAME,
@@ -97,7 +90,7 @@ async function startSdk(exporters: readonly string[], env: Env, log: Log): Promi
   }
   const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
   return {
-    tracing: new Tracing({ api, tracer: provider.getTracer(NAME) }),
+    tracing: new Tracing(provider.getTracer(NAME)),
     stop: () => provider.shutdown(),
   };
 }
@@ -138,7 +131,7 @@ async function load<Module>(name: string, module: Promise<Module>): Promise<Modu
 
 const pass = (): void => undefined;
 
-function logDiagnostics({ diag, DiagLogLevel }: TraceApi, log: Log): void {
+function logDiagnostics(log: Log): void {
   const throttle = new LogThrottle({ ...LOG_BOUND, now: () => performance.now() });
   const write = (text: string, ...rest: unknown[]): void => {
     const suppressed = throttle.admit();

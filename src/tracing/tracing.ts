@@ -1,5 +1,13 @@
-import type { Attributes, Context } from '@opentelemetry/api';
-import { OpenSpan, SpanPlace, type SpanKindName, type TracingTools } from './span.ts';
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Tracer,
+} from '@opentelemetry/api';
+import { OpenSpan, SpanPlace, type SpanKindName } from './span.ts';
 import { parseTraceparent, type SpanIds, type GivenTrace } from './traceparent.ts';
 
 /**
@@ -13,10 +21,10 @@ const MAX_SPANS = 100;
  * headers, or by the sampler. What is not sampled has no objects here, and nothing on its way but comparisons.
  */
 export class Tracing {
-  readonly #tools: TracingTools;
+  readonly #tracer: Tracer;
 
-  constructor(tools: TracingTools) {
-    this.#tools = tools;
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer;
   }
 
   /**
@@ -27,26 +35,24 @@ export class Tracing {
    */
   begin(name: string, kind: SpanKindName, attributes: Attributes, from: GivenTrace): OpenSpan | undefined {
     const ids = idsOf(from);
-    const { ROOT_CONTEXT } = this.#tools.api;
-    const parent = ids === undefined ? ROOT_CONTEXT : this.#contextOf(ids, from);
-    return OpenSpan.begin(this.#tools, parent, { left: MAX_SPANS }, name, kind, attributes);
+    const parent = ids === undefined ? ROOT_CONTEXT : contextOf(ids, from);
+    return OpenSpan.begin(this.#tracer, parent, { left: MAX_SPANS }, name, kind, attributes);
   }
 
   /** Goes on with what another span has sent. @returns undefined if it is not sampled, or malformed */
   continued(from: GivenTrace): SpanPlace | undefined {
     const ids = idsOf(from);
-    if (ids === undefined || (ids.traceFlags & this.#tools.api.TraceFlags.SAMPLED) === 0) return undefined;
-    return new SpanPlace(this.#tools, this.#contextOf(ids, from), ids, { left: MAX_SPANS });
+    if (ids === undefined || (ids.traceFlags & TraceFlags.SAMPLED) === 0) return undefined;
+    return new SpanPlace(this.#tracer, contextOf(ids, from), ids, { left: MAX_SPANS });
   }
+}
 
-  #contextOf(ids: SpanIds, { tracestate }: GivenTrace): Context {
-    const { trace, createTraceState, ROOT_CONTEXT } = this.#tools.api;
-    return trace.setSpanContext(ROOT_CONTEXT, {
-      ...ids,
-      isRemote: true,
-      ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
-    });
-  }
+function contextOf(ids: SpanIds, { tracestate }: GivenTrace): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    ...ids,
+    isRemote: true,
+    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
+  });
 }
 
 function idsOf({ traceparent }: GivenTrace): SpanIds | undefined {

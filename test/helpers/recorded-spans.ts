@@ -1,4 +1,3 @@
-import * as api from '@opentelemetry/api';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -16,7 +15,7 @@ export function recordedSpans(sampler?: Sampler) {
     ...(sampler !== undefined && { sampler }),
   });
   return {
-    tracing: new Tracing({ api, tracer: provider.getTracer('test') }),
+    tracing: new Tracing(provider.getTracer('test')),
     ended: (): readonly ReadableSpan[] => exporter.getFinishedSpans(),
     /** Each as its name, and that of the ended span that it is below. */
     names: (): readonly string[] => {

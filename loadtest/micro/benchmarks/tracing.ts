@@ -1,4 +1,3 @@
-import * as api from '@opentelemetry/api';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { Tracing } from '../../../src/tracing/tracing.ts';
 import type { Case } from '../bench.ts';
@@ -30,7 +29,7 @@ export const cases: readonly Case[] = [1, 1_000].map((size) => ({
         return [...channels.values()];
       };
     };
-    const tracing = new Tracing({ api, tracer });
+    const tracing = new Tracing(tracer);
     return {
       variants: [
         await hubVariant('nothing is traced', subscribers, opened()),

@@ -66,3 +66,12 @@ test('an execution that takes its time has its span until it is over, and fails 
   assert.deepEqual(execute?.status, { code: 2, message: 'no seller' });
   assert.equal(execute.attributes['error.type'], 'BACKEND_TIMEOUT');
 });
+
+test('a message whose tracestate is no text is delivered and traced all the same', () => {
+  const { tracing, ended } = recordedSpans();
+  const { bus, join } = setUp({ tracing });
+  const { subscriber } = join(asked, { id: 'a' });
+  bus.carry('bids:id=a', 0, {}, { ...TRACED, tracestate: 7 });
+  assert.equal(subscriber.results.length, 1);
+  assert.equal(ended().length, 3);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,7 @@ import { startTracing } from '../../../src/tracing/start-tracing.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const SRC = path.join(import.meta.dirname, '../../../src');
+const API = path.join(SRC, '../../node_modules/@opentelemetry/api');
 const log = createLog('silent');
 
 for (const [what, env] of [
@@ -58,7 +59,7 @@ async function run(folder: string, program: string): Promise<string> {
   return stdout.trim();
 }
 
-test('no package of OpenTelemetry is loaded where nothing is traced', async (t) => {
+test('nothing of the SDK is loaded where nothing is traced', async (t) => {
   const started = pathToFileURL(path.join(SRC, 'tracing/start-tracing.js')).href;
   const loaded = (env: object) => `
     import { createRequire } from 'node:module';
@@ -66,7 +67,7 @@ test('no package of OpenTelemetry is loaded where nothing is traced', async (t) 
     const log = { child: () => log, warn: () => undefined };
     const running = await startTracing(${JSON.stringify(env)}, log);
     const { cache } = createRequire(import.meta.url);
-    console.log(Object.keys(cache).some((name) => name.includes('@opentelemetry')));
+    console.log(Object.keys(cache).some((name) => name.includes('@opentelemetry/sdk')));
     await running?.stop();
   `;
   const folder = await temporaryFolder(t);
@@ -81,6 +82,8 @@ test('where a package is missing, the error names it', async (t) => {
     await cp(path.join(SRC, file), path.join(folder, 'src', file), { recursive: true });
   }
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  await mkdir(path.join(folder, 'node_modules/@opentelemetry'), { recursive: true });
+  await symlink(API, path.join(folder, 'node_modules/@opentelemetry/api'));
   const program = `
     import { startTracing } from './src/tracing/start-tracing.js';
     const log = { child: () => log };
