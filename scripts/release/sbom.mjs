@@ -1,14 +1,17 @@
 /**
- * `yarn sbom [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it needs
- * in production, in the version of yarn.lock, whether it is installed or within the release, and what browsers load of
- * GraphiQL. Writes `.release/sluice-<version>.cdx.json`, or the file, and prints its path.
+ * `yarn sbom [--peers] [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it
+ * needs in production, in the version of yarn.lock, whether it is installed or within the release, and what browsers load
+ * of GraphiQL; with `--peers` optional peers too, as in the container image. Writes `.release/sluice-<version>.cdx.json`, or
+ * the file, and prints its path.
  */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { GRAPHIQL_FILES } from '../build.mjs';
 import { ensureInstalled, root } from '../ensure.mjs';
 import { run } from '../lib/processes.mjs';
+import { withPeers } from './with-peers.mjs';
 
 /** 'patch:kafkajs@npm%3A2.2.4#~/.yarn/patches/….patch' */
 const PATCHED = /^patch:.+@npm%3A(?<version>[^#]+)#~\/(?<patch>.+)$/;
@@ -17,13 +20,18 @@ const PATCHED = /^patch:.+@npm%3A(?<version>[^#]+)#~\/(?<patch>.+)$/;
 const SSH = /^(\w+@[\w.-]+):/;
 
 ensureInstalled();
-const manifest = await readJson(path.join(root, 'package.json'));
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { peers: { type: 'boolean', default: false } },
+});
+const packageJson = await readJson(path.join(root, 'package.json'));
+const manifest = values.peers ? withPeers(packageJson) : packageJson;
 const { name, version, description, license } = manifest;
 const patches = Object.entries(manifest.dependencies).flatMap(([dependency, range]) => {
   const { groups } = PATCHED.exec(range) ?? {};
   return groups === undefined ? [] : [[dependency, groups]];
 });
-const [target = path.join(root, '.release', `${name}-${version}.cdx.json`)] = process.argv.slice(2);
+const [target = path.join(root, '.release', `${name}-${version}.cdx.json`)] = positionals;
 
 const sbom = await installedInProduction();
 for (const [dependency, { patch }] of patches) {
@@ -46,7 +54,8 @@ console.log(target);
 async function installedInProduction() {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-sbom-'));
   try {
-    for (const file of ['package.json', 'yarn.lock', '.yarnrc.yml', '.yarn/releases', '.yarn/patches']) {
+    await writeFile(path.join(folder, 'package.json'), JSON.stringify(manifest));
+    for (const file of ['yarn.lock', '.yarnrc.yml', '.yarn/releases', '.yarn/patches']) {
       await cp(path.join(root, file), path.join(folder, file), { recursive: true });
     }
     const [release] = await readdir(path.join(folder, '.yarn/releases'));

@@ -9,6 +9,7 @@ import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helper
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { OtlpCollector } from '../helpers/otlp-collector.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { BuiltImages } from '../helpers/deploy/built-image.ts';
@@ -118,6 +119,14 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual(await readdir(path.join(image.at('node_modules'), '@babel')), ['standalone']);
     const built = ['babel-plugins', 'examples', 'graphiql', 'src'];
     assert.deepEqual((await readdir(image.at('dist'))).toSorted(), built);
+  });
+
+  it('sends traces, by variables alone', async (t) => {
+    const collector = await OtlpCollector.start(t);
+    const gateway = await start(t, collector.settings);
+    await gateway.postEvent('bids', { auctionId: 'auction-1' });
+    const [span] = await collector.until(1);
+    assert.equal(span?.resource['service.name'], 'sluice');
   });
 
   it('lists what it consists of: each package in its version, the patched one, and what browsers load', async () => {
