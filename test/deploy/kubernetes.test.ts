@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { faultsOf, Overlay } from '../helpers/deploy/kubernetes.ts';
@@ -204,6 +205,37 @@ describe('the overlay dev by itself', needs('kubectl'), () => {
     }
     const gateway = await startGateway(t, { GRAPH: folder });
     await gateway.untilReady();
+  });
+});
+
+describe('the component tracing', needs('kubectl'), () => {
+  it('sends traces to a collector, under the name of the pod, and lets them through the network policy', async (t) => {
+    const parent = await temporaryFolder(t);
+    await symlink(path.join(DEPLOY, 'kubernetes'), path.join(parent, 'kubernetes'));
+    const folder = path.join(parent, 'mine');
+    await mkdir(folder);
+    const kustomization = {
+      resources: ['../kubernetes/overlays/dev'],
+      components: ['../kubernetes/components/tracing'],
+    };
+    await writeFile(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+    const overlay = await Overlay.build(folder);
+    const { hostname, port } = new URL(overlay.settings['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '');
+    const [service, namespace] = hostname.split('.');
+    const { egress } = overlay.get('NetworkPolicy').spec;
+    const { to, ports } = egress.at(-1);
+    assert.deepEqual(ports, [{ port: Number(port), protocol: 'TCP' }]);
+    const [{ namespaceSelector, podSelector }] = to;
+    assert.equal(namespaceSelector.matchLabels['kubernetes.io/metadata.name'], namespace);
+    assert.equal(podSelector.matchLabels['app.kubernetes.io/name'], service);
+    const { env } = overlay.container as { env?: { name: string; value?: string }[] };
+    assert.deepEqual(
+      env?.map(({ name, value }) => [name, value]),
+      [
+        ['POD_NAME', undefined],
+        ['OTEL_RESOURCE_ATTRIBUTES', 'k8s.pod.name=$(POD_NAME)'],
+      ],
+    );
   });
 });
 
