@@ -8,6 +8,7 @@ import { loadtest } from '../helpers/loadtest.ts';
 const COMMANDS = {
   run: '--against',
   check: '--small',
+  transports: '--sockets',
   ladder: '--seconds',
   micro: '--turn-ms',
   cycles: '--warm-up',

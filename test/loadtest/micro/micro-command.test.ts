@@ -30,8 +30,8 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['context', 'viewer.role read'],
   ['context', 'graphs of different sizes'],
   ['lazy', ''],
-  ['ingest', 'e'],
   ['tracing', 'of 1'],
+  ['ingest', 'e'],
 ];
 
 test('the benchmarks tried here are all existing ones', async () => {
