@@ -9,6 +9,12 @@ import { LoopUtilization } from './support/loop-utilization.ts';
  */
 export class Metrics extends MetricsRegistry {
   readonly connections = this.gauge('connections', 'WebSocket connections open');
+  readonly certificateExpires = this.gauge(
+    'tls_certificate_expires_seconds',
+    'When the certificate of the public port expires, in seconds since 1970; 0 without one',
+    [],
+    'min',
+  );
   readonly subscribers = this.gauge('subscribers', 'Subscribers whose channels the bus has acknowledged');
   readonly groups = this.gauge('groups', 'Groups: distinct document, operation and variables');
   readonly channels = this.gauge(

@@ -13,7 +13,7 @@ import { introduction } from './dev/introduction.ts';
 import { logLine } from './dev/log-lines.ts';
 import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
 import { print } from './output.ts';
-import { guard, hostOf, runPod } from './run-pod.ts';
+import { browserUrl, guard, runPod } from './run-pod.ts';
 
 /** Where the environment says nothing else. */
 const DEVELOPMENT = {
@@ -53,7 +53,7 @@ export async function dev(args: readonly string[]): Promise<undefined> {
     return current.gateway;
   });
   const { graph } = current.gateway ?? {};
-  if (graph !== undefined) print(introduction(config, graph, `http://${hostOf(config)}:${port}`));
+  if (graph !== undefined) print(introduction(config, graph, browserUrl(config, port)));
 }
 
 function environment(folder: string | undefined): NodeJS.ProcessEnv {

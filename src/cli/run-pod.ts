@@ -40,7 +40,11 @@ export function guard(log: Log): void {
 }
 
 /** Under which a browser on this machine reaches the gateway. */
-export function hostOf({ BIND }: Pick<Config, 'BIND'>): string {
-  if (BIND === undefined || /^(::1?|0\.0\.0\.0|127\..+)$/.test(BIND)) return 'localhost';
-  return BIND.includes(':') ? `[${BIND}]` : BIND;
+export function browserUrl({ BIND, TLS_CERT }: Pick<Config, 'BIND' | 'TLS_CERT'>, port: number): string {
+  return `${TLS_CERT === undefined ? 'http' : 'https'}://${hostOf(BIND)}:${port}`;
+}
+
+function hostOf(address: string | undefined): string {
+  if (address === undefined || /^(::1?|0\.0\.0\.0|127\..+)$/.test(address)) return 'localhost';
+  return address.includes(':') ? `[${address}]` : address;
 }

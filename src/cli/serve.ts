@@ -7,7 +7,7 @@ import { startTracing } from '../tracing/start-tracing.ts';
 import { WORKER } from '../workers/messages.ts';
 import { argumentsOf } from './command.ts';
 import { print } from './output.ts';
-import { guard, hostOf, runPod } from './run-pod.ts';
+import { browserUrl, guard, runPod } from './run-pod.ts';
 
 /** `sluice serve`: runs until a signal ends it. */
 export async function serve(args: readonly string[]): Promise<undefined> {
@@ -17,7 +17,7 @@ export async function serve(args: readonly string[]): Promise<undefined> {
   guard(log);
   if (cluster.isWorker) return serveAsWorker(config, log);
   const port = await runPod(config, process.env, log, () => createPod(config, log));
-  if (process.stdout.isTTY) print(`\n  http://${hostOf(config)}:${port}/ for a browser\n\n`);
+  if (process.stdout.isTTY) print(`\n  ${browserUrl(config, port)}/ for a browser\n\n`);
 }
 
 /** The primary has neither graph nor connections, so it does not load the modules for those. */

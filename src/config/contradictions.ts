@@ -30,6 +30,14 @@ export function contradictions(config: Config): string[] {
   if (config.PERSISTED_DOCUMENTS_ONLY && config.PERSISTED_DOCUMENTS === undefined) {
     faults.push('  PERSISTED_DOCUMENTS: expected a file, as PERSISTED_DOCUMENTS_ONLY is true, got nothing');
   }
+  for (const [name, other] of [
+    ['TLS_CERT', 'TLS_KEY'],
+    ['TLS_KEY', 'TLS_CERT'],
+  ] as const) {
+    if (config[name] === undefined && config[other] !== undefined) {
+      faults.push(`  ${name}: expected a file, as ${other} is set, got nothing`);
+    }
+  }
   if (wantsOneSocketTwice(config)) {
     faults.push(`  ADMIN_PORT: expected another port than PORT, got ${config.PORT} for both`);
   }

@@ -31,6 +31,7 @@ import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 import { operationLimits } from './operation-limits.ts';
 import { createAdmission } from './create-admission.ts';
+import { createCertificate } from './create-certificate.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
 import { replaceGraph } from './replace-graph.ts';
@@ -163,6 +164,7 @@ export async function createPublicSide(
     address: config.BIND,
     addressSetting: 'BIND',
     hostCheck: new HostCheck(config.HOSTS),
+    certificate: createCertificate(basics),
     handle: new Router(routes, httpLog).handle,
     upgrade: new Upgrade({
       path: GRAPHQL_PATH,

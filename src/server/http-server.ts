@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
@@ -8,6 +9,9 @@ import { closeIdleWhenFull } from './idle-connections.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import type { Certificate } from './tls/certificate.ts';
+import type { Http2Sessions } from './tls/http2-sessions.ts';
+import { createSecureServer } from './tls/secure-server.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
 import { WebSocketRequest } from './websocket-request.ts';
 
@@ -37,8 +41,10 @@ export interface HttpServerOptions {
    */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
-  /** Without it, connections begin with HTTP. */
-  readonly proxyProtocol?: ProxyProtocolOptions;
+  /** Without it, connections begin with HTTP, or with TLS. */
+  readonly proxyProtocol?: ProxyProtocolOptions | undefined;
+  /** With it, connections are TLS's, and may speak HTTP/2. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /**
@@ -77,23 +83,28 @@ const STOPPING: HttpRefusal = { status: 503, message: 'this pod is stopping', re
  */
 export class HttpServer {
   readonly #options: HttpServerOptions;
-  readonly #server: Server;
+  readonly #server: Server | SecureServer;
+  readonly #http2: Http2Sessions | undefined;
   readonly #unfinished = new Set<ServerResponse>();
   #stopping = false;
   #onFinished: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    const { maxSockets, dropped, proxyProtocol, certificate } = options;
     // Node.js itself responds to malformed requests and errors of their sockets, with 400, 408, 413 or 431.
-    this.#server = createServer({ ...TIMEOUTS, IncomingMessage: WebSocketRequest }, (request, response) =>
-      this.#onRequest(request, response),
-    );
-    const { maxSockets, dropped, proxyProtocol } = options;
+    const how = { ...TIMEOUTS, IncomingMessage: WebSocketRequest };
+    const { server, http2 } =
+      certificate === undefined
+        ? { server: createServer(how, this.#onRequest), http2: undefined }
+        : createSecureServer({ ...how, ...certificate.current }, this.#onRequest);
+    this.#server = server;
+    this.#http2 = http2;
     if (dropped !== undefined) this.#server.on('drop', dropped);
     if (proxyProtocol !== undefined) new ProxyProtocol(proxyProtocol).guard(this.#server);
     if (maxSockets !== undefined) {
       this.#server.maxConnections = maxSockets;
-      closeIdleWhenFull(this.#server, maxSockets);
+      closeIdleWhenFull(this.#server, maxSockets, () => this.#closeIdle());
     }
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
@@ -113,6 +124,7 @@ export class HttpServer {
     } catch (error) {
       throw unavailable(this.#options, error);
     }
+    this.#options.certificate?.start((pair) => (this.#server as SecureServer).setSecureContext(pair));
     return (this.#server.address() as AddressInfo).port;
   }
 
@@ -122,6 +134,7 @@ export class HttpServer {
   refuseUpgrades(): void {
     this.#stopping = true;
     this.#server.closeIdleConnections();
+    this.#http2?.retire();
   }
 
   /** Why upgrades are refused; undefined as long as they are not. */
@@ -141,7 +154,9 @@ export class HttpServer {
    */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping = true;
+    this.#options.certificate?.stop();
     this.stopListening();
+    this.#http2?.retire();
     for (const response of this.#unfinished) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }
@@ -152,11 +167,17 @@ export class HttpServer {
       });
     }
     this.#server.closeAllConnections();
+    this.#http2?.closeAll();
   }
 
-  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    this.#http2?.closeIdle();
+  }
+
+  readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
-    request.socket.setTimeout(IDLE_TIMEOUT_MS);
+    request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
     response.once('close', () => {
       this.#unfinished.delete(response);
@@ -171,7 +192,7 @@ export class HttpServer {
       return;
     }
     void this.#options.handle(request, response);
-  }
+  };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
     // An earlier request on this socket may have set the timeout. The WebSocket's own pings find dead peers.

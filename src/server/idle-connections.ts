@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 
 /** ms between two looks for idle connections: each goes through all of them. */
 const PAUSE_MS = 100;
@@ -9,14 +9,14 @@ const PAUSE_MS = 100;
  * long as it repeats its requests. Peers connect again when they have one. Connections that have not yet sent a request,
  * that have one in hand or that were upgraded are not idle.
  */
-export function closeIdleWhenFull(server: Server, maxSockets: number): void {
+export function closeIdleWhenFull(server: Server, maxSockets: number, close: () => void): void {
   const enough = maxSockets - Math.ceil(maxSockets / 20);
   let pausing = false;
   let again = false;
   const closeIdle = (): void => {
     again = pausing;
     if (pausing) return;
-    server.closeIdleConnections();
+    close();
     pausing = true;
     setTimeout(() => {
       pausing = false;

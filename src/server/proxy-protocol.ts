@@ -1,5 +1,4 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { Deadlines } from '../support/deadlines.ts';
 import { MAX_HEADER, parseProxyHeader } from './proxy-header.ts';
 
@@ -17,7 +16,7 @@ const TIMEOUT_MS = 5_000;
 type Listener = (socket: Socket) => void;
 
 /**
- * Reads the header of the PROXY protocol that every connection must begin with, before HTTP gets to see the connection.
+ * Reads the header of the PROXY protocol that every connection must begin with, before HTTP, or TLS, gets to see the connection.
  * From then on the socket's `remoteAddress` is the client's.
  */
 export class ProxyProtocol {

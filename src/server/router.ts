@@ -59,7 +59,7 @@ export class Router {
   }
 
   #fail(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    if (request.socket.destroyed) return; // The peer has disconnected, which is no error of the gateway.
+    if (request.socket.destroyed || response.destroyed) return; // The peer has disconnected, which is no error of the gateway.
     if (error instanceof HttpError && !response.headersSent) {
       sendJson(response, error.status, { error: error.message }, error.headers);
       return;

@@ -37,7 +37,7 @@ export class StreamResponder {
     if (refusal === undefined) {
       admission.admitted(request, response);
       // What is written past the stream would not count as traffic.
-      request.socket.setTimeout(0);
+      request.setTimeout(0);
       return;
     }
     const { status, retryAfter } = refusal;

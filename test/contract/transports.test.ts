@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { selfSigned } from '../helpers/certificate.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
@@ -39,7 +40,9 @@ const GRAPH = `
 
 const BUFFER_BYTES = 262_144;
 
-async function start(scope: Scope, settings: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
+type Settings = Readonly<Record<string, string>>;
+
+async function startPlain(scope: Scope, settings: Settings = {}): Promise<GatewayProcess> {
   const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
   return startGateway(scope, {
     GRAPH: folder,
@@ -49,7 +52,16 @@ async function start(scope: Scope, settings: Readonly<Record<string, string>> = 
   });
 }
 
-const shared = sharedGateway(start);
+async function startSecure(scope: Scope, settings: Settings = {}): Promise<GatewayProcess> {
+  const { certificateFile, keyFile } = await selfSigned(scope);
+  return startPlain(scope, { TLS_CERT: certificateFile, TLS_KEY: keyFile, ...settings });
+}
+
+/** How a client reaches the gateway: with TLS, responses come over HTTP/2, and WebSockets over HTTP/1.1. */
+const WAYS = [
+  { way: 'plain connections', start: startPlain, shared: sharedGateway(startPlain) },
+  { way: 'TLS', start: startSecure, shared: sharedGateway(startSecure) },
+];
 
 const fields = 'id n text';
 const SAID = `subscription Said($id: ID) { said(id: $id) { ${fields} } }`;
@@ -81,11 +93,15 @@ async function subscribedBy(
   return asking;
 }
 
-for (const [key, client] of Object.entries(TRANSPORT_CLIENTS)) {
+const EACH = WAYS.flatMap((way) =>
+  Object.entries(TRANSPORT_CLIENTS).map(([key, client]) => ({ key, client, ...way })),
+);
+
+for (const { key, client, way, start, shared } of EACH) {
   const isWebSocket = key === 'webSocket' || key === 'legacy';
   const subscribed: Subscribe = (...asked) => subscribedBy(client, ...asked);
 
-  describe(`a subscription over ${client.name}`, () => {
+  describe(`a subscription over ${client.name}, by ${way}`, () => {
     it('gets each event of its key once and in order, of any size and in any script', async (t) => {
       const gateway = await shared();
       const [one, all] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { startGateway } from '../helpers/gateway.ts';
@@ -208,18 +208,23 @@ describe('the overlay dev by itself', needs('kubectl'), () => {
   });
 });
 
+/** The overlay for development with a component. */
+async function withComponent(t: TestContext, name: string): Promise<Overlay> {
+  const parent = await temporaryFolder(t);
+  await symlink(path.join(DEPLOY, 'kubernetes'), path.join(parent, 'kubernetes'));
+  const folder = path.join(parent, 'mine');
+  await mkdir(folder);
+  const kustomization = {
+    resources: ['../kubernetes/overlays/dev'],
+    components: [`../kubernetes/components/${name}`],
+  };
+  await writeFile(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+  return Overlay.build(folder);
+}
+
 describe('the component tracing', needs('kubectl'), () => {
   it('sends traces to a collector, under the name of the pod, and lets them through the network policy', async (t) => {
-    const parent = await temporaryFolder(t);
-    await symlink(path.join(DEPLOY, 'kubernetes'), path.join(parent, 'kubernetes'));
-    const folder = path.join(parent, 'mine');
-    await mkdir(folder);
-    const kustomization = {
-      resources: ['../kubernetes/overlays/dev'],
-      components: ['../kubernetes/components/tracing'],
-    };
-    await writeFile(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
-    const overlay = await Overlay.build(folder);
+    const overlay = await withComponent(t, 'tracing');
     const { hostname, port } = new URL(overlay.settings['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '');
     const [service, namespace] = hostname.split('.');
     const { egress } = overlay.get('NetworkPolicy').spec;
@@ -236,6 +241,31 @@ describe('the component tracing', needs('kubectl'), () => {
         ['OTEL_RESOURCE_ATTRIBUTES', 'k8s.pod.name=$(POD_NAME)'],
       ],
     );
+  });
+});
+
+describe('the component tls', needs('kubectl'), () => {
+  it('mounts the folder of the secret, where the settings look for the files, for the user of the pod', async (t) => {
+    const overlay = await withComponent(t, 'tls');
+    const { spec } = overlay.get('Deployment').spec.template;
+    const { volumeMounts } = overlay.container as {
+      volumeMounts: readonly { name: string; mountPath: string; subPath?: string }[];
+    };
+    const mount = volumeMounts.find(({ name }) => name === 'tls');
+    assert.equal(mount?.subPath, undefined);
+    for (const [setting, file] of [
+      ['TLS_CERT', 'tls.crt'],
+      ['TLS_KEY', 'tls.key'],
+    ] as const) {
+      assert.equal(overlay.settings[setting], `${mount?.mountPath}/${file}`);
+    }
+    const volume = spec.volumes.find(({ name }: { name: string }) => name === 'tls');
+    assert.deepEqual(volume.secret, { secretName: 'sluice-tls', defaultMode: 0o440 });
+    assert.equal(spec.securityContext.fsGroup, spec.securityContext.runAsGroup);
+    const { annotations } = overlay.get('Ingress').metadata as unknown as {
+      annotations: Record<string, string>;
+    };
+    assert.equal(annotations['nginx.ingress.kubernetes.io/backend-protocol'], 'HTTPS');
   });
 });
 

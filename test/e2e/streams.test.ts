@@ -86,6 +86,21 @@ test(
   },
 );
 
+for (const type of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0']) {
+  test(`a stream of ${type} that the gateway ends has its connection closed, so that a balancer chooses anew`, async (t) => {
+    const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '1' });
+    const socket = connect(gateway.port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    let got = '';
+    socket.on('data', (chunk) => (got += chunk.toString()));
+    const closed = once(socket, 'end', { signal: AbortSignal.timeout(30_000) });
+    socket.write(`GET ${urlOf(gateway).slice(gateway.httpUrl.length)} HTTP/1.1\r\n`);
+    socket.write(`Host: localhost\r\nAccept: ${type}\r\n\r\n`);
+    await closed;
+    assert.match(got, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n0\r\n\r\n$/);
+  });
+}
+
 test(
   'a browser that opens a stream from an origin that is not listed gets none',
   needs('chromium'),

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Certificate {
@@ -14,8 +14,8 @@ export interface Certificate {
 }
 
 /** A certificate for `localhost`. */
-export async function selfSigned(t: TestContext): Promise<Certificate> {
-  const folder = await temporaryFolder(t);
+export async function selfSigned(scope: Scope): Promise<Certificate> {
+  const folder = await temporaryFolder(scope);
   const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const output = ['-keyout', keyFile, '-out', certificateFile];

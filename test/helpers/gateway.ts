@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
+import { postJson } from './http-exchange.ts';
 import type { Scope } from './scope.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
@@ -29,22 +30,25 @@ export class GatewayProcess {
   readonly lines: LogLine[] = [];
   /** Lines of standard output that are not of the log. */
   readonly printed: string[] = [];
+  /** Whether the public port speaks TLS. */
+  readonly isSecure: boolean;
   port = 0;
   adminPort = 0;
   stderr = '';
   #metricsBefore = '';
 
-  constructor(child: ChildProcessWithoutNullStreams) {
+  constructor(child: ChildProcessWithoutNullStreams, isSecure = false) {
     this.child = child;
+    this.isSecure = isSecure;
     child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
   }
 
   get graphqlUrl(): string {
-    return `ws://127.0.0.1:${this.port}/graphql`;
+    return `${this.isSecure ? 'wss' : 'ws'}://127.0.0.1:${this.port}/graphql`;
   }
 
   get httpUrl(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.isSecure ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   get adminUrl(): string {
@@ -59,12 +63,8 @@ export class GatewayProcess {
 
   /** Hands the gateway an event, which it must accept. For a gateway without Kafka. */
   async postEvent(topic: string, event: unknown): Promise<void> {
-    const response = await fetch(`${this.httpUrl}/events/${topic}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(event),
-    });
-    assert.equal(response.status, 202, await response.text());
+    const { status, body } = await postJson(`${this.httpUrl}/events/${topic}`, event);
+    assert.equal(status, 202, body);
   }
 
   /** For a test after others: resolves once none of their connections is left. Counters count from then on. */
@@ -174,12 +174,16 @@ export async function startGateway(
   scope: Scope,
   settings: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  return untilListening(spawnCli(scope, ['serve'], { ...GATEWAY_DEFAULTS, ...settings }));
+  const child = spawnCli(scope, ['serve'], { ...GATEWAY_DEFAULTS, ...settings });
+  return untilListening(child, settings['TLS_CERT'] !== undefined);
 }
 
 /** The gateway that a process becomes, however it was started. */
-export async function untilListening(child: ChildProcessWithoutNullStreams): Promise<GatewayProcess> {
-  const gateway = new GatewayProcess(child);
+export async function untilListening(
+  child: ChildProcessWithoutNullStreams,
+  isSecure = false,
+): Promise<GatewayProcess> {
+  const gateway = new GatewayProcess(child, isSecure);
   await new Promise<void>((resolve, reject) => {
     gateway.child.once('exit', (code) =>
       reject(new Error(`the gateway ended with ${code}: ${gateway.stderr}`)),

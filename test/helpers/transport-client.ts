@@ -1,8 +1,9 @@
 import { once, EventEmitter } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { PATIENCE_MS } from './eventually.ts';
 import type { GatewayProcess } from './gateway.ts';
+import { exchange, type Exchange } from './http-exchange.ts';
 import type { Scope } from './scope.ts';
 
 export interface Payload {
@@ -114,7 +115,7 @@ class WebSocketAsking extends Asking {
   constructor({ graphqlUrl }: GatewayProcess, { user, ...payload }: Asked, words: Words) {
     super();
     this.#words = words;
-    this.#socket = new WebSocket(graphqlUrl, words.protocol);
+    this.#socket = new WebSocket(graphqlUrl, words.protocol, { rejectUnauthorized: false });
     this.#socket.on('open', () => {
       this.#send({ type: 'connection_init', payload: { user } });
       // Clients of the legacy subprotocol do not wait for the acknowledgement.
@@ -169,10 +170,9 @@ class WebSocketAsking extends Asking {
 /** Reads a body as it comes. */
 abstract class ResponseAsking extends Asking {
   protected text = '';
-  #response: IncomingMessage | undefined;
-  readonly #destroy: () => void;
+  readonly #exchange: Exchange;
 
-  constructor({ port }: GatewayProcess, { user, headers: more, ...asked }: Asked, accept: string) {
+  constructor(gateway: GatewayProcess, { user, headers: more, ...asked }: Asked, accept: string) {
     super();
     const headers = {
       accept,
@@ -180,38 +180,33 @@ abstract class ResponseAsking extends Asking {
       ...(user !== undefined && { 'x-user': user }),
       ...more,
     };
-    const request = httpRequest({ port, host: '127.0.0.1', path: '/graphql', method: 'POST', headers });
-    this.#destroy = () => request.destroy();
-    request.on('error', () => this.finish({ how: 'closed' }));
-    request.on('response', (response) => {
-      this.#response = response;
-      if (response.statusCode === 200) this.open();
-      else this.finish({ how: 'refused', code: response.statusCode });
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        this.text += chunk;
+    this.#exchange = exchange(gateway, headers, JSON.stringify(asked), {
+      head: (code) => {
+        if (code === 200) this.open();
+        else this.finish({ how: 'refused', code });
+      },
+      data: (text) => {
+        this.text += text;
         this.read();
-      });
-      response.on('error', () => undefined);
-      response.on('close', () => this.finish({ how: 'closed', code: this.#lastCode }));
+      },
+      closed: () => this.finish({ how: 'closed', code: this.#lastCode }),
     });
-    request.end(JSON.stringify(asked));
   }
 
   stop(): void {
-    this.#destroy();
+    this.#exchange.cancel();
   }
 
   destroy(): void {
-    this.#destroy();
+    this.#exchange.destroy();
   }
 
   pause(): void {
-    this.#response?.pause();
+    this.#exchange.pause();
   }
 
   resume(): void {
-    this.#response?.resume();
+    this.#exchange.resume();
   }
 
   get #lastCode(): string | undefined {

@@ -1,4 +1,14 @@
-import { choice, flag, hosts, optionalAddress, origins, port, text, type Setting } from '../types.ts';
+import {
+  choice,
+  flag,
+  hosts,
+  optionalAddress,
+  optionalText,
+  origins,
+  port,
+  text,
+  type Setting,
+} from '../types.ts';
 
 /** Ports, pages, and what is logged. */
 export const SERVER_SETTINGS = {
@@ -25,6 +35,14 @@ export const SERVER_SETTINGS = {
   ADMIN_BIND: optionalAddress({
     default: undefined,
     help: 'Address that `ADMIN_PORT` is opened on. Not set: all addresses of the machine.',
+  }),
+  TLS_CERT: optionalText({
+    default: undefined,
+    help: 'File with the certificate of `PORT` and those of authorities in between (PEM), read again when it changes. With it, `PORT` speaks [TLS and HTTP/2](../operations/tls.md).',
+  }),
+  TLS_KEY: optionalText({
+    default: undefined,
+    help: 'File with the key of `TLS_CERT` (PEM, not encrypted).',
   }),
   GRAPHIQL: flag({ default: true, inProduction: false, help: 'Serve GraphiQL to browsers at `/`.' }),
   HOSTS: hosts({

@@ -18,6 +18,12 @@ interface Encoded {
   readonly chunkedEncoding?: boolean;
 }
 
+/** The stream of a response over HTTP/2. */
+interface InSession {
+  /** Null when it has ended. */
+  readonly session?: { close(): void } | null;
+}
+
 /** The body of a response whose head has been sent, written past the response: in HTTP/1.1 in chunks, which all clients share. */
 export class ResponseSink extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
@@ -61,6 +67,15 @@ export class ResponseSink extends DirectStream implements FrameSink {
     this.send(text);
     this.#ended = true;
     this.#response.end();
+  }
+
+  /** Likewise, with its connection: what the client asks for next comes on another one, which may lead to another pod. */
+  endConnection(text: string): void {
+    if (!this.open) return;
+    this.end(text);
+    const { session } = this.stream as InSession;
+    if (session === undefined) this.stream.end();
+    else session?.close();
   }
 
   /** Its response has been closed. */

@@ -114,7 +114,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     if (!this.open) return;
     this.sendQueue.finish();
     this.#services.connections.closes(disconnect);
-    this.#sink.end(this.#wire.closing(disconnect));
+    this.#sink.endConnection(this.#wire.closing(disconnect));
   }
 
   overflow(): void {

@@ -80,13 +80,20 @@ class Checker {
   #ofBinary(node: SyntaxNode): Set<string> {
     const [left, right] = [child(node), node.lastChild as SyntaxNode];
     const [own, other] = [this.labelsOf(left), this.labelsOf(right)];
-    if (isNumber(left)) return other;
-    if (isNumber(right)) return own;
+    if (this.#isScalar(left)) return other;
+    if (this.#isScalar(right)) return own;
     if (node.getChild('MatchingModifierClause')) throw new Error('on, ignoring: not known here');
     if ([...own].toSorted().join() !== [...other].toSorted().join()) {
       throw new Error(`{${[...own]}} and {${[...other]}} never match: ${this.#text(node)}`);
     }
     return own;
+  }
+
+  /** One value without labels, which is matched with each of a vector. */
+  #isScalar(node: SyntaxNode): boolean {
+    if (node.name === 'BinaryExpr')
+      return this.#isScalar(child(node)) && this.#isScalar(node.lastChild as SyntaxNode);
+    return node.name === 'NumberDurationLiteral' || this.#text(node) === 'time()';
   }
 
   #ofCall(node: SyntaxNode): Set<string> {
@@ -122,8 +129,4 @@ class Checker {
 function child(node: SyntaxNode): SyntaxNode {
   if (node.firstChild === null) throw new Error(`${node.name}: expected something in it`);
   return node.firstChild;
-}
-
-function isNumber(node: SyntaxNode): boolean {
-  return node.name === 'NumberDurationLiteral';
 }

@@ -1,0 +1,44 @@
+import type { RequestListener } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { Http2Sessions, type Http2SessionsOptions } from './http2-sessions.ts';
+
+/** ms for the handshake of TLS. */
+const HANDSHAKE_TIMEOUT = 10_000;
+
+/** Undocumented property of Node.js's TLSSocket: the connection below. */
+interface Layered {
+  readonly _parent?: { readonly remoteAddress?: string | undefined } | null;
+}
+
+/**
+ * A server of HTTPS that also speaks HTTP/2, with clients that ask for it in the handshake (ALPN). WebSockets come over
+ * HTTP/1.1: browsers open a connection of its own for each.
+ *
+ * Not `http2.createSecureServer` with `allowHTTP1`: it has no timeouts for connections of HTTP/1.1 that are idle.
+ */
+export function createSecureServer(
+  options: ServerOptions & Http2SessionsOptions,
+  listener: RequestListener,
+): { server: Server; http2: Http2Sessions } {
+  const server = createServer(
+    { ...options, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: HANDSHAKE_TIMEOUT },
+    listener,
+  );
+  const http2 = new Http2Sessions(options, listener);
+  const [beginHttp1] = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[];
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket) => {
+    tellClientAddress(socket);
+    if (socket.alpnProtocol === 'h2') http2.accept(socket);
+    else beginHttp1?.call(server, socket);
+  });
+  return { server, http2 };
+}
+
+/** A header of the PROXY protocol has told the connection below whose it is. */
+function tellClientAddress(socket: TLSSocket): void {
+  const { _parent: parent } = socket as Layered;
+  if (parent == null || !Object.hasOwn(parent, 'remoteAddress')) return;
+  Object.defineProperty(socket, 'remoteAddress', { value: parent.remoteAddress });
+}

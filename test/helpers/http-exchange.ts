@@ -1,0 +1,107 @@
+import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:http2';
+import { request as secureRequest } from 'node:https';
+import type { GatewayProcess } from './gateway.ts';
+
+/** What a client hears of a response as it comes. */
+export interface Heard {
+  head(status: number): void;
+  data(text: string): void;
+  /** All has come, or the connection is lost. */
+  closed(): void;
+}
+
+/** A response while it comes. */
+export interface Exchange {
+  /** The client wants no more; in HTTP/2 its connection stays. */
+  cancel(): void;
+  /** The connection is gone. */
+  destroy(): void;
+  pause(): void;
+  resume(): void;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** As browsers have it: the server keeps what goes beyond, where TCP would take it. */
+const WINDOW = { initialWindowSize: 6_291_456 };
+
+/** Sends a POST to `/graphql`: over HTTP/2 where the gateway speaks TLS. */
+export function exchange(
+  gateway: Pick<GatewayProcess, 'port' | 'isSecure'>,
+  headers: Headers,
+  body: string,
+  heard: Heard,
+): Exchange {
+  return gateway.isSecure
+    ? overHttp2(gateway, headers, body, heard)
+    : overHttp1(gateway, headers, body, heard);
+}
+
+function overHttp1(
+  { port }: Pick<GatewayProcess, 'port'>,
+  headers: Headers,
+  body: string,
+  heard: Heard,
+): Exchange {
+  const request = plainRequest({ port, host: '127.0.0.1', path: '/graphql', method: 'POST', headers });
+  let response: IncomingMessage | undefined;
+  request.on('error', () => heard.closed());
+  request.on('response', (got) => {
+    response = got;
+    heard.head(got.statusCode ?? 0);
+    got.setEncoding('utf8');
+    got.on('data', (text: string) => heard.data(text));
+    got.on('error', () => undefined);
+    got.on('close', () => heard.closed());
+  });
+  request.end(body);
+  return {
+    cancel: () => request.destroy(),
+    destroy: () => request.destroy(),
+    pause: () => response?.pause(),
+    resume: () => response?.resume(),
+  };
+}
+
+function overHttp2(
+  { port }: Pick<GatewayProcess, 'port'>,
+  headers: Headers,
+  body: string,
+  heard: Heard,
+): Exchange {
+  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false, settings: WINDOW });
+  session.on('error', () => heard.closed());
+  session.on('connect', () => session.setLocalWindowSize(2 * WINDOW.initialWindowSize));
+  const stream = session.request({ ...headers, ':method': 'POST', ':path': '/graphql' });
+  stream.setEncoding('utf8');
+  stream.on('response', ({ ':status': status }) => heard.head(status ?? 0));
+  stream.on('data', (text: string) => heard.data(text));
+  stream.on('error', () => undefined);
+  stream.on('close', () => heard.closed());
+  stream.end(body);
+  return {
+    cancel: () => stream.close(),
+    destroy: () => session.destroy(),
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+  };
+}
+
+/** Sends JSON to any path, over HTTP/1.1. @returns status and body */
+export function postJson(
+  url: string,
+  value: unknown,
+  headers: Headers = {},
+): Promise<{ status: number | undefined; body: string }> {
+  const send = url.startsWith('https:') ? secureRequest : plainRequest;
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+    const request = send(url, { ...options, rejectUnauthorized: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    request.on('error', reject).end(JSON.stringify(value));
+  });
+}

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import {
+  connect,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionOptions,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect as connectPlain } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect as connectSecure } from 'node:tls';
+import { systemClock } from '../../../../src/support/clock.ts';
+import { Certificate } from '../../../../src/server/tls/certificate.ts';
+import { createSecureServer } from '../../../../src/server/tls/secure-server.ts';
+import type { HttpServerOptions } from '../../../../src/server/http-server.ts';
+import { selfSigned } from '../../../helpers/certificate.ts';
+import { range } from '../../../helpers/numbers.ts';
+import { deferred, listen, silent } from '../serve.ts';
+
+const patience = () => ({ signal: AbortSignal.timeout(60_000) });
+
+/** A server with TLS, as the public port has it. */
+async function listenSecure(t: TestContext, options: Omit<HttpServerOptions, 'port' | 'setting'>) {
+  const { certificateFile: cert, keyFile: key } = await selfSigned(t);
+  const files = { cert, key };
+  const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
+  return listen(t, { ...options, certificate });
+}
+
+/** The parts of it that have time limits, with shorter ones. */
+async function listenImpatiently(
+  t: TestContext,
+  limits: { readonly requestTimeout?: number; readonly keepAliveTimeout?: number },
+  listener: RequestListener,
+): Promise<number> {
+  const { certificateFile, keyFile } = await selfSigned(t);
+  const pair = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
+  const options = { ...pair, requestTimeout: 120_000, keepAliveTimeout: 120_000, ...limits };
+  const { server, http2 } = createSecureServer(options, listener);
+  server.listen(0);
+  await once(server, 'listening');
+  t.after(() => {
+    http2.closeAll();
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function sessionWith(t: TestContext, port: number, options: ClientSessionOptions = {}): ClientHttp2Session {
+  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false, ...options } as object);
+  t.after(() => session.destroy());
+  session.on('error', () => undefined);
+  return session;
+}
+
+async function answerTo(stream: ClientHttp2Stream): Promise<{ status: unknown; body: string }> {
+  const body = text(stream);
+  const [{ ':status': status }] = (await once(stream, 'response', patience())) as [OutgoingHttpHeaders];
+  return { status, body: await body };
+}
+
+const get = (session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream =>
+  session.request({ ':path': '/', ...headers });
+
+describe('HTTP/2', () => {
+  it('shows its requests to handlers as those of HTTP/1.1', async (t) => {
+    let headers: unknown;
+    const { port } = await listenSecure(t, {
+      handle: async (request, response) => {
+        ({ headers } = request);
+        response.setHeader('connection', 'keep-alive');
+        const { method, url, socket } = request;
+        response.end(`${method} ${url} ${socket.remoteAddress?.slice(-9)} ${await text(request)}`);
+      },
+    });
+    const session = sessionWith(t, port);
+    const stream = session.request({ ':method': 'POST', ':path': '/a?b=c', 'x-user': 'ann' });
+    stream.end('body');
+    assert.deepEqual(await answerTo(stream), { status: 200, body: 'POST /a?b=c 127.0.0.1 body' });
+    assert.deepEqual({ ...(headers as object) }, { host: `localhost:${port}`, 'x-user': 'ann' });
+  });
+
+  it('has one socket for all requests of a session, by which what it has at once is counted', async (t) => {
+    const sockets = new Set<Socket>();
+    const { port } = await listenSecure(t, {
+      handle: async ({ socket }, response) => {
+        sockets.add(socket);
+        response.end();
+      },
+    });
+    const [one, other] = [sessionWith(t, port), sessionWith(t, port)];
+    for (const session of [one, one, other]) await answerTo(get(session));
+    assert.equal(sockets.size, 2);
+  });
+
+  it('checks the host of the authority', async (t) => {
+    const { port } = await listenSecure(t, {
+      handle: async (_request, response) => void response.end('done'),
+      hostCheck: { refusal: ({ headers }: { headers: { host?: string } }) => headers.host } as never,
+    });
+    const stream = get(sessionWith(t, port), { ':authority': 'evil.example', host: 'localhost' });
+    assert.deepEqual(await answerTo(stream), { status: 403, body: '{"error":"evil.example"}\n' });
+  });
+
+  it('lets a client that speaks HTTP/1.1 have that, with WebSockets', async (t) => {
+    const { port } = await listenSecure(t, {
+      handle: async ({ httpVersion }, response) => void response.end(httpVersion),
+      upgrade: (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nupgraded'),
+    });
+    for (const ALPNProtocols of [undefined, ['http/1.1']]) {
+      const options = { port, host: 'localhost', rejectUnauthorized: false };
+      const socket = connectSecure({ ...options, ...(ALPNProtocols && { ALPNProtocols }) });
+      socket.end('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
+      assert.match(await text(socket), /^HTTP\/1\.1 101 [^]*upgraded$/);
+    }
+    const plain = connectPlain(port, 'localhost');
+    plain.on('error', () => undefined);
+    plain.end('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await once(plain, 'close', patience());
+    assert.deepEqual((await answerTo(get(sessionWith(t, port)))).body, '2.0');
+  });
+
+  it('knows the client that the PROXY protocol names', async (t) => {
+    const { port } = await listenSecure(t, {
+      handle: async ({ socket }, response) => void response.end(socket.remoteAddress),
+      proxyProtocol: { isTrusted: () => true, refused: () => assert.fail('expected no refusal') },
+    });
+    for (const ALPNProtocols of [['h2'], ['http/1.1']]) {
+      const socket = connectPlain(port, '127.0.0.1');
+      t.after(() => socket.destroy());
+      // In one packet with the beginning of the handshake.
+      socket.cork();
+      socket.write('PROXY TCP4 198.51.100.1 10.0.0.1 56324 443\r\n');
+      const secure = connectSecure({ socket, ALPNProtocols, rejectUnauthorized: false });
+      setImmediate(() => socket.uncork());
+      await once(secure, 'secureConnect', patience());
+      if (ALPNProtocols[0] === 'h2') {
+        const session = sessionWith(t, port, { createConnection: () => secure });
+        assert.equal((await answerTo(get(session))).body, '198.51.100.1');
+      } else {
+        secure.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+        assert.match(await text(secure), /\r\n198\.51\.100\.1/);
+      }
+    }
+  });
+
+  it('tells clients to connect anew when the server takes no more, and answers what was asked before', async (t) => {
+    const [asked, release] = [deferred(), deferred()];
+    const { port, server } = await listenSecure(t, {
+      handle: async (_request, response) => {
+        asked.resolve();
+        await release.promise;
+        response.end('done');
+      },
+    });
+    const [idle, busy] = [sessionWith(t, port), sessionWith(t, port)];
+    await once(idle, 'remoteSettings', patience());
+    const answer = answerTo(get(busy));
+    await asked.promise;
+    const told = [once(busy, 'goaway', patience()), once(idle, 'close', patience())];
+    server.refuseUpgrades();
+    await Promise.all(told);
+    release.resolve();
+    assert.equal((await answer).body, 'done');
+    await once(busy, 'close', patience());
+    const late = sessionWith(t, port);
+    assert.equal((await answerTo(get(late))).body, 'done');
+    await once(late, 'close', patience());
+  });
+
+  it('ends unfinished responses when it is stopped and their time is up', async (t) => {
+    const asked = deferred();
+    const { port, server } = await listenSecure(t, {
+      handle: async () => asked.resolve(),
+    });
+    const session = sessionWith(t, port);
+    const stream = get(session);
+    stream.on('error', () => undefined);
+    await asked.promise;
+    await server.stop(AbortSignal.timeout(50));
+    if (!session.destroyed) await once(session, 'close', patience());
+  });
+
+  it('closes sessions without requests when there is no room for others', async (t) => {
+    const { port } = await listenSecure(t, {
+      handle: async (_request, response) => void response.end(),
+      maxSockets: 3,
+      dropped: () => undefined,
+    });
+    const idle = [sessionWith(t, port), sessionWith(t, port)];
+    const closed = Promise.all(idle.map((session) => once(session, 'close', patience())));
+    for (const session of idle) await answerTo(get(session));
+    assert.equal((await answerTo(get(sessionWith(t, port)))).status, 200);
+    await closed;
+  });
+});
+
+describe('a client of HTTP/2', () => {
+  it('that asks for nothing has its session closed, and its connection though it keeps its end open', async (t) => {
+    const port = await listenImpatiently(t, { keepAliveTimeout: 50 }, (_request, response) => response.end());
+    const session = sessionWith(t, port);
+    await answerTo(get(session));
+    await once(session, 'close', patience());
+    const options = { rejectUnauthorized: false, ALPNProtocols: ['h2'], allowHalfOpen: true };
+    const stays = connectSecure({ port, host: 'localhost', ...options });
+    await once(stays.resume(), 'end', patience());
+    const writing = setInterval(() => stays.write('still here'), 100);
+    t.after(() => clearInterval(writing));
+    await assert.rejects(once(stays, 'close', patience()), { code: /^(EPIPE|ECONNRESET)$/ });
+  });
+
+  it('that has a response under way keeps its session', async (t) => {
+    const port = await listenImpatiently(
+      t,
+      { keepAliveTimeout: 50, requestTimeout: 50 },
+      (request, response) => {
+        request.resume();
+        if (request.url === '/quick') response.end();
+        else setTimeout(() => response.end('at last'), 300);
+      },
+    );
+    const session = sessionWith(t, port);
+    await answerTo(session.request({ ':path': '/quick' }));
+    const [slow, posted] = [get(session), session.request({ ':method': 'POST', ':path': '/' })];
+    posted.end('body');
+    assert.deepEqual(
+      (await Promise.all([answerTo(slow), answerTo(posted)])).map(({ body }) => body),
+      ['at last', 'at last'],
+    );
+  });
+
+  it('that never ends its request is cut off, and others of its session are not', async (t) => {
+    const port = await listenImpatiently(t, { requestTimeout: 50 }, (request, response) => {
+      request.resume();
+      request.once('end', () => response.end('done'));
+    });
+    const session = sessionWith(t, port);
+    const endless = session.request({ ':method': 'POST', ':path': '/' });
+    endless.write('a');
+    await once(endless, 'close', patience()).catch(() => undefined);
+    assert.equal(endless.rstCode, constants.NGHTTP2_CANCEL);
+    assert.equal((await answerTo(get(session))).body, 'done');
+  });
+
+  it('has a hundred requests at once and no more', async (t) => {
+    const held: (() => void)[] = [];
+    const [full, oneMore] = [deferred(), deferred()];
+    const port = await listenImpatiently(t, {}, (_request, response) => {
+      held.push(() => response.end());
+      if (held.length === 100) full.resolve();
+      if (held.length === 101) oneMore.resolve();
+    });
+    const session = sessionWith(t, port);
+    await once(session, 'remoteSettings', patience());
+    const answers = range(0, 101).map(() => answerTo(get(session)));
+    await full.promise;
+    // What comes behind the hundredth is answered first, if it is let in.
+    await new Promise((resolve) => session.ping(resolve));
+    assert.equal(held.length, 100);
+    held.forEach((release) => release());
+    await oneMore.promise;
+    held.at(-1)?.();
+    for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  });
+
+  it('that resets its requests as fast as it can is cut off', async (t) => {
+    let requests = 0;
+    const port = await listenImpatiently(t, {}, () => (requests += 1));
+    const session = sessionWith(t, port);
+    await once(session, 'remoteSettings', patience());
+    const closed = once(session, 'close', patience());
+    for (let sent = 0; sent < 5_000; sent += 1) {
+      const stream = get(session);
+      stream.on('error', () => undefined);
+      stream.close(constants.NGHTTP2_CANCEL);
+      if (sent % 100 === 0) await nextTurn();
+    }
+    await assert.rejects(closed, { code: 'ERR_HTTP2_SESSION_ERROR' });
+    assert.ok(requests < 2_500, `expected nghttp2's bound of 1,000 and 33 a second, got ${requests}`);
+  });
+});
