@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { headOf } from '../context/authenticator.ts';
 import type { HttpTransport } from '../transports/http/transport.ts';
 import { readBody } from './body.ts';
+import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
 import { refusalBody, sendJson } from './respond.ts';
@@ -10,12 +11,6 @@ import { queryOf, type Handle, type Route } from './router.ts';
 
 /** Path of GraphQL, over WebSocket, POST and GET. */
 export const GRAPHQL_PATH = '/graphql';
-
-/**
- * Of a refusal, which has no data: lets a page of any origin show it. A browser that has sent cookies of the gateway shows
- * it to none (`*` stands for requests without credentials).
- */
-const READABLE_BY_ALL = { 'access-control-allow-origin': '*' };
 
 /** Those of which a query by GET has at least one. */
 const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
@@ -30,16 +25,17 @@ export interface GraphqlOptions {
 /** `/graphql` over plain HTTP: operations by POST and GET, and browsers' preflight requests for them. */
 export function graphqlRoute(options: GraphqlOptions): Route {
   const { transport, streamResponder, originCheck, maxPayloadBytes } = options;
+  const cors = new Cors(originCheck);
   const guarded =
     (handle: Handle): Handle =>
     (request, response, rest) => {
       // Before the request may be refused, so that an allowed page can also read error responses.
-      for (const [name, value] of Object.entries(originCheck.corsHeaders(request.headers))) {
+      for (const [name, value] of Object.entries(cors.headersFor(request.headers))) {
         if (value !== undefined) response.setHeader(name, value);
       }
       const refusal = originCheck.refusal(request.headers);
       if (refusal === undefined) return handle(request, response, rest);
-      sendJson(response, refusal.status, refusalBody(refusal), READABLE_BY_ALL);
+      sendJson(response, refusal.status, refusalBody(refusal));
     };
   const respond = async (
     request: IncomingMessage,
@@ -71,14 +67,7 @@ export function graphqlRoute(options: GraphqlOptions): Route {
         await respond(request, response, body.toString());
       }),
       OPTIONS: ({ headers }, response) => {
-        // A page that is not allowed may send its request too, or it could not read why that is refused.
-        const isAllowed = originCheck.allows(headers);
-        response.writeHead(204, {
-          ...(isAllowed ? originCheck.corsHeaders(headers) : { vary: 'Origin', ...READABLE_BY_ALL }),
-          'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': 'authorization, content-type',
-          'access-control-max-age': isAllowed ? '600' : '0',
-        });
+        response.writeHead(204, cors.preflightFor(headers));
         response.end();
       },
     },

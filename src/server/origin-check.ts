@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpRefusal } from './admission.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginRefusals } from './origin-refusals.ts';
@@ -30,6 +30,11 @@ export class OriginCheck {
     return this.#listed.size === 0 && isSameHost(origin, host);
   }
 
+  /** Whether `ORIGINS` has it by name. */
+  lists(origin: string): boolean {
+    return this.#listed.has(origin);
+  }
+
   /**
    * A program could send any origin, so refusing one that sends none is useless. A browser sends none with a GET of a page of
    * the same host, or of an element of a page of any host (`<img>`); it says which in `Sec-Fetch-Site`.
@@ -54,13 +59,6 @@ export class OriginCheck {
     const expected = this.#listed.size === 0 ? "the gateway's own host" : 'one of those listed in ORIGINS';
     const message = `expected an Origin that is ${expected}, got ${origin === undefined ? 'none' : JSON.stringify(origin)}`;
     return { status: 403, message, code: 'ORIGIN_NOT_ALLOWED' };
-  }
-
-  /** Headers that let an allowed page of another host read the response. */
-  corsHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-    const { origin } = headers;
-    if (origin === undefined || !this.allows(headers)) return { vary: 'Origin' };
-    return { vary: 'Origin', 'access-control-allow-origin': origin };
   }
 }
 

@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
+import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
@@ -35,8 +37,8 @@ async function calls(gateway: GatewayProcess): Promise<number> {
   return ((await response.json()) as { data: { calls: number } }).data.calls;
 }
 
-/** A page of an origin that ORIGINS does not list. */
-async function openForeignPage(t: TestContext): Promise<{ page: Page; origin: string }> {
+/** The origin of pages that another server than the gateway has. */
+async function servePages(t: TestContext): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
   });
@@ -46,7 +48,12 @@ async function openForeignPage(t: TestContext): Promise<{ page: Page; origin: st
     server.closeAllConnections();
     server.close();
   });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A page of an origin that ORIGINS does not list. */
+async function openForeignPage(t: TestContext): Promise<{ page: Page; origin: string }> {
+  const origin = await servePages(t);
   const page = await openPage(t);
   await page.goto(origin);
   return { page, origin };
@@ -104,5 +111,89 @@ test(
     assert.equal(response.status(), 403);
     assert.equal(await calls(gateway), 0);
     assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 2);
+  },
+);
+
+test(
+  'a page of another origin that is listed asks with its cookies and any header, and reads all that it gets',
+  needs('chromium'),
+  async (t) => {
+    const origin = await servePages(t);
+    const folder = await graphFolder(t, {
+      'schema.graphql': `
+        type Query { me: String }
+        type Subscription { item: Item @event(topic: "items") }
+        type Item { id: ID me: String }
+      `,
+      'graph.js': `
+        import { defineGraph } from 'sluice';
+        const me = (_source, _args, { viewer }) => viewer.me;
+        export default defineGraph({
+          authenticate: (_params, { headers }) => ({ me: headers.cookie ?? 'none' }),
+          resolvers: { Query: { me }, Item: { me } },
+        });
+      `,
+    });
+    const gateway = await startGateway(t, { GRAPH: folder, ORIGINS: origin, MAX_CONNECTIONS: '20' });
+    const page = await openPage(t);
+    await page.goto(origin);
+    const url = `${gateway.httpUrl}/graphql`;
+    const me = await page.evaluate(async (to) => {
+      Object.assign((globalThis as unknown as { document: object }).document, { cookie: 'who=ann' });
+      const headers = {
+        'content-type': 'application/json',
+        'apollo-require-preflight': 'true',
+        traceparent: 'x',
+      };
+      const init = { credentials: 'include', headers } as const;
+      const answers = [
+        await fetch(to, { ...init, method: 'POST', body: '{"query":"{ me }"}' }),
+        await fetch(`${to}?query={me}`, init),
+      ];
+      return Promise.all(answers.map((answer) => answer.text()));
+    }, url);
+    assert.deepEqual(me, ['{"data":{"me":"who=ann"}}', '{"data":{"me":"who=ann"}}']);
+    await page.evaluate((to) => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      const query = 'subscription { item { id me } }';
+      const source = new EventSource(`${to}?query=${encodeURIComponent(query)}`, { withCredentials: true });
+      source.addEventListener('next', (event) => seen.push((event as MessageEvent).data as string));
+      const headers = { accept: 'multipart/mixed;subscriptionSpec=1.0', 'content-type': 'application/json' };
+      const body = JSON.stringify({ query });
+      const read = async (): Promise<void> => {
+        const response = await fetch(to, { method: 'POST', credentials: 'include', headers, body });
+        const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+        for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+          const [result] = /\{"data".*\}(?=\})/.exec(part.value) ?? [];
+          if (result !== undefined) seen.push(result);
+        }
+      };
+      void read();
+    }, url);
+    await gateway.untilMetric('sluice_subscribers', 2);
+    await gateway.postEvent('items', { id: 'a' });
+    const result = '{"data":{"item":{"id":"a","me":"who=ann"}}}';
+    await eventually(async () => {
+      const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+      assert.deepEqual(seen, [result, result]);
+    });
+    for (let others = 2; others < 20; others += 1) {
+      await TRANSPORT_CLIENTS.webSocket
+        .ask(t, gateway, { query: 'subscription { item { id } }' })
+        .until(({ isOpen }) => isOpen);
+    }
+    const full = await page.evaluate(async (to) => {
+      const headers = { accept: 'text/event-stream', 'content-type': 'application/json' };
+      const body = '{"query":"subscription { item { id } }"}';
+      const response = await fetch(to, { method: 'POST', headers, body });
+      return [
+        response.status,
+        Number(response.headers.get('retry-after')) > 0,
+        await response.json(),
+      ] as const;
+    }, url);
+    assert.deepEqual(full.slice(0, 2), [503, true]);
+    assert.match(JSON.stringify(full[2]), /POD_FULL/);
   },
 );
