@@ -76,7 +76,12 @@ export type HubStep =
   /** An execution is over. */
   | ({ readonly step: 'executed'; readonly errors: readonly TracedError[] | undefined } & GroupStep)
   /** These get one result, of an execution or kept from an earlier one; but for those that have left. */
-  | ({ readonly step: 'settled'; readonly subscribers: ReadonlySet<object> } & GroupStep)
+  | ({
+      readonly step: 'settled';
+      readonly subscribers: ReadonlySet<object>;
+      /** What the result depends on of their viewers, who agree on it. */
+      readonly reads: { readonly paths: readonly string[] };
+    } & GroupStep)
   | ({ readonly step: 'ended' } & GroupStep);
 
 /**

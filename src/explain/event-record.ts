@@ -34,6 +34,8 @@ export interface GroupRecord {
     readonly at: number;
     /** Subscribers that share it, its own included. */
     readonly sharedBy: number;
+    /** What their viewers agree on: paths. */
+    readonly agreeOn: readonly string[];
     readonly isSlow: boolean;
     readonly waitingBytes: number;
   };

@@ -15,9 +15,10 @@ const MAX_EVENTS = 1_000;
 /** Of one group, for one event. */
 const MAX_ERRORS = 5;
 
-/** Records what becomes of events, as far as one connection has subscriptions that they may be for. */
+/** Records how events are consumed, and what becomes of them where one connection has subscriptions that they may be for. */
 export class Watch {
-  readonly connection: WatchedConnection;
+  /** Undefined: of no connection of this process. */
+  readonly connection: WatchedConnection | undefined;
   /** ms since 1970 */
   readonly since: number;
   /** Likewise. */
@@ -27,7 +28,7 @@ export class Watch {
   readonly #events = new Map<string, EventRecord>();
 
   /** @param now ms since 1970 */
-  constructor(connection: WatchedConnection, until: number, now: () => number) {
+  constructor(connection: WatchedConnection | undefined, until: number, now: () => number) {
     this.connection = connection;
     this.#now = now;
     this.since = now();
@@ -79,6 +80,8 @@ export class Watch {
   }
 
   #inHub(step: HubStep): void {
+    const { connection } = this;
+    if (connection === undefined) return;
     const { t: topic, p: partition, o: offset } = step.message;
     const record = this.#of({ topic, partition, offset });
     if (step.step === 'duplicate') {
@@ -107,8 +110,10 @@ export class Watch {
     if (step.step === 'executed') executed(known, step.errors);
     else if (step.step === 'ended') known.hasEnded = true;
     else if (this.#isIn(step.subscribers)) {
-      const { isSlow, waitingBytes } = this.connection.sendQueue;
-      known.delivered = { at: this.#now(), sharedBy: step.subscribers.size, isSlow, waitingBytes };
+      const { isSlow, waitingBytes } = connection.sendQueue;
+      const { subscribers, reads } = step;
+      const [sharedBy, agreeOn] = [subscribers.size, reads.paths];
+      known.delivered = { at: this.#now(), sharedBy, agreeOn, isSlow, waitingBytes };
     }
   }
 

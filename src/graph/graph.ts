@@ -23,13 +23,21 @@ export interface Topic {
 /** Coerced arguments of a subscription field. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** What has kept an event from a viewer. */
+export interface Comparisons {
+  /** The directive that has. */
+  readonly directive: '@auth' | '@filter';
+  /** What was compared, with the values: for people. */
+  readonly texts: readonly string[];
+}
+
 /** The filter of one subscription, with its arguments inserted. */
 export interface EventFilter {
   /** The viewer values that it reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
-  /** What is compared, with the values: for people. */
-  compared?(event: Event, viewer: Json): readonly string[];
+  /** Why it does not let the event through. */
+  compared?(event: Event, viewer: Json): Comparisons;
 }
 
 /** What `@auth` says of one subscription, with its arguments inserted. */

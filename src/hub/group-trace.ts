@@ -1,6 +1,7 @@
 import { beginExecution } from '../context/execution-span.ts';
 import type { Message } from '../events/message.ts';
 import type { TracedSteps, EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
+import type { ReadSet } from '../lazy/reads.ts';
 import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -67,8 +68,8 @@ export class GroupTrace {
     this.#trace?.({ step: 'executed', errors, ...this.#of });
   }
 
-  settled(subscribers: ReadonlySet<Subscriber>): void {
-    this.#trace?.({ step: 'settled', subscribers, ...this.#of });
+  settled(subscribers: ReadonlySet<Subscriber>, reads: ReadSet): void {
+    this.#trace?.({ step: 'settled', subscribers, reads, ...this.#of });
   }
 
   ended(): void {

@@ -220,7 +220,7 @@ export class SharedExecution {
   #settle(first: First, candidates: Candidates, reads: ReadSet, result: SerializedResult): void {
     const { order, isReplay } = this.#parts;
     const sharing = this.#split(first, candidates, reads);
-    if (this.#trace !== undefined) this.#trace.settled(sharing);
+    if (this.#trace !== undefined) this.#trace.settled(sharing, reads);
     // How long ago an event came that is replayed, or was held by a throttle, is no measure of how fast this pod is.
     const isTimed = !isReplay && this.#event.leftOut === undefined;
     order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined, this.#trace);

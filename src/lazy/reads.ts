@@ -83,6 +83,11 @@ export class ReadSet {
     return undefined;
   }
 
+  /** Where it looks at viewers, for people: `org.id`, or `*` for all of a viewer. */
+  get paths(): readonly string[] {
+    return [...new Set([...this.#reads.values()].map(({ path }) => path.join('.') || '*'))].toSorted();
+  }
+
   /** A text that is equal for sets of the same reads, in any order. */
   get identity(): string {
     return [...this.#reads.keys()].toSorted().join('\n');

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { Explanation } from '../../src/explain/explainer.ts';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { openPage } from '../helpers/chromium.ts';
 import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
+import { needs } from '../helpers/services.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { TRANSPORT_CLIENTS, type Asked, type Asking } from '../helpers/transport-client.ts';
 
@@ -127,7 +129,7 @@ const cases: readonly {
   {
     what: 'is not for a viewer that does not own it',
     query: 'subscription { own { n } }',
-    says: [/own: filtered out/, /@auth of Subscription\.own: whether the viewer owns the event/],
+    says: [/own: unauthorised/, /@auth: owner bidder is "bob", the viewer's id is "ann"/],
   },
   {
     what: 'was executed with an error',
@@ -140,8 +142,9 @@ const cases: readonly {
     query: 'subscription { bid { n who } }',
     says: [
       /bid: delivered/,
-      /1 subscribers in its group, for 1 of which/,
-      /executed for this subscription alone/,
+      /subscribers in its group: 1; let through for 1 of them; executions so far: 1/,
+      /executed for this subscription alone; it has read the viewer's id\n/,
+      /^ {2}consumed: published\n {4}routed by \{"auction_id":"7"\} to /m,
       /handed to the connection at 20/,
       /written at the end of that turn/,
     ],
@@ -163,9 +166,45 @@ for (const { what, query, user, event = BID, says } of cases) {
     const offset = await publish(gateway, 'bids', event);
     const said = await explained(t, gateway, id, offset);
     for (const part of says) assert.match(said, part);
-    assert.match(said, new RegExp(`^bids 0/${offset}, connection ${id}\n`));
+    assert.match(said, new RegExp(`^bids 0/${offset}\n[^]*\n  connection ${id}\n`));
   });
 }
+
+test(
+  'the page at /debug/ shows the verdict on each subscription and its reasons, and what is wrong with a question',
+  needs('chromium'),
+  async (t) => {
+    const gateway = await gatewayOf();
+    const query = 'subscription { large(min: 100) { n } }';
+    const { id } = await subscribed(t, gateway, { query });
+    const page = await openPage(t);
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(`${gateway.adminUrl}/debug/#explain`);
+    const ask = async (connection: string, offset: number): Promise<void> => {
+      const values = { Connection: connection, Topic: 'bids', Partition: '0', Offset: `${offset}` };
+      for (const [label, value] of Object.entries(values))
+        await page.getByLabel(label, { exact: true }).fill(value);
+      await page.getByRole('button', { name: 'Explain' }).click();
+    };
+    await ask(id, 1_000_000);
+    await page.locator('.pill').filter({ hasText: 'not recorded' }).waitFor();
+    const amount = { value: '<b>42</b>' };
+    await ask(id, await publish(gateway, 'bids', { ...BID, amount }));
+    await page.locator('.pill').filter({ hasText: 'filtered out' }).waitFor();
+    const verdicts = page.locator('.verdict');
+    assert.deepEqual(await verdicts.locator('h2 > :first-child').allTextContents(), [
+      'Consumed by this process',
+      'large',
+    ]);
+    assert.deepEqual(await verdicts.last().locator('li').allTextContents(), [
+      'amount.value gte 100: got "<b>42</b>"',
+    ]);
+    await ask('none', 0);
+    await page.locator('.error').filter({ hasText: 'No explanation: connection: expected the id' }).waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
 test('an event that gave way to a later one, as its client was slow, is explained', async (t) => {
   const gateway = await gatewayOf();
@@ -186,13 +225,13 @@ test('an event that gave way to a later one, as its client was slow, is explaine
   );
 });
 
-test('a dead letter, and an event from before the recording, are told as such', async (t) => {
+test('an event from before the recording is told as such', async (t) => {
   const gateway = await gatewayOf();
   const early = await publish(gateway, 'bids', BID);
   const { id } = await subscribed(t, gateway, { query: 'subscription { bid { n } }' });
   const [first] = (await answerOf(gateway, id, 'bids', early)).subscriptions;
   assert.equal(first?.verdict, 'not recorded');
-  assert.match(first?.because[0] ?? '', /recorded since 20.*, and this process has not seen this one since/);
+  assert.match(first?.because[0] ?? '', /recorded since 20.*, and this process has not seen the event since/);
 });
 
 test('what is asked wrongly is refused with what was expected', async (t) => {
@@ -202,7 +241,10 @@ test('what is asked wrongly is refused with what was expected', async (t) => {
   const args = ['--connection', 'none', '--topic', 'bids', '--partition', '0', '--offset', '0'];
   const unknown = await runCli(t, ['explain', ...args, '--url', gateway.adminUrl]);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /connection: expected the id of one that is open in this process .*got none/);
+  assert.match(
+    unknown.stderr,
+    /connection: expected the id of one that is open in http.* \(\/debug\/connections\), got none/,
+  );
   const away = await runCli(t, ['explain', ...args, '--url', 'http://127.0.0.1:1']);
   assert.equal(away.code, 1);
   const wrong = await fetch(`${gateway.adminUrl}/debug/explain?connection=1&topic=bids&partition=x&offset=0`);

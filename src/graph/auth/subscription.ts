@@ -1,9 +1,11 @@
+import type { Event } from '../../events/event.ts';
 import { RecordedViewer } from '../../lazy/recorded-viewer.ts';
-import { ReadSet } from '../../lazy/reads.ts';
+import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
 import type { Arguments, EventFilter, SubscriptionAccess } from '../graph.ts';
 import { allPass, isAuthenticated } from './evidence.ts';
 import { refusal } from './refusal.ts';
-import { needsObject, proofsOf, type Rule } from './rule.ts';
+import { shown } from '../filter/compared.ts';
+import { needsObject, proofsOf, type Proof, type Rule } from './rule.ts';
 
 /** @param coordinate `Subscription.field` */
 export function subscriptionAccess(
@@ -30,7 +32,10 @@ export function subscriptionAccess(
             reads,
             passes: (event, viewer) =>
               allPass(perEvent, { viewer: new RecordedViewer(viewer), args, source: { value: event } }),
-            compared: () => [`@auth of ${coordinate}: whether the viewer owns the event`],
+            compared: (event, viewer) => ({
+              directive: '@auth',
+              texts: proofsOf(perEvent).flatMap((proof) => ownerIn(proof, event, viewer)),
+            }),
           },
   });
 }
@@ -44,9 +49,18 @@ export function bothFilters(
   return {
     reads: one.reads.union(other.reads),
     passes: (event, viewer) => one.passes(event, viewer) && other.passes(event, viewer),
-    compared: (event, viewer) =>
-      [one, other]
-        .filter((each) => !each.passes(event, viewer))
-        .flatMap((each) => each.compared?.(event, viewer) ?? []),
+    compared: (event, viewer) => {
+      const refusing = other.passes(event, viewer) ? one : other;
+      return refusing.compared?.(event, viewer) ?? { directive: '@filter', texts: [] };
+    },
   };
+}
+
+/** Whom the event belongs to, beside whom the viewer is: `owner bidder is "bob", the viewer's id is "ann"`. */
+function ownerIn(proof: Proof, event: Event, viewer: Json): string[] {
+  if (proof.kind !== 'field') return [];
+  const [owner, claim] = [jsonAt(event as Json, proof.field), jsonAt(viewer, proof.claim)];
+  return [
+    `owner ${proof.field.join('.')} is ${shown(owner)}, the viewer's ${proof.claim.join('.')} is ${shown(claim)}`,
+  ];
 }

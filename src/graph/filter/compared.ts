@@ -20,7 +20,7 @@ export function comparedIn(condition: Condition, event: Event, viewer: Json, val
 
 const MAX_CHARACTERS = 200;
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }

@@ -49,11 +49,13 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
       test && {
         reads,
         passes: (event, viewer) => test(event, viewer) === YES,
-        compared: (event, viewer) =>
-          comparedIn(condition, event, viewer, ({ path, operand }, who) => {
+        compared: (event, viewer) => ({
+          directive: '@filter',
+          texts: comparedIn(condition, event, viewer, ({ path, operand }, who) => {
             const type = types.field(path.map(({ value }) => value));
             return valueOf(operand, args, type, types, who);
           }),
+        }),
       }
     );
   };

@@ -7,7 +7,10 @@ import { queryOf, type Handle } from '../router.ts';
 /** Above which a number of JavaScript is not exact. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. */
+/**
+ * `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. Without a
+ * connection: how this process has consumed the event, for a connection of another one.
+ */
 export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
   return (request, response) => {
     const query = queryOf(request);
@@ -20,7 +23,8 @@ export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
       text(name);
       return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
     };
-    const id = text('connection');
+    const id = query.get('connection') ?? undefined;
+    if (id === '') text('connection');
     const place = { topic: text('topic'), partition: number('partition'), offset: number('offset') };
     const explanation = explainer.explain(id, place);
     if (explanation === undefined) {

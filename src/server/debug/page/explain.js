@@ -1,6 +1,6 @@
 /* Runs in the browser: why a connection did, or did not, get an event. */
 import { fetchJson } from './api.js';
-import { definitions, element } from './elements.js';
+import { element } from './elements.js';
 
 const FIELDS = [
   { name: 'connection', title: 'Connection', hint: 'id, as in the table of connections' },
@@ -86,16 +86,62 @@ function explained(error) {
   return element('p', { className: 'error', textContent: text });
 }
 
-/** Any JSON: objects as terms, lists as numbered. */
-function rendered(value) {
-  if (Array.isArray(value)) {
-    return element('ol', { children: value.map((one) => element('li', { children: [rendered(one)] })) });
-  }
-  if (typeof value === 'object' && value !== null) {
-    return definitions(
-      Object.entries(value).map(([name, one]) => [name, rendered(one)]),
-      'tree',
-    );
-  }
-  return element('span', { textContent: String(value) });
+/** How a verdict looks: whether the client got the event, should not have, or lost it. */
+const TONES = {
+  delivered: 'good',
+  published: 'good',
+  'executed with an error': 'bad',
+  'dead letter': 'bad',
+  'skipped for slowness': 'bad',
+  'did not reach this process': 'bad',
+  'under way': 'open',
+  'not recorded': 'open',
+  'held by a throttle': 'open',
+};
+
+function rendered({ consumed, subscriptions, recording }) {
+  const { since, until, events } = recording;
+  const none = 'It has no subscription. Of one that was refused, its client got the error.';
+  return element('div', {
+    children: [
+      consumed === null
+        ? undefined
+        : item(element('span', { textContent: 'Consumed by this process' }), '', consumed),
+      ...subscriptions.map(subscription),
+      subscriptions.length === 0 ? element('p', { textContent: none }) : undefined,
+      element('p', {
+        className: 'hint',
+        textContent: `Recorded since ${timeOf(since)}, until ${timeOf(until)} unless asked again; ${events} events.`,
+      }),
+    ],
+  });
+}
+
+function timeOf(text) {
+  return new Date(text).toLocaleTimeString();
+}
+
+function subscription({ field, operation, variables, ...reasons }) {
+  const asked = Object.keys(variables).length === 0 ? '' : JSON.stringify(variables);
+  return item(
+    element('code', { textContent: field }),
+    [operation === null ? '' : `of ${operation}`, asked].join(' ').trim(),
+    reasons,
+  );
+}
+
+function item(title, more, { verdict, because }) {
+  return element('article', {
+    className: 'verdict',
+    children: [
+      element('h2', {
+        children: [
+          title,
+          more === '' ? undefined : element('span', { className: 'more', textContent: more }),
+          element('span', { className: `pill ${TONES[verdict] ?? 'kept'}`, textContent: verdict }),
+        ],
+      }),
+      element('ol', { children: because.map((reason) => element('li', { textContent: reason })) }),
+    ],
+  });
 }
