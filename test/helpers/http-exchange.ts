@@ -1,7 +1,12 @@
 import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:http2';
 import { request as secureRequest } from 'node:https';
-import type { GatewayProcess } from './gateway.ts';
+
+/** A gateway's public port. */
+interface Place {
+  readonly port: number;
+  readonly isSecure: boolean;
+}
 
 /** What a client hears of a response as it comes. */
 export interface Heard {
@@ -27,23 +32,13 @@ type Headers = Readonly<Record<string, string>>;
 const WINDOW = { initialWindowSize: 6_291_456 };
 
 /** Sends a POST to `/graphql`: over HTTP/2 where the gateway speaks TLS. */
-export function exchange(
-  gateway: Pick<GatewayProcess, 'port' | 'isSecure'>,
-  headers: Headers,
-  body: string,
-  heard: Heard,
-): Exchange {
+export function exchange(gateway: Place, headers: Headers, body: string, heard: Heard): Exchange {
   return gateway.isSecure
     ? overHttp2(gateway, headers, body, heard)
     : overHttp1(gateway, headers, body, heard);
 }
 
-function overHttp1(
-  { port }: Pick<GatewayProcess, 'port'>,
-  headers: Headers,
-  body: string,
-  heard: Heard,
-): Exchange {
+function overHttp1({ port }: Pick<Place, 'port'>, headers: Headers, body: string, heard: Heard): Exchange {
   const request = plainRequest({ port, host: '127.0.0.1', path: '/graphql', method: 'POST', headers });
   let response: IncomingMessage | undefined;
   request.on('error', () => heard.closed());
@@ -64,12 +59,7 @@ function overHttp1(
   };
 }
 
-function overHttp2(
-  { port }: Pick<GatewayProcess, 'port'>,
-  headers: Headers,
-  body: string,
-  heard: Heard,
-): Exchange {
+function overHttp2({ port }: Pick<Place, 'port'>, headers: Headers, body: string, heard: Heard): Exchange {
   const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false, settings: WINDOW });
   session.on('error', () => heard.closed());
   session.on('connect', () => session.setLocalWindowSize(2 * WINDOW.initialWindowSize));
