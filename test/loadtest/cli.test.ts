@@ -88,6 +88,7 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
   assert.deepEqual((await Promise.all(all)).flat(), [
     'run',
     'check',
+    'transports',
     'ladder',
     'cycles',
     'storm',
