@@ -34,7 +34,7 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
   const bus =
     url === undefined
       ? new MemoryBus(common)
-      : ioredisBus({ ...common, url, ca: undefined, prefix: 'micro:', countsSubscribers: true });
+      : ioredisBus({ ...common, access: { url }, prefix: 'micro:', countsSubscribers: true });
   bus.start();
   while (bus.notReady() !== undefined) await setImmediate();
   return bus;

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
+import { usesRedis } from '../config/uses-redis.ts';
 import { SluiceError } from '../errors.ts';
 import { BUNDLED_FOLDER } from '../gateway/graph-folder.ts';
 import { Gateway } from '../gateway/gateway.ts';
@@ -73,18 +74,14 @@ function holdsSchema(folder: string): boolean {
 }
 
 /** Prints the ways of events. None has begun before the gateway is there. */
-function createWays(
-  { KAFKA_BROKERS, REDIS_URL, SIMULATOR }: Config,
-  current: { readonly gateway?: Gateway },
-  hasColors: boolean,
-): EventWays {
-  const isByHand = KAFKA_BROKERS.length === 0;
-  const isShared = REDIS_URL !== undefined;
+function createWays(config: Config, current: { readonly gateway?: Gateway }, hasColors: boolean): EventWays {
+  const isByHand = config.KAFKA_BROKERS.length === 0;
+  const isShared = usesRedis(config);
   const write = (lines: readonly WayLine[]): void => {
     print(lines.map((line) => `${hasColors ? painted(line) : line.text}\n`).join(''));
   };
   const where = () => {
-    const isSimulated = SIMULATOR && current.gateway?.graph.folder === BUNDLED_FOLDER;
+    const isSimulated = config.SIMULATOR && current.gateway?.graph.folder === BUNDLED_FOLDER;
     const origin = isSimulated ? 'made up, or published by hand' : 'published by hand';
     return { origin: isByHand && !isShared ? origin : undefined, isShared };
   };

@@ -1,5 +1,7 @@
 import { authContradictions } from './auth-contradictions.ts';
+import { redisContradictions } from './redis-contradictions.ts';
 import { SETTINGS, type Config } from './settings.ts';
+import { usesRedis } from './uses-redis.ts';
 
 /** Faults of settings that are valid alone, but not together. */
 export function contradictions(config: Config): string[] {
@@ -18,13 +20,10 @@ export function contradictions(config: Config): string[] {
   if (config.KAFKA_CA !== undefined && !config.KAFKA_TLS) {
     faults.push('  KAFKA_TLS: expected true, as KAFKA_CA is set, got false');
   }
-  if (config.REDIS_URL !== undefined) faults.push(...redisFaults(new URL(config.REDIS_URL)));
-  if (config.REDIS_CA !== undefined && !config.REDIS_URL?.startsWith('rediss:')) {
-    faults.push('  REDIS_URL: expected a URL that begins with rediss://, as REDIS_CA is set');
-  }
-  if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && config.REDIS_URL === undefined) {
+  faults.push(...redisContradictions(config));
+  if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && !usesRedis(config)) {
     faults.push(
-      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor REDIS_URL is set and a process would not get the others' events, got ${config.WORKERS}`,
+      `  WORKERS: expected 1, as neither KAFKA_BROKERS nor Redis is set and a process would not get the others' events, got ${config.WORKERS}`,
     );
   }
   if (config.PERSISTED_DOCUMENTS_ONLY && config.PERSISTED_DOCUMENTS === undefined) {
@@ -67,16 +66,4 @@ function wantsOneSocketTwice({ PORT, ADMIN_PORT, BIND, ADMIN_BIND }: Config): bo
 
 function isEvery(address: string): boolean {
   return address === '::' || address === '0.0.0.0';
-}
-
-function redisFaults({ pathname, search }: URL): string[] {
-  const faults: string[] = [];
-  if (!/^\/?0?$/.test(pathname)) {
-    faults.push(
-      `  REDIS_URL: expected no database, since pub/sub has none and gateways would get the events of others: set REDIS_PREFIX to keep them apart, got ${pathname}`,
-    );
-  }
-  // Not shown: there may be a password in it.
-  if (search !== '') faults.push('  REDIS_URL: expected no parameters behind a question mark, got some');
-  return faults;
 }

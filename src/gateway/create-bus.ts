@@ -1,11 +1,11 @@
 import type { Bus } from '../bus/bus.ts';
 import { MemoryBus } from '../bus/memory-bus.ts';
 import { ioredisBus } from '../bus/redis/ioredis-bus.ts';
-import { readSettingFile } from '../config/config.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
+import { redisAccess } from './redis-access.ts';
 
 /** How much the bus keeps, of the topics of which the graph says so. */
 export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<string, HistorySettings> {
@@ -23,12 +23,11 @@ export function createBus({ config, processes, metrics, log }: Basics, graph: Pi
     metrics,
     log: log.child({ part: 'bus' }),
   };
-  if (config.REDIS_URL === undefined) return new MemoryBus(common);
-  const ca = config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA);
+  const access = redisAccess(config);
+  if (access === undefined) return new MemoryBus(common);
   return ioredisBus({
     ...common,
-    url: config.REDIS_URL,
-    ca,
+    access,
     prefix: config.REDIS_PREFIX,
     countsSubscribers: config.SKIP_UNSUBSCRIBED,
   });

@@ -1,5 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import type { Publisher } from '../events/publisher.ts';
+import { usesRedis, type RedisPlaceSettings } from '../config/uses-redis.ts';
 import type { TracedSteps } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
@@ -13,7 +14,7 @@ import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings & KafkaSettings & Pick<Config, 'REDIS_URL' | 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings & KafkaSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
@@ -61,7 +62,7 @@ export interface Ingest {
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
-    const broadcast = settings.REDIS_URL === undefined;
+    const broadcast = !usesRedis(settings);
     const driver = new KafkajsDriver(settings, log);
     const attributes = {
       'messaging.system': 'kafka',
@@ -96,7 +97,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
     kafka: undefined,
     check: () => Promise.resolve(),
   };
-  if (settings.REDIS_URL !== undefined) {
+  if (usesRedis(settings)) {
     return { parts: [], accept: undefined, use: () => undefined, ...others };
   }
   const prefix = settings.REDIS_PREFIX;

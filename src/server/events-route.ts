@@ -85,7 +85,7 @@ export const noEventsRoute: Route = {
     POST: () => {
       throw new HttpError(
         404,
-        'expected no KAFKA_BROKERS and no REDIS_URL for events by POST, got one of them: events come from Kafka or from other pods here',
+        'expected neither KAFKA_BROKERS nor Redis to be set for events by POST, got one of them: events come from Kafka or from other pods here',
       );
     },
   },

@@ -9,11 +9,14 @@ import { startRedis } from '../helpers/redis.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
 
-const SILENT = { prefix: 'contract:', lingerMs: 60_000, ca: undefined, log: createLog('silent') };
+const SILENT = { prefix: 'contract:', lingerMs: 60_000, log: createLog('silent') };
 
 /** A bus that has reached Redis. */
-async function startBus(t: TestContext, options: { url: string; countsSubscribers: boolean }): Promise<Bus> {
-  const bus = ioredisBus({ ...SILENT, ...options, metrics: new Metrics() });
+async function startBus(
+  t: TestContext,
+  { url, countsSubscribers }: { url: string; countsSubscribers: boolean },
+): Promise<Bus> {
+  const bus = ioredisBus({ ...SILENT, access: { url }, countsSubscribers, metrics: new Metrics() });
   bus.start();
   t.after(() => bus.stop());
   while (bus.notReady() !== undefined) await new Promise((resolve) => setImmediate(resolve));
@@ -67,8 +70,7 @@ testBus('redis', needs('redis'), async (t, { lingerMs, maxChannels }) => {
   const url = redisUrl();
   const metrics = new Metrics();
   const bus = ioredisBus({
-    url,
-    ca: undefined,
+    access: { url },
     lingerMs,
     maxChannels,
     prefix: 'contract:',

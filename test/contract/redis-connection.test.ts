@@ -7,7 +7,7 @@ import { testRedisScripts } from './redis-scripts.ts';
 
 const make: MakeRedis = async (t) => {
   const { url } = await startRedis(t);
-  const options = { url, ca: undefined, log: createLog('silent') };
+  const options = { access: { url }, log: createLog('silent') };
   return {
     commands: () => new IoredisCommands(options),
     listening: () => new IoredisListening(options),

@@ -30,8 +30,7 @@ async function startPod(t: TestContext, server: RedisServer, user = ''): Promise
   const relay = await TcpRelay.start(t, server.port);
   const metrics = new Metrics();
   const bus = ioredisBus({
-    url: `redis://${user}127.0.0.1:${relay.port}`,
-    ca: undefined,
+    access: { url: `redis://${user}127.0.0.1:${relay.port}` },
     prefix: 'faults:',
     lingerMs: 0,
     countsSubscribers: true,

@@ -20,8 +20,7 @@ export async function startBus(
   { user = '', ttlMs = TTL_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
 ): Promise<Bus> {
   const bus = ioredisBus({
-    url: `redis://${user}127.0.0.1:${port}`,
-    ca: undefined,
+    access: { url: `redis://${user}127.0.0.1:${port}` },
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,

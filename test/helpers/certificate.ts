@@ -13,11 +13,11 @@ export interface Certificate {
   readonly certificateFile: string;
 }
 
-/** A certificate for `localhost`. */
+/** A certificate for `localhost` and `127.0.0.1`. */
 export async function selfSigned(scope: Scope): Promise<Certificate> {
   const folder = await temporaryFolder(scope);
   const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const output = ['-keyout', keyFile, '-out', certificateFile];
   await promisify(execFile)('openssl', [
     'req',

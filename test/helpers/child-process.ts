@@ -6,6 +6,12 @@ import {
 import { once } from 'node:events';
 import type { Scope } from './scope.ts';
 
+/** One listener for all of them: Node.js warns of more than ten. */
+const killsAtExit = new Set<() => void>();
+process.once('exit', () => {
+  for (const kill of killsAtExit) kill();
+});
+
 /** Starts a process that ends with its scope at the latest, by `killSignal` or else by SIGKILL. */
 export function spawnFor(
   scope: Scope,
@@ -19,8 +25,8 @@ export function spawnFor(
     child.kill(killSignal);
   };
   // The hook does not run if the test process exits by itself.
-  process.once('exit', kill);
-  child.once('exit', () => process.off('exit', kill));
+  killsAtExit.add(kill);
+  child.once('exit', () => killsAtExit.delete(kill));
   scope.after(() => ended(child, killSignal));
   return child;
 }

@@ -20,12 +20,16 @@ export interface RedisServer {
  * A server of the test's own, to be stopped without disturbing other tests. Needs 'redis-server'.
  *
  * @param keeps writes all down, and has it when it starts again
+ * @param args further ones
  */
-export async function startRedis(scope: Scope, { keeps = false } = {}): Promise<RedisServer> {
+export async function startRedis(
+  scope: Scope,
+  { keeps = false, args = [] }: { keeps?: boolean; args?: readonly string[] } = {},
+): Promise<RedisServer> {
   const port = await freePort();
   const kept = keeps ? await temporaryFolder(scope) : undefined;
   // A replica writes down what its master sends, wherever it runs.
-  const launch = async () => launchIn(scope, kept ?? (await temporaryFolder(scope)), port, keeps);
+  const launch = async () => launchIn(scope, kept ?? (await temporaryFolder(scope)), port, keeps, args);
   let child = await launch();
   return {
     port,
@@ -52,10 +56,11 @@ async function launchIn(
   folder: string,
   port: number,
   keeps: boolean,
+  further: readonly string[],
 ): Promise<ReturnType<typeof spawnFor>> {
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
   // Written down before it is acknowledged: else a slow disk makes Redis lose some seconds.
-  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always');
+  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always', ...further);
   const child = spawnFor(scope, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {
     throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);

@@ -6,6 +6,7 @@ import { spawnFor } from '../helpers/child-process.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { NAME, startSentinel } from '../helpers/redis-sentinel.ts';
 import { needs } from '../helpers/services.ts';
 
 test(
@@ -34,6 +35,56 @@ test(
     assert.ok(
       ![...trusting.lines, ...doubting.lines].some((line) => JSON.stringify(line).includes('sesame')),
     );
+  },
+);
+
+test(
+  'the gateway asks Sentinel for Redis over TLS, and logs in to both',
+  needs('redis-server'),
+  async (t) => {
+    const { keyFile, certificateFile } = await selfSigned(t);
+    const port = await freePort();
+    const files = {
+      'tls-cert-file': certificateFile,
+      'tls-key-file': keyFile,
+      'tls-ca-cert-file': certificateFile,
+      'tls-auth-clients': 'no',
+    };
+    const options = Object.entries(files).flatMap(([name, value]) => [`--${name}`, value]);
+    const user = ['--user', 'gateway', 'on', '>open sesame', '~*', '&*', '+@all'];
+    const server = ['--port', '0', '--tls-port', String(port), '--save', ''];
+    spawnFor(t, 'redis-server', [...server, ...options, ...user]);
+    const sentinel = await startSentinel(t, port, 1, (own) => [
+      'port 0',
+      `tls-port ${own}`,
+      'tls-replication yes',
+      ...Object.entries(files).map(([name, value]) => `${name} ${value}`),
+      'requirepass "swordfish"',
+    ]);
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const settings = {
+      GRAPH: graph,
+      REDIS_SENTINELS: `localhost:${sentinel}`,
+      REDIS_SENTINEL_MASTER: NAME,
+      REDIS_USERNAME: 'gateway',
+      REDIS_PASSWORD: 'open sesame',
+      REDIS_SENTINEL_PASSWORD: 'swordfish',
+      REDIS_TLS: 'true',
+    };
+    const trusting = await startGateway(t, { ...settings, REDIS_CA: certificateFile });
+    await trusting.untilReady();
+    const doubting = await startGateway(t, settings);
+    await doubting.untilLog(/failed to connect to sentinel localhost/);
+    await doubting.untilNotReady(/Redis/);
+    const stranger = await startGateway(t, {
+      ...settings,
+      REDIS_CA: certificateFile,
+      REDIS_SENTINEL_PASSWORD: 'wrong',
+    });
+    await stranger.untilLog(/failed to connect to sentinel localhost/);
+    await stranger.untilNotReady(/Redis/);
+    const lines = [trusting, doubting, stranger].flatMap((gateway) => gateway.lines);
+    assert.doesNotMatch(JSON.stringify(lines), /sesame|swordfish/);
   },
 );
 

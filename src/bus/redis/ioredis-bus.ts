@@ -1,18 +1,19 @@
+import type { RedisAccess } from './access.ts';
 import { IoredisCommands, IoredisListening } from './ioredis.ts';
 import { RedisBus, type RedisBusOptions } from './redis-bus.ts';
+import { SentinelWatch } from './sentinel-watch.ts';
 
 interface IoredisBusOptions extends Omit<RedisBusOptions, 'commands' | 'listening'> {
-  readonly url: string;
-  /** Certificate authority (PEM) for `rediss:` URLs. */
-  readonly ca: string | undefined;
+  readonly access: RedisAccess;
 }
 
-/** A bus over one Redis server. */
-export function ioredisBus({ url, ca, ...options }: IoredisBusOptions): RedisBus {
-  const server = { url, ca, log: options.log };
+/** A bus over one Redis server, which may be another one after a failover. */
+export function ioredisBus({ access, ...options }: IoredisBusOptions): RedisBus {
+  const { log } = options;
+  const watch = 'sentinels' in access ? new SentinelWatch(access, log) : undefined;
   return new RedisBus({
     ...options,
-    commands: new IoredisCommands(server),
-    listening: new IoredisListening(server),
+    commands: new IoredisCommands({ access, watch, log }),
+    listening: new IoredisListening({ access, watch, log }),
   });
 }

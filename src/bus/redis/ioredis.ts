@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisPubSub } from '#graphql-redis-subscriptions';
-import { Redis, ReplyError, type ChainableCommander, type RedisOptions } from 'ioredis';
+import { ReplyError, type ChainableCommander, type Redis } from 'ioredis';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { Address, RedisAccess } from './access.ts';
 import {
   TransactionRefused,
   type Command,
@@ -11,19 +12,18 @@ import {
   type ListeningConnection,
   type Reply,
 } from './connection.ts';
+import { createRedis, logOutages, MAX_RETRY_MS } from './redis-client.ts';
+import type { SentinelWatch } from './sentinel-watch.ts';
 
 export interface IoredisOptions {
-  readonly url: string;
-  /** Certificate authority (PEM) for `rediss:` URLs. */
-  readonly ca: string | undefined;
+  readonly access: RedisAccess;
+  /** With Sentinel. */
+  readonly watch?: SentinelWatch | undefined;
   readonly log: Log;
 }
 
 /** The publishing connection is closed, and made anew, if Redis has not replied for so long. */
 const REPLY_TIMEOUT_MS = 10_000;
-
-/** An attempt to connect that gets no answer, TLS included. */
-const CONNECT_TIMEOUT_MS = 3_000;
 
 /** A connection that is being made, and over which nothing comes for so long, is made again. */
 const STALLED_MS = 2_000;
@@ -31,15 +31,16 @@ const STALLED_MS = 2_000;
 /** Channels in one SUBSCRIBE. */
 const CHANNELS_PER_COMMAND = 1_000;
 
-/** The longest pause between two attempts to connect. */
-const MAX_RETRY_MS = 400;
-
 /** What both connections have in common. */
 abstract class IoredisConnection {
   protected readonly redis: Redis;
+  readonly #watch: SentinelWatch | undefined;
 
-  constructor(redis: Redis) {
+  /** @param name in the log */
+  constructor(redis: Redis, name: string, { watch, log }: IoredisOptions) {
     this.redis = redis;
+    this.#watch = watch;
+    logOutages(redis, log.child({ connection: name }));
   }
 
   start(listener: ConnectionListener): void {
@@ -58,14 +59,22 @@ abstract class IoredisConnection {
     });
     // If the first attempt fails, ioredis emits an `error` event and tries again.
     this.redis.connect().catch(() => undefined);
+    this.#watch?.follow(this);
   }
 
   stop(): void {
+    this.#watch?.unfollow(this);
     this.redis.disconnect();
   }
 
   reconnect(): void {
     this.redis.stream?.destroy();
+  }
+
+  /** Reconnects, unless the connection is to this server. */
+  moveTo({ host, port }: Address): void {
+    const { remoteAddress, remotePort } = this.redis.stream ?? {};
+    if (remoteAddress !== host || remotePort !== port) this.reconnect();
   }
 
   /** @returns false if this connection is of no use: another one is made */
@@ -86,14 +95,13 @@ abstract class IoredisConnection {
 /** While there is no connection, commands fail at once: nothing is queued, and nothing is sent a second time. */
 export class IoredisCommands extends IoredisConnection implements CommandConnection {
   constructor(options: IoredisOptions) {
-    super(
-      createRedis(options, 'publisher', {
-        autoResendUnfulfilledCommands: false,
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 0,
-        socketTimeout: REPLY_TIMEOUT_MS,
-      }),
-    );
+    const redis = createRedis(options.access, {
+      autoResendUnfulfilledCommands: false,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      socketTimeout: REPLY_TIMEOUT_MS,
+    });
+    super(redis, 'publisher', options);
   }
 
   protected prepare(): Promise<boolean> {
@@ -129,7 +137,8 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
   #refusal: string | undefined;
 
   constructor(options: IoredisOptions) {
-    super(createRedis(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false }));
+    const redis = createRedis(options.access, { maxRetriesPerRequest: null, autoResubscribe: false });
+    super(redis, 'subscriber', options);
     this.#log = options.log;
     this.#pubSub = new RedisPubSub({
       publisher: this.redis,
@@ -191,42 +200,6 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
   get bytesRead(): number {
     return this.redis.stream?.bytesRead ?? 0;
   }
-}
-
-/** What differs between the two connections. */
-type Differences = Pick<
-  RedisOptions,
-  | 'autoResendUnfulfilledCommands'
-  | 'autoResubscribe'
-  | 'enableOfflineQueue'
-  | 'maxRetriesPerRequest'
-  | 'socketTimeout'
->;
-
-function createRedis({ url, ca, log }: IoredisOptions, connection: string, differences: Differences): Redis {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    keepAlive: 10_000,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * times, MAX_RETRY_MS) * (0.5 + Math.random() / 2),
-    ...(ca === undefined ? {} : { tls: { ca } }),
-    ...differences,
-  });
-  logOutages(redis, log.child({ connection }));
-  return redis;
-}
-
-function logOutages(redis: Redis, log: Log): void {
-  let logged: string | undefined;
-  redis.on('ready', () => {
-    logged = undefined;
-    log.info('connected to Redis');
-  });
-  // One line for each outage, not for each attempt to connect.
-  redis.on('error', (error: Error) => {
-    if (error.message !== logged) log.warn({ reason: error.message }, 'Redis is out of reach');
-    logged = error.message;
-  });
 }
 
 /** Nearly all commands publish: by the method of its own that takes half the time of `call`. */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../../config/settings.ts';
+import { usesRedis } from '../../config/uses-redis.ts';
 import type { LoadedGraph } from '../../graph/loader/load-graph.ts';
 import { sampleEvent } from './sample-event.ts';
 
@@ -13,10 +14,11 @@ export function introduction(config: Config, graph: LoadedGraph, url: string): s
     .join('\n');
 }
 
-function source({ KAFKA_BROKERS, REDIS_URL }: Config, graph: LoadedGraph, url: string): string[] {
+function source(config: Config, graph: LoadedGraph, url: string): string[] {
+  const { KAFKA_BROKERS } = config;
   if (KAFKA_BROKERS.length > 0) return [`Events come from Kafka, ${KAFKA_BROKERS.join(', ')}`];
-  if (REDIS_URL !== undefined) {
-    return ['Events come from other gateways by Redis, since KAFKA_BROKERS is not set and REDIS_URL is'];
+  if (usesRedis(config)) {
+    return ['Events come from other gateways by Redis, which is set, since KAFKA_BROKERS is not'];
   }
   const sample = sampleEvent(graph);
   if (sample === undefined) return ['No field of the graph has a topic'];

@@ -17,7 +17,7 @@ export const KAFKA_SETTINGS = {
   }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
-    help: 'Consumer group that all pods join. Without `REDIS_URL` each process has a group of its own, whose name begins with this.',
+    help: 'Consumer group that all pods join. Without Redis each process has a group of its own, whose name begins with this.',
   }),
   KAFKA_START: choice(['committed', 'latest'], {
     default: 'committed',

@@ -1,16 +1,7 @@
-import { choice, flag, integer, optionalText, optionalUrl, text, type Setting } from '../types.ts';
+import { choice, flag, integer, text, type Setting } from '../types.ts';
 
 /** How events get to all pods, and what happens if some may have been missed. */
 export const REDIS_SETTINGS = {
-  REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
-    default: undefined,
-    secret: 'password',
-    help: 'Redis that distributes events to all pods; `rediss://` for TLS. Not set: subscribers get only events that their own process consumes.',
-  }),
-  REDIS_CA: optionalText({
-    default: undefined,
-    help: "File with the certificate authority that signed Redis's certificate (PEM).",
-  }),
   REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels and keys.' }),
   SKIP_UNSUBSCRIBED: flag({
     default: true,

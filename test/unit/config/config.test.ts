@@ -81,6 +81,35 @@ test('settings that contradict each other are refused', () => {
   assert.match(faultsOf({ REDIS_CA: 'ca.pem', REDIS_URL: 'redis://a' }).join(), /rediss:/);
 });
 
+test('Redis is at one URL or told by Sentinel, whose settings come together', () => {
+  const sentinels = { REDIS_SENTINELS: 'a:26379, [::1]:26379' };
+  const config = loadConfig({ ...sentinels, REDIS_SENTINEL_MASTER: 'mymaster' });
+  assert.deepEqual(config.REDIS_SENTINELS, ['a:26379', '[::1]:26379']);
+  assert.deepEqual(
+    faultsOf({ ...sentinels, REDIS_SENTINEL_MASTER: 'mymaster', REDIS_URL: 'redis://host:6379' }),
+    ['  REDIS_URL, REDIS_SENTINELS: expected one of them, as Sentinel tells the address, got both'],
+  );
+  assert.match(faultsOf(sentinels).join(), /REDIS_SENTINEL_MASTER: expected the name .*got nothing/);
+  for (const name of ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD']) {
+    const [fault = '', ...others] = faultsOf({ [name]: 'hunter2', REDIS_URL: 'redis://host' });
+    assert.match(fault, new RegExp(`REDIS_SENTINELS: expected host:port, as ${name} is set, got nothing`));
+    assert.deepEqual(others, []);
+  }
+});
+
+test('user and password of Redis stand in its URL or in settings of their own', () => {
+  const url = { REDIS_URL: 'redis://host' };
+  assert.equal(loadConfig({ ...url, REDIS_USERNAME: 'u', REDIS_PASSWORD: 'hunter2' }).REDIS_USERNAME, 'u');
+  assert.deepEqual(faultsOf({ REDIS_URL: 'redis://:p@host', REDIS_PASSWORD: 'hunter2' }), [
+    '  REDIS_URL: expected no user and no password in it, as REDIS_PASSWORD is set, got some',
+  ]);
+  assert.match(faultsOf({ REDIS_USERNAME: 'u' }).join(), /expected one of them, as REDIS_USERNAME is set/);
+  assert.match(faultsOf({ ...url, REDIS_TLS: 'true' }).join(), /REDIS_TLS: expected false.*rediss:/);
+  const sentinels = { REDIS_SENTINELS: 'a:1', REDIS_SENTINEL_MASTER: 'm', REDIS_CA: 'ca.pem' };
+  assert.match(faultsOf(sentinels).join(), /REDIS_TLS: expected true, as REDIS_CA is set/);
+  assert.equal(loadConfig({ ...sentinels, REDIS_TLS: 'true' }).REDIS_TLS, true);
+});
+
 test('in production GraphiQL is off and any host may be named, unless settings say otherwise', () => {
   assert.equal(loadConfig({}).GRAPHIQL, true);
   assert.equal(loadConfig({}).HOSTS, 'loopback');

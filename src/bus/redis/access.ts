@@ -1,0 +1,30 @@
+/** Where Redis is. */
+type RedisPlace =
+  | { readonly url: string }
+  | {
+      readonly sentinels: readonly Address[];
+      /** The name by which Sentinel knows it. */
+      readonly master: string;
+    };
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a pod proves itself by, and knows Redis by. */
+export interface RedisCredentials {
+  /** Where the URL has none. */
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly sentinelUsername?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
+  /** PEM: the authority that signed the certificates of Redis and Sentinel; undefined: those that Node.js trusts. */
+  readonly ca?: string | undefined;
+}
+
+export type RedisAccess = RedisPlace & {
+  /** Of Redis and Sentinel; a URL says it by `rediss:`. */
+  readonly tls?: boolean;
+  readonly credentials?: RedisCredentials;
+};

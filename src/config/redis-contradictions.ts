@@ -1,0 +1,67 @@
+import type { Config } from './settings.ts';
+import { usesRedis } from './uses-redis.ts';
+
+const OF_SENTINEL = ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'] as const;
+
+const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD'] as const;
+
+/** Faults of the settings of Redis that are valid alone, but not together. */
+export function redisContradictions(config: Config): string[] {
+  const { REDIS_URL, REDIS_SENTINELS, REDIS_SENTINEL_MASTER } = config;
+  const hasSentinels = REDIS_SENTINELS.length > 0;
+  const faults = REDIS_URL === undefined ? [] : urlFaults(new URL(REDIS_URL), config);
+  if (REDIS_URL !== undefined && hasSentinels) {
+    faults.push(
+      '  REDIS_URL, REDIS_SENTINELS: expected one of them, as Sentinel tells the address, got both',
+    );
+  }
+  if (hasSentinels && REDIS_SENTINEL_MASTER === undefined) {
+    faults.push(
+      '  REDIS_SENTINEL_MASTER: expected the name of the master, as REDIS_SENTINELS is set, got nothing',
+    );
+  }
+  const ofSentinel = OF_SENTINEL.filter((name) => config[name] !== undefined);
+  if (!hasSentinels && ofSentinel.length > 0) {
+    faults.push(`  REDIS_SENTINELS: expected host:port, as ${ofSentinel.join(' and ')} is set, got nothing`);
+  }
+  const ofUser = OF_USER.filter((name) => config[name] !== undefined);
+  if (!usesRedis(config) && ofUser.length > 0) {
+    faults.push(
+      `  REDIS_URL, REDIS_SENTINELS: expected one of them, as ${ofUser.join(' and ')} is set, got none`,
+    );
+  }
+  return [...faults, ...tlsFaults(config)];
+}
+
+function tlsFaults({ REDIS_URL, REDIS_SENTINELS, REDIS_TLS, REDIS_CA }: Config): string[] {
+  const faults: string[] = [];
+  if (REDIS_TLS && REDIS_SENTINELS.length === 0) {
+    faults.push(
+      '  REDIS_TLS: expected false without REDIS_SENTINELS, as a URL says it by rediss://, got true',
+    );
+  }
+  if (REDIS_CA === undefined || REDIS_TLS || REDIS_URL?.startsWith('rediss:')) return faults;
+  const expected =
+    REDIS_SENTINELS.length > 0
+      ? 'REDIS_TLS: expected true'
+      : 'REDIS_URL: expected a URL that begins with rediss://';
+  return [...faults, `  ${expected}, as REDIS_CA is set`];
+}
+
+function urlFaults({ pathname, search, username, password }: URL, config: Config): string[] {
+  const faults: string[] = [];
+  if (!/^\/?0?$/.test(pathname)) {
+    faults.push(
+      `  REDIS_URL: expected no database, since pub/sub has none and gateways would get the events of others: set REDIS_PREFIX to keep them apart, got ${pathname}`,
+    );
+  }
+  // Not shown: there may be a password in it.
+  if (search !== '') faults.push('  REDIS_URL: expected no parameters behind a question mark, got some');
+  const given = OF_USER.filter((name) => config[name] !== undefined);
+  if ((username !== '' || password !== '') && given.length > 0) {
+    faults.push(
+      `  REDIS_URL: expected no user and no password in it, as ${given.join(' and ')} is set, got some`,
+    );
+  }
+  return faults;
+}

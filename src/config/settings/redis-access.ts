@@ -1,0 +1,41 @@
+import { brokers, flag, optionalText, optionalUrl, type Setting } from '../types.ts';
+
+/** Where Redis is, and how a pod logs in to it. */
+export const REDIS_ACCESS_SETTINGS = {
+  REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
+    default: undefined,
+    secret: 'password',
+    help: 'Redis that distributes events to all pods; `rediss://` for TLS. Neither this nor `REDIS_SENTINELS` set: subscribers get only events that their own process consumes.',
+  }),
+  REDIS_SENTINELS: brokers({
+    default: [],
+    help: 'Sentinels that know the address of the Redis that distributes events, in place of `REDIS_URL`.',
+  }),
+  REDIS_SENTINEL_MASTER: optionalText({
+    default: undefined,
+    help: 'Name by which Sentinel knows the master, often `mymaster`.',
+  }),
+  REDIS_SENTINEL_USERNAME: optionalText({ default: undefined, help: 'User name for Sentinel.' }),
+  REDIS_SENTINEL_PASSWORD: optionalText({
+    default: undefined,
+    secret: 'all',
+    help: 'Password for Sentinel.',
+  }),
+  REDIS_USERNAME: optionalText({
+    default: undefined,
+    help: 'User name for Redis, where `REDIS_URL` has none.',
+  }),
+  REDIS_PASSWORD: optionalText({
+    default: undefined,
+    secret: 'all',
+    help: 'Password for Redis, where `REDIS_URL` has none.',
+  }),
+  REDIS_TLS: flag({
+    default: false,
+    help: 'With `REDIS_SENTINELS`: connect to Sentinel and Redis over TLS.',
+  }),
+  REDIS_CA: optionalText({
+    default: undefined,
+    help: "File with the certificate authority that signed Redis's certificate, and Sentinel's (PEM).",
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { spawnFor } from './child-process.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { startRedis, type RedisServer } from './redis.ts';
+import type { Scope } from './scope.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export interface SentinelTrio {
+  /** `host:port` of each Sentinel. */
+  readonly sentinels: readonly string[];
+  /** The name of the master. */
+  readonly name: string;
+  /** The server that Sentinel names at present. */
+  master(): Promise<RedisServer>;
+  /** Has another one take the place of the master, which lives on as a replica. */
+  failover(): Promise<unknown>;
+  /** Resolves when Sentinel names another master than this one. */
+  replaced(former: RedisServer): Promise<RedisServer>;
+}
+
+export const NAME = 'mymaster';
+const REPLICAS = 2;
+const SENTINELS = 3;
+
+/** A master that does not answer for so long is down. */
+const DOWN_AFTER_MS = 1_000;
+
+/** A master, two replicas and three Sentinels of the test's own. Needs 'redis-server'. */
+export async function startSentinels(scope: Scope): Promise<SentinelTrio> {
+  const first = await startRedis(scope);
+  const replicaOf = ['--replicaof', '127.0.0.1', String(first.port)];
+  const replicas = await Promise.all(
+    Array.from({ length: REPLICAS }, () => startRedis(scope, { args: replicaOf })),
+  );
+  const servers = [first, ...replicas];
+  const ports = await Promise.all(
+    Array.from({ length: SENTINELS }, () => startSentinel(scope, first.port, SENTINELS - 1)),
+  );
+  const clients = ports.map((port) => sentinelClient(scope, port));
+  await Promise.all(clients.map((client) => eventually(() => knowsAll(client))));
+  const master = async (): Promise<RedisServer> => {
+    const port = await portOfMaster(clients);
+    const found = servers.find((one) => one.port === port);
+    assert.ok(found, `expected the port of one of the servers, got ${port}`);
+    return found;
+  };
+  return {
+    sentinels: ports.map((port) => `127.0.0.1:${port}`),
+    name: NAME,
+    master,
+    failover: async () => clients[0]?.call('SENTINEL', 'failover', NAME),
+    replaced: (former) =>
+      eventually(async () => {
+        const present = await master();
+        assert.notEqual(present, former);
+        return present;
+      }),
+  };
+}
+
+/**
+ * A Sentinel of a master on this machine.
+ *
+ * @param quorum how many Sentinels must find the master down
+ * @param listening lines of its configuration that say how it listens on a port
+ * @returns that port
+ */
+export async function startSentinel(
+  scope: Scope,
+  masterPort: number,
+  quorum: number,
+  listening = (port: number): readonly string[] => [`port ${port}`],
+): Promise<number> {
+  const [folder, port] = [await temporaryFolder(scope), await freePort()];
+  const file = path.join(folder, 'sentinel.conf');
+  const lines = [
+    ...listening(port),
+    'bind 127.0.0.1',
+    `dir ${folder}`,
+    `sentinel monitor ${NAME} 127.0.0.1 ${masterPort} ${quorum}`,
+    `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
+    `sentinel failover-timeout ${NAME} 4000`,
+  ];
+  await writeFile(file, [...lines, ''].join('\n'));
+  spawnFor(scope, 'redis-server', [file, '--sentinel']);
+  return port;
+}
+
+function sentinelClient(scope: Scope, port: number): Redis {
+  const client = new Redis({ port, enableReadyCheck: false });
+  client.on('error', () => undefined);
+  scope.after(() => client.disconnect());
+  return client;
+}
+
+/** Only then can the Sentinels replace the master. */
+async function knowsAll(client: Redis): Promise<void> {
+  const master = fieldsOf(await client.call('SENTINEL', 'master', NAME));
+  assert.equal(master.get('num-slaves'), String(REPLICAS));
+  assert.equal(master.get('num-other-sentinels'), String(SENTINELS - 1));
+  const replicas = (await client.call('SENTINEL', 'replicas', NAME)) as unknown[];
+  for (const replica of replicas) assert.equal(fieldsOf(replica).get('master-link-status'), 'ok');
+}
+
+/** What all of them name. */
+async function portOfMaster(clients: readonly Redis[]): Promise<number> {
+  return eventually(async () => {
+    const named = await Promise.all(
+      clients.map(
+        async (client) =>
+          (await client.call('SENTINEL', 'get-master-addr-by-name', NAME)) as [host: string, port: string],
+      ),
+    );
+    const ports = new Set(named.map(([, port]) => Number(port)));
+    assert.equal(ports.size, 1);
+    return [...ports][0] ?? 0;
+  });
+}
+
+/** @param reply names and values in turns */
+function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
+  const list = reply as readonly string[];
+  const pairs = list.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, list[index + 1] ?? ''] as const] : [],
+  );
+  return new Map(pairs);
+}
