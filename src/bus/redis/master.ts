@@ -1,6 +1,5 @@
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import {
   TransactionRefused,
@@ -9,13 +8,14 @@ import {
   type CommandConnection,
   type Reply,
 } from './connection.ts';
+import type { LinkMetrics } from './link-metrics.ts';
 import { isNotPermitted, isReadOnly } from './refusals.ts';
 import { INSPECTION, inspectedServer, type Server } from './server.ts';
 import type { BusTiming } from './timing.ts';
 
 interface MasterOptions {
   readonly connection: CommandConnection;
-  readonly metrics: Metrics;
+  readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock: Clock;
   readonly timing: BusTiming;

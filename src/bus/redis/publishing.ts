@@ -1,9 +1,9 @@
 import { PublishError, type Publication } from '../../events/publisher.ts';
 import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import { valueOf, type Command, type CommandConnection, type Reply } from './connection.ts';
 import { HistoryPublishing } from './history-publishing.ts';
+import type { LinkMetrics } from './link-metrics.ts';
 import { Master } from './master.ts';
 import type { BusNames } from './names.ts';
 import { publishCommand, publishInOrder } from './publish-in-order.ts';
@@ -21,7 +21,7 @@ interface PublishingOptions {
   readonly pod: string;
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
   readonly countsSubscribers: boolean;
-  readonly metrics: Metrics;
+  readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock: Clock;
   readonly timing: BusTiming;

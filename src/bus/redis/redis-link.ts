@@ -1,0 +1,277 @@
+import type { HistorySettings } from '../../events/history-settings.ts';
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../log.ts';
+import { PublishError, type Publication } from '../../events/publisher.ts';
+import { systemClock, type Clock } from '../../support/clock.ts';
+import type { GapListener, Listener } from '../bus.ts';
+import { Announcements } from './announcements.ts';
+import type { CommandConnection, ListeningConnection } from './connection.ts';
+import { GapDetector } from './gap-detector.ts';
+import type { HistoryPosition, HistoryRead } from '../history.ts';
+import { Histories } from './histories.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { LinkMetrics } from './link-metrics.ts';
+import { NOT_REACHED } from './master.ts';
+import type { BusNames } from './names.ts';
+import { OwnChannels } from './own-channels.ts';
+import { Publishing } from './publishing.ts';
+import { BUS_TIMING, type BusTiming } from './timing.ts';
+import { topicsIn } from './topic-list.ts';
+
+export interface RedisLinkOptions {
+  readonly commands: CommandConnection;
+  readonly listening: ListeningConnection;
+  /** Of its own channels and keys. */
+  readonly names: BusNames;
+  /**
+   * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
+   * subscribers; then all channels count as subscribed.
+   */
+  readonly countsSubscribers: boolean;
+  /** How much is kept, of the topics of which anything is. */
+  readonly histories?: ReadonlyMap<string, HistorySettings>;
+  readonly metrics: LinkMetrics;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly timing?: BusTiming;
+}
+
+const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
+
+const GAPS_REFUSED =
+  'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
+
+/**
+ * What a pod has to do with one Redis server at a time: one connection to publish and one to listen.
+ *
+ * While this pod does not listen, publishing fails too, as its own subscribers would miss the messages. Joining waits
+ * until Redis is reachable. After a lost connection the pod finds out what it may have missed: see GapDetector.
+ */
+export class RedisLink {
+  readonly #options: RedisLinkOptions;
+  /** Channels that are joined or being joined. */
+  readonly #joined = new Set<string>();
+  readonly #names: BusNames;
+  readonly #ownChannel: string;
+  readonly #histories: Histories;
+  readonly #publishing: Publishing;
+  readonly #gaps: GapDetector;
+  readonly #heartbeat: Heartbeat;
+  readonly #announcements: Announcements;
+  readonly #own: OwnChannels;
+  #isListening = false;
+  #hasListened = false;
+  #isPaused = false;
+  /** Called once this pod listens. */
+  #untilListening: (() => void)[] = [];
+  readonly #stopping = new AbortController();
+
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
+    const { commands, listening, names, countsSubscribers, metrics, log } = options;
+    const { clock = systemClock, timing = BUS_TIMING } = options;
+    const pod = randomUUID();
+    this.#gaps = new GapDetector(clock.now);
+    this.#names = names;
+    this.#ownChannel = this.#names.podChannel(pod);
+    this.#histories = new Histories({
+      settings: options.histories ?? new Map(),
+      commands,
+      listening,
+      names: this.#names,
+      clock,
+      log,
+      lost: (topic) => this.#gaps.trust(topic),
+      missed: (topic) => this.#gaps.report(topic),
+      wasRead: (topic) => this.#gaps.wasRead(topic),
+    });
+    this.#publishing = new Publishing({
+      connection: commands,
+      histories: this.#histories.byTopic,
+      names: this.#names,
+      pod,
+      countsSubscribers,
+      metrics,
+      log,
+      clock,
+      timing,
+    });
+    this.#heartbeat = new Heartbeat({
+      publishing: this.#publishing,
+      listening,
+      gaps: this.#gaps,
+      channel: this.#ownChannel,
+      clock,
+      timing,
+      log,
+    });
+    this.#own = new OwnChannels({
+      listening,
+      isReading: () => this.#isListening && !this.#isPaused,
+      clock,
+      timing,
+      log,
+      signal: this.#stopping.signal,
+    });
+    this.#announcements = new Announcements({
+      commands,
+      own: this.#own,
+      names: this.#names,
+      clock,
+      log,
+    });
+    this.#becomeListening(false);
+  }
+
+  start(): void {
+    const { listening } = this.#options;
+    this.#publishing.start(() => this.#heartbeat.beat());
+    this.#histories.start(this.#stopping.signal);
+    listening.start({ onReady: () => this.#onListening(), onLost: () => this.#onLost() });
+    void this.#listenToPods();
+    void this.#announcements.start();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#becomeListening(false);
+    this.#heartbeat.stop();
+    this.#announcements.stop();
+    this.#publishing.stop();
+    this.#options.listening.stop();
+  }
+
+  notReady(): string | undefined {
+    return this.#publishing.wasReached && this.#hasListened ? undefined : NOT_REACHED;
+  }
+
+  position(topic: string): HistoryPosition | undefined {
+    return this.#histories.position(topic);
+  }
+
+  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
+    return this.#histories.read(topic, channels, since);
+  }
+
+  /** @returns the topics whose channels are to be listened to again, by `listenAgain` */
+  keep(histories: ReadonlyMap<string, HistorySettings>): ReadonlySet<string> {
+    return new Set(this.#histories.change(histories));
+  }
+
+  onGap(listener: GapListener): void {
+    this.#gaps.onGap(listener);
+  }
+
+  announce(text: string, keepMs: number): Promise<void> {
+    return this.#announcements.send(text, keepMs);
+  }
+
+  onAnnouncement(listener: (text: string) => void): void {
+    this.#announcements.hear(listener);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#heartbeat.pause(true);
+    this.#options.listening.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#heartbeat.pause(false);
+    this.#options.listening.resume();
+  }
+
+  async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
+    if (!this.#isListening) throw new Error(NOT_SUBSCRIBED);
+    return this.#publishing.subscribed(topic, channels);
+  }
+
+  async publish(topic: string, batch: readonly Publication[]): Promise<void> {
+    if (!this.#isListening) throw new PublishError(batch, batch.length, new Error(NOT_SUBSCRIBED));
+    await this.#publishing.publish(topic, batch);
+  }
+
+  /** Resolves when Redis has acknowledged it; from then on `listener` is called with each message. */
+  async join(topic: string, channel: string, listener: Listener): Promise<void> {
+    const { listening } = this.#options;
+    this.#joined.add(channel);
+    const heard = this.#histories.listen(topic, channel, listener);
+    await listening.join(channel, heard).catch((thrown: unknown) => {
+      this.#histories.left(topic, channel);
+      this.#joined.delete(channel);
+      throw thrown;
+    });
+    // If the connection were lost before it counts as ready, what this channel missed would go unnoticed.
+    while (!this.#isListening) {
+      await new Promise<void>((resolve) => this.#untilListening.push(resolve));
+    }
+    if (this.#gaps.joined(topic)) this.#heartbeat.beat();
+    await this.#histories.joined(topic, channel);
+  }
+
+  /** Another listener takes the place of the one that the channel was joined with, or is being joined. */
+  async listenAgain(topic: string, channel: string, listener: Listener): Promise<void> {
+    const { listening } = this.#options;
+    await listening.join(channel, this.#histories.listen(topic, channel, listener));
+    if (this.#joined.has(channel)) await this.#histories.joined(topic, channel);
+    else listening.leave(channel);
+  }
+
+  /** Only for a channel whose join has resolved. */
+  leave(topic: string, channel: string): void {
+    this.#gaps.left(topic);
+    this.#histories.left(topic, channel);
+    this.#joined.delete(channel);
+    this.#options.listening.leave(channel);
+  }
+
+  async #listenToPods(): Promise<void> {
+    const refused = {
+      level: 'warn',
+      message: GAPS_REFUSED,
+      act: () => this.#heartbeat.refused(),
+    } as const;
+    await Promise.all([
+      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), refused),
+      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
+    ]);
+    const heard = (payload: Buffer | string): void => this.#heartbeat.heard(payload.toString());
+    await this.#own.join(this.#ownChannel, heard, refused);
+    if (!this.#stopping.signal.aborted) this.#heartbeat.start();
+  }
+
+  /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
+  #onGaps(payload: Buffer | string): void {
+    for (const topic of topicsIn(payload)) this.#gaps.report(topic);
+  }
+
+  #onRenewals(payload: Buffer | string): void {
+    for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
+  }
+
+  #onListening(): void {
+    this.#becomeListening(true);
+    this.#hasListened = true;
+    for (const resolve of this.#untilListening.splice(0)) resolve();
+    this.#heartbeat.connected();
+    this.#histories.listens();
+    this.#announcements.listens();
+  }
+
+  #becomeListening(isListening: boolean): void {
+    this.#isListening = isListening;
+    this.#options.metrics.busConnected.set({ connection: 'listening' }, isListening ? 1 : 0);
+  }
+
+  #onLost(): void {
+    if (!this.#isListening) return;
+    this.#becomeListening(false);
+    this.#heartbeat.disconnected();
+    this.#histories.lost();
+    this.#options.metrics.busOutages.inc();
+    this.#options.log.warn(
+      'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
+    );
+  }
+}
