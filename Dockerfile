@@ -33,11 +33,11 @@ COPY --from=build /build/dist/examples ./dist/examples
 COPY --from=build /build/dist/graphiql ./dist/graphiql
 COPY --from=build /build/sbom.cdx.json ./
 COPY package.json LICENSE ./
-COPY deploy/container/start deploy/container/health.mjs deploy/container/topics.mjs ./
+COPY deploy/container/start deploy/container/health deploy/container/topics.mjs ./
 ENV NODE_ENV=production
 # By number, so that Kubernetes can tell that it is not root. Nothing in the image is theirs to change.
 USER 1000:1000
 EXPOSE 4000 4001
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "/app/health.mjs", "/livez"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/app/health", "/livez"]
 ENTRYPOINT ["/app/start"]
 CMD ["serve"]

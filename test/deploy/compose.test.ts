@@ -179,7 +179,7 @@ describe('compose.yaml', () => {
     assert.ok(existsSync(path.join(ROOT, producer.replace(/^\/app\//, ''))), producer);
     const [, topics = ''] = get('topics').entrypoint ?? [];
     assert.ok(dockerfile.includes(` ${topics.replace('/app/', 'deploy/container/')} `), topics);
-    const [, , check = ''] = get('sluice-1').healthcheck.test ?? [];
+    const [, check = ''] = get('sluice-1').healthcheck.test ?? [];
     assert.ok(dockerfile.includes(`"${check}"`), check);
   });
 });
