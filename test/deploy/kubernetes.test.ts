@@ -112,6 +112,12 @@ for (const name of ['dev', 'production']) {
       const redis = Number(new URL(config.REDIS_URL ?? '').port || 6379);
       const services = [...brokers, redis].map((port) => `TCP ${port}`);
       assert.deepEqual(portsOf(egress), [...new Set([...services, 'UDP 53', 'TCP 53'])]);
+      // A cluster has names from pods of its own, or from a cache on each node.
+      const names = egress.find(({ ports }: { ports: { port: number }[] }) => ports[0]?.port === 53);
+      assert.deepEqual(names.to, [
+        { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+        { ipBlock: { cidr: '169.254.20.10/32' } },
+      ]);
     });
 
     it('keeps quiet sockets open through the ingress, which leads to the public port only', () => {
@@ -185,9 +191,10 @@ describe('the overlay dev by itself', needs('kubectl'), () => {
 
   it('loads a graph that Kubernetes mounts from a ConfigMap: links to files in a folder that changes', async (t) => {
     const overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
-    const [volume] = overlay.podSpec.volumes;
-    const [mount] = overlay.container.volumeMounts;
-    assert.equal(mount.name, volume.name);
+    const mount = overlay.container.volumeMounts.find(
+      ({ mountPath }: { mountPath: string }) => mountPath === overlay.settings['GRAPH'],
+    );
+    const volume = overlay.podSpec.volumes.find(({ name }: { name: string }) => name === mount.name);
     assert.equal(mount.mountPath, overlay.settings['GRAPH']);
     const folder = await graphFolder(t, {});
     await mkdir(path.join(folder, '..2026_01_01'));
@@ -208,16 +215,49 @@ describe('the overlay dev by itself', needs('kubectl'), () => {
   });
 });
 
+describe('certificates', needs('kubectl'), () => {
+  it('are in a folder of the pod, if there is a secret with them, and the one that a kustomization makes', async (t) => {
+    const overlay = await withMore(t, {
+      resources: ['../kubernetes/base'],
+      namespace: 'sluice',
+      secretGenerator: [{ name: 'sluice-certificates', literals: ['kafka.crt=x'] }],
+    });
+    const { volumes } = overlay.podSpec;
+    const { secret } = volumes.find(({ name }: { name: string }) => name === 'certificates');
+    assert.equal(secret.optional, true);
+    assert.match(secret.secretName, /^sluice-certificates-\w+$/);
+    const mount = overlay.container.volumeMounts.find(
+      ({ name }: { name: string }) => name === 'certificates',
+    );
+    assert.deepEqual(mount, { name: 'certificates', mountPath: '/certificates', readOnly: true });
+  });
+});
+
+describe('the label of kube-prometheus-stack', needs('kubectl'), () => {
+  it('goes to the objects that it looks for, and into no selector', async (t) => {
+    const labels = [{ pairs: { release: 'kube-prometheus-stack' } }];
+    const overlay = await withMore(t, { resources: ['../kubernetes/overlays/production'], labels });
+    for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
+      const { metadata } = overlay.get(kind) as unknown as { metadata: { labels: Record<string, string> } };
+      assert.equal(metadata.labels['release'], 'kube-prometheus-stack');
+    }
+    assert.deepEqual(overlay.get('Deployment').spec.selector.matchLabels, LABELS);
+    assert.deepEqual(overlay.get('ServiceMonitor').spec.selector.matchLabels, LABELS);
+  });
+});
+
 /** The overlay for development with a component. */
-async function withComponent(t: TestContext, name: string): Promise<Overlay> {
+function withComponent(t: TestContext, name: string): Promise<Overlay> {
+  return withMore(t, { components: [`../kubernetes/components/${name}`] });
+}
+
+/** The overlay for development, with what a kustomization of one's own adds. */
+async function withMore(t: TestContext, more: object): Promise<Overlay> {
   const parent = await temporaryFolder(t);
   await symlink(path.join(DEPLOY, 'kubernetes'), path.join(parent, 'kubernetes'));
   const folder = path.join(parent, 'mine');
   await mkdir(folder);
-  const kustomization = {
-    resources: ['../kubernetes/overlays/dev'],
-    components: [`../kubernetes/components/${name}`],
-  };
+  const kustomization = { resources: ['../kubernetes/overlays/dev'], ...more };
   await writeFile(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
   return Overlay.build(folder);
 }
