@@ -1,4 +1,4 @@
-import type { EventPlace } from '../events/trace.ts';
+import type { EventPlace, TracedGroup } from '../events/trace.ts';
 import type { EventFilter, SlowPolicy } from '../graph/graph.ts';
 import type { EventRecord, GroupRecord } from './event-record.ts';
 import type { Watch } from './watch.ts';
@@ -99,7 +99,7 @@ function reasonsFor(plan: Plan, event: EventPlace, record: EventRecord | undefin
     const since = new Date(watch.since).toISOString();
     return ['not recorded', `recorded since ${since}, and this process has not seen the event since`];
   }
-  const [, group] = [...record.groups].find(([traced]) => traced === plan || sameAs(traced, plan)) ?? [];
+  const group = groupOf(plan, record);
   if (group !== undefined) return inGroup(plan, group, watch);
   const consumed = consumptionOf(record);
   const { verdict, because = [] } = consumed ?? {};
@@ -118,13 +118,18 @@ function reasonsFor(plan: Plan, event: EventPlace, record: EventRecord | undefin
   ];
 }
 
-/** A subscription whose graph has been replaced meanwhile has another plan. */
-function sameAs(
-  traced: { readonly field: string; readonly channels: readonly string[]; readonly variables: object },
-  plan: Plan,
-): boolean {
+/** By its plan; a subscription whose graph has been replaced meanwhile has another one. */
+function groupOf(plan: Plan, { groups }: EventRecord): GroupRecord | undefined {
+  const found = [...groups];
+  const [, group] =
+    found.find(([traced]) => traced === plan) ?? found.find(([traced]) => sameAs(traced, plan)) ?? [];
+  return group;
+}
+
+function sameAs(traced: TracedGroup, plan: Plan): boolean {
   return (
     traced.field === plan.field &&
+    traced.operation.name === plan.operation.name &&
     traced.channels.join() === plan.channels.join() &&
     JSON.stringify(traced.variables) === JSON.stringify(plan.variables)
   );

@@ -162,6 +162,16 @@ describe('Explainer', () => {
     assert.match(explain('a', 1)?.because.at(-1) ?? '', /99 bytes waiting: by DROP_OLDEST/);
   });
 
+  it('tells two operations apart that have the same field and variables', () => {
+    const { connect, explain, tell, inHub } = setUp();
+    const own = new Set([connect('a')]);
+    explain('a', 0);
+    const other = { ...inHub(0), group: { ...plan } };
+    tell({ step: 'dispatched', subscribers: own, passing: new Set(), isReplay: false, ...other });
+    tell({ step: 'dispatched', subscribers: own, passing: own, isReplay: false, ...inHub(0) });
+    assert.equal(explain('a', 0)?.verdict, 'under way');
+  });
+
   it('tells a viewer that may not see an event from one that has filtered it out', () => {
     for (const [directive, verdict, because] of [
       ['@auth', 'unauthorised', '@auth: a text'],
