@@ -1,19 +1,20 @@
 import type { Config } from './settings.ts';
 import { usesRedis } from './uses-redis.ts';
 
+const PLACES = ['REDIS_URL', 'REDIS_SENTINELS', 'REDIS_CLUSTER'] as const;
+
 const OF_SENTINEL = ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'] as const;
 
 const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD'] as const;
 
 /** Faults of the settings of Redis that are valid alone, but not together. */
 export function redisContradictions(config: Config): string[] {
-  const { REDIS_URL, REDIS_SENTINELS, REDIS_SENTINEL_MASTER } = config;
+  const { REDIS_URL, REDIS_SENTINELS, REDIS_SENTINEL_MASTER, REDIS_CLUSTER, REDIS_PREFIX } = config;
+  const places = PLACES.filter((name) => (config[name]?.length ?? 0) > 0);
   const hasSentinels = REDIS_SENTINELS.length > 0;
   const faults = REDIS_URL === undefined ? [] : urlFaults(new URL(REDIS_URL), config);
-  if (REDIS_URL !== undefined && hasSentinels) {
-    faults.push(
-      '  REDIS_URL, REDIS_SENTINELS: expected one of them, as Sentinel tells the address, got both',
-    );
+  if (places.length > 1) {
+    faults.push(`  ${PLACES.join(', ')}: expected one of them, got ${places.join(' and ')}`);
   }
   if (hasSentinels && REDIS_SENTINEL_MASTER === undefined) {
     faults.push(
@@ -26,25 +27,28 @@ export function redisContradictions(config: Config): string[] {
   }
   const ofUser = OF_USER.filter((name) => config[name] !== undefined);
   if (!usesRedis(config) && ofUser.length > 0) {
+    faults.push(`  ${PLACES.join(', ')}: expected one of them, as ${ofUser.join(' and ')} is set, got none`);
+  }
+  if (REDIS_CLUSTER.length > 0 && /[{}]/.test(REDIS_PREFIX)) {
     faults.push(
-      `  REDIS_URL, REDIS_SENTINELS: expected one of them, as ${ofUser.join(' and ')} is set, got none`,
+      `  REDIS_PREFIX: expected no braces with REDIS_CLUSTER, since a topic stands in them, got ${REDIS_PREFIX}`,
     );
   }
   return [...faults, ...tlsFaults(config)];
 }
 
-function tlsFaults({ REDIS_URL, REDIS_SENTINELS, REDIS_TLS, REDIS_CA }: Config): string[] {
+function tlsFaults({ REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER, REDIS_TLS, REDIS_CA }: Config): string[] {
   const faults: string[] = [];
-  if (REDIS_TLS && REDIS_SENTINELS.length === 0) {
+  const hasList = REDIS_SENTINELS.length > 0 || REDIS_CLUSTER.length > 0;
+  if (REDIS_TLS && !hasList) {
     faults.push(
-      '  REDIS_TLS: expected false without REDIS_SENTINELS, as a URL says it by rediss://, got true',
+      '  REDIS_TLS: expected false without REDIS_SENTINELS and REDIS_CLUSTER, as a URL says it by rediss://, got true',
     );
   }
   if (REDIS_CA === undefined || REDIS_TLS || REDIS_URL?.startsWith('rediss:')) return faults;
-  const expected =
-    REDIS_SENTINELS.length > 0
-      ? 'REDIS_TLS: expected true'
-      : 'REDIS_URL: expected a URL that begins with rediss://';
+  const expected = hasList
+    ? 'REDIS_TLS: expected true'
+    : 'REDIS_URL: expected a URL that begins with rediss://';
   return [...faults, `  ${expected}, as REDIS_CA is set`];
 }
 

@@ -7,7 +7,8 @@ import type { Config } from '../config/settings.ts';
  * @throws SluiceError BAD_SETTINGS if a file that is named can't be read
  */
 export function redisAccess(config: Config): RedisAccess | undefined {
-  const { REDIS_URL: url, REDIS_SENTINELS: sentinels, REDIS_SENTINEL_MASTER: master } = config;
+  const { REDIS_URL: url, REDIS_CLUSTER: nodes, REDIS_SENTINELS: sentinels, REDIS_TLS: tls } = config;
+  const { REDIS_SENTINEL_MASTER: master } = config;
   const credentials = {
     username: config.REDIS_USERNAME,
     password: config.REDIS_PASSWORD,
@@ -16,8 +17,9 @@ export function redisAccess(config: Config): RedisAccess | undefined {
     ca: config.REDIS_CA === undefined ? undefined : readSettingFile('REDIS_CA', config.REDIS_CA),
   };
   if (url !== undefined) return { url, credentials };
+  if (nodes.length > 0) return { nodes: nodes.map(addressOf), tls, credentials };
   if (master === undefined) return undefined;
-  return { sentinels: sentinels.map(addressOf), master, tls: config.REDIS_TLS, credentials };
+  return { sentinels: sentinels.map(addressOf), master, tls, credentials };
 }
 
 /** @param text `host:port`; an IPv6 address stands in brackets */

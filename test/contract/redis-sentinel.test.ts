@@ -9,18 +9,16 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import { upTo } from '../helpers/numbers.ts';
 import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
-import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
+import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
-const CHANNEL = 'sentinel:kept';
-const FREE_CHANNEL = 'sentinel:free';
-const FREE_TOPIC = 'free';
+const PREFIX = 'sentinel:';
 
 const OPTIONS = needs('redis-server');
 const scope = fileScope();
@@ -38,7 +36,7 @@ async function startBus(t: TestContext, trio: SentinelTrio, settings: Settings =
   const metrics = new Metrics();
   const bus = ioredisBus({
     access: { sentinels: trio.sentinels.map(addressOf), master: trio.name },
-    prefix: 'sentinel:',
+    prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
     timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
@@ -77,35 +75,6 @@ testHistory('redis with Sentinel', OPTIONS, (t) => emptied(t, kept()));
 testKeepingAll('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(true)));
 testReplacedHistories('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
 
-/** Listens to a topic that is kept and to one that is not. */
-async function startPod(t: TestContext, trio: SentinelTrio) {
-  const histories = new Map([[TOPIC, { size: 20_000, ttlMs: 600_000, keepsAll: false }]]);
-  const { bus, metrics } = await startBus(t, trio, { histories });
-  const [heard, free]: [number[], number[]] = [[], []];
-  const gaps: string[] = [];
-  bus.onGap((topic) => gaps.push(topic));
-  await bus.subscribe(TOPIC, CHANNEL, (payload) => heard.push(numberIn(payload))).ready;
-  await bus.subscribe(FREE_TOPIC, FREE_CHANNEL, (payload) => free.push(numberIn(payload))).ready;
-  return { bus, metrics, heard, free, gaps };
-}
-
-/** Publishes as ingest does: what has failed is tried again. @returns how many events */
-async function stream(bus: Bus, isOver: () => boolean): Promise<number> {
-  let n = 0;
-  while (!isOver()) {
-    n += 1;
-    await eventually(() => bus.publish(TOPIC, event(n, CHANNEL)));
-    await eventually(() => bus.publish(FREE_TOPIC, event(n, FREE_CHANNEL)));
-  }
-  return n;
-}
-
-/** A copy of an event that was published again has the offset of one before: pods leave it out. */
-function withoutCopies(numbers: readonly number[]): number[] {
-  let last = 0;
-  return numbers.filter((n) => n > last && ((last = n), true));
-}
-
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
   hangs: (_trio, master) => master.signal('SIGSTOP'),
@@ -118,27 +87,12 @@ for (const [fault, happen] of Object.entries(FAULTS)) {
     OPTIONS,
     async (t) => {
       const trio = await startSentinels(t);
-      const pods = [await startPod(t, trio), await startPod(t, trio)] as const;
-      const [publisher, other] = pods;
-      const former = await trio.master();
-      let isOver = false;
-      const streaming = stream(publisher.bus, () => isOver);
-      await eventually(() => assert.ok(other.heard.length > 200));
-      await happen(trio, former);
-      const admin = await redisAdmin(t, await trio.replaced(former));
-      await eventually(async () => assert.equal((await admin.pubsub('NUMSUB', CHANNEL))[1], 2));
-      const count = other.free.length;
-      await eventually(() => assert.ok(other.free.length > count + 200));
-      isOver = true;
-      const sent = upTo(await streaming);
-      for (const { heard, free, gaps, metrics } of pods) {
-        await eventually(() => assert.equal(free.at(-1), sent.length));
-        await eventually(() => assert.equal(heard.at(-1), sent.length));
-        // A replica may be promoted before it has got the last events: then that is told.
-        if (!gaps.includes(TOPIC)) assert.deepEqual(withoutCopies(heard), sent);
-        if (!gaps.includes(FREE_TOPIC)) assert.deepEqual(withoutCopies(free), sent);
-        assert.ok(Number((await metrics.busOutages.get()).values[0]?.value) >= 1);
-      }
+      const start = async () => listenToStream(await startBus(t, trio, { histories: STREAMED }), PREFIX);
+      await streamThrough([await start(), await start()], PREFIX, async () => {
+        const former = await trio.master();
+        await happen(trio, former);
+        await trio.replaced(former);
+      });
     },
   );
 }
@@ -156,12 +110,12 @@ test(
     t.after(() => listening.stop());
     await eventually(() => assert.equal(connections, 1));
     const inbox = new Inbox();
-    await listening.join(CHANNEL, inbox.take);
+    await listening.join('news', inbox.take);
     const former = await trio.master();
     former.signal('SIGSTOP');
     const admin = await redisAdmin(t, await trio.replaced(former));
     await eventually(() => assert.equal(connections, 2));
-    await admin.publish(CHANNEL, 'by the next one');
+    await admin.publish('news', 'by the next one');
     assert.deepEqual(await inbox.until(1), ['by the next one']);
   },
 );
@@ -173,7 +127,7 @@ test(
     const lines: string[] = [];
     const log = createLog('info', { write: (line: string) => void lines.push(line) });
     const access = { sentinels: shared.sentinels.map(addressOf), master: 'other' };
-    const options = { prefix: 'sentinel:', lingerMs: 0, countsSubscribers: true, metrics: new Metrics() };
+    const options = { prefix: PREFIX, lingerMs: 0, countsSubscribers: true, metrics: new Metrics() };
     const bus = ioredisBus({ access, ...options, log });
     bus.start();
     t.after(() => bus.stop());

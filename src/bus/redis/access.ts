@@ -5,6 +5,14 @@ type RedisPlace =
       readonly sentinels: readonly Address[];
       /** The name by which Sentinel knows it. */
       readonly master: string;
+    }
+  | {
+      /** Of a cluster: some that are asked for the others. */
+      readonly nodes: readonly Address[];
+    }
+  | {
+      /** Of a node of a cluster. */
+      readonly address: Address;
     };
 
 export interface Address {

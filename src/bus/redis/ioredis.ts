@@ -16,7 +16,7 @@ import { createRedis, logOutages, MAX_RETRY_MS } from './redis-client.ts';
 import type { SentinelWatch } from './sentinel-watch.ts';
 
 export interface IoredisOptions {
-  readonly access: RedisAccess;
+  readonly access: Exclude<RedisAccess, { nodes: unknown }>;
   /** With Sentinel. */
   readonly watch?: SentinelWatch | undefined;
   readonly log: Log;
@@ -29,10 +29,10 @@ const REPLY_TIMEOUT_MS = 10_000;
 const STALLED_MS = 2_000;
 
 /** Channels in one SUBSCRIBE. */
-const CHANNELS_PER_COMMAND = 1_000;
+export const CHANNELS_PER_COMMAND = 1_000;
 
 /** What both connections have in common. */
-abstract class IoredisConnection {
+export abstract class IoredisConnection {
   protected readonly redis: Redis;
   readonly #watch: SentinelWatch | undefined;
 
@@ -207,6 +207,8 @@ function add(pipeline: ChainableCommander, command: Command): void {
   const [name, channel, payload] = command;
   if (name === 'PUBLISH' && channel !== undefined && payload !== undefined) {
     pipeline.publish(channel, payload);
+  } else if (name === 'SPUBLISH' && channel !== undefined && payload !== undefined) {
+    pipeline.spublish(channel, payload);
   } else {
     pipeline.call(name, command.slice(1));
   }

@@ -12,18 +12,22 @@ export class BusNames {
   /** The key that holds it for pods that do not listen at present. */
   readonly announcementsKey: string;
   readonly #prefix: string;
+  /** In names that do not hold their slot anyway. */
+  readonly #slot: string;
 
-  constructor(prefix: string) {
+  /** @param word of which all names have the slot, in a cluster: see `slotOf` */
+  constructor(prefix: string, word?: string) {
     this.#prefix = prefix;
-    this.gapsChannel = `${prefix}@gaps`;
-    this.renewalsChannel = `${prefix}@renewals`;
-    this.announcementsChannel = `${prefix}@revocations`;
-    this.announcementsKey = `${prefix}@revocations`;
+    this.#slot = word === undefined ? '' : `:{${word}}`;
+    this.gapsChannel = `${prefix}@gaps${this.#slot}`;
+    this.renewalsChannel = `${prefix}@renewals${this.#slot}`;
+    this.announcementsChannel = `${prefix}@revocations${this.#slot}`;
+    this.announcementsKey = `${prefix}@revocations${this.#slot}`;
   }
 
   /** The key that holds the version of a topic. */
   versionKey(topic: string): string {
-    return `${this.#prefix}@version:${topic}`;
+    return `${this.#prefix}@version${this.#slot}:${topic}`;
   }
 
   /** The key that holds the state of a topic's history; those of its lists begin with it. */
@@ -33,6 +37,6 @@ export class BusNames {
 
   /** The channel by which a pod hears itself. */
   podChannel(pod: string): string {
-    return `${this.#prefix}@pod:${pod}`;
+    return `${this.#prefix}@pod${this.#slot}:${pod}`;
   }
 }

@@ -25,7 +25,10 @@ type Differences = Pick<
 >;
 
 /** A client that connects by `connect()`, and again after each lost connection, until `disconnect()`. */
-export function createRedis(access: RedisAccess, differences: Differences): Redis {
+export function createRedis(
+  access: Exclude<RedisAccess, { nodes: unknown }>,
+  differences: Differences,
+): Redis {
   const { username, password, ca } = access.credentials ?? {};
   const options: Options = {
     lazyConnect: true,
@@ -39,8 +42,11 @@ export function createRedis(access: RedisAccess, differences: Differences): Redi
   if ('url' in access) {
     return new Redis(access.url, { ...options, ...(ca !== undefined && { tls: { ca } }) });
   }
-  const { sentinels, master, tls = false, credentials = {} } = access;
+  const { tls = false, credentials = {} } = access;
   const secure = tls ? tlsOf(credentials) : undefined;
+  if ('address' in access)
+    return new Redis({ ...options, ...access.address, ...(secure && { tls: secure }) });
+  const { sentinels, master } = access;
   return new Redis({
     ...options,
     sentinels: sentinels.map((sentinel) => ({ ...sentinel })),

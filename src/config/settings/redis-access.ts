@@ -5,7 +5,11 @@ export const REDIS_ACCESS_SETTINGS = {
   REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
     default: undefined,
     secret: 'password',
-    help: 'Redis that distributes events to all pods; `rediss://` for TLS. Neither this nor `REDIS_SENTINELS` set: subscribers get only events that their own process consumes.',
+    help: 'Redis that distributes events to all pods; `rediss://` for TLS. None of this, `REDIS_SENTINELS` and `REDIS_CLUSTER` set: subscribers get only events that their own process consumes.',
+  }),
+  REDIS_CLUSTER: brokers({
+    default: [],
+    help: 'Some nodes of the Redis Cluster that distributes events, in place of `REDIS_URL`; they tell the others.',
   }),
   REDIS_SENTINELS: brokers({
     default: [],
@@ -32,7 +36,7 @@ export const REDIS_ACCESS_SETTINGS = {
   }),
   REDIS_TLS: flag({
     default: false,
-    help: 'With `REDIS_SENTINELS`: connect to Sentinel and Redis over TLS.',
+    help: 'With `REDIS_SENTINELS` and `REDIS_CLUSTER`: connect to Redis, and Sentinel, over TLS.',
   }),
   REDIS_CA: optionalText({
     default: undefined,

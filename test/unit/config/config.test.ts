@@ -87,7 +87,7 @@ test('Redis is at one URL or told by Sentinel, whose settings come together', ()
   assert.deepEqual(config.REDIS_SENTINELS, ['a:26379', '[::1]:26379']);
   assert.deepEqual(
     faultsOf({ ...sentinels, REDIS_SENTINEL_MASTER: 'mymaster', REDIS_URL: 'redis://host:6379' }),
-    ['  REDIS_URL, REDIS_SENTINELS: expected one of them, as Sentinel tells the address, got both'],
+    ['  REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER: expected one of them, got REDIS_URL and REDIS_SENTINELS'],
   );
   assert.match(faultsOf(sentinels).join(), /REDIS_SENTINEL_MASTER: expected the name .*got nothing/);
   for (const name of ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD']) {
@@ -95,6 +95,19 @@ test('Redis is at one URL or told by Sentinel, whose settings come together', ()
     assert.match(fault, new RegExp(`REDIS_SENTINELS: expected host:port, as ${name} is set, got nothing`));
     assert.deepEqual(others, []);
   }
+});
+
+test('a cluster is named by some of its nodes, and braces in names are for its slots', () => {
+  const cluster = { REDIS_CLUSTER: 'a:6379,b:6379' };
+  assert.deepEqual(loadConfig({ ...cluster, REDIS_TLS: 'true' }).REDIS_CLUSTER, ['a:6379', 'b:6379']);
+  assert.match(
+    faultsOf({ ...cluster, REDIS_URL: 'redis://a' }).join(),
+    /expected one of them, got REDIS_URL and/,
+  );
+  assert.deepEqual(faultsOf({ ...cluster, REDIS_PREFIX: '{mine}:' }), [
+    '  REDIS_PREFIX: expected no braces with REDIS_CLUSTER, since a topic stands in them, got {mine}:',
+  ]);
+  assert.equal(loadConfig({ REDIS_URL: 'redis://a', REDIS_PREFIX: '{mine}:' }).REDIS_PREFIX, '{mine}:');
 });
 
 test('user and password of Redis stand in its URL or in settings of their own', () => {

@@ -1,0 +1,57 @@
+import type { Log } from '../../../log.ts';
+import { withTimeout } from '../../../support/with-timeout.ts';
+import type { Address, RedisAccess } from '../access.ts';
+import { IoredisCommands } from '../ioredis.ts';
+import { Followed } from './followed.ts';
+import { NodeListening } from './node-listening.ts';
+import { VIEW, viewOf, type ClusterView } from './view.ts';
+
+interface ClusterNodeOptions {
+  readonly address: Address;
+  readonly access: RedisAccess;
+  /** Called when slots may have moved. */
+  readonly onChange: () => void;
+  readonly log: Log;
+}
+
+/** A node that does not tell its view for so long is not waited for. */
+const VIEW_TIMEOUT_MS = 1_000;
+
+/** A master of the cluster, and this pod's two connections to it. */
+export class ClusterNode {
+  readonly address: Address;
+  readonly commands: Followed<IoredisCommands>;
+  readonly listening: Followed<NodeListening>;
+
+  constructor({ address, access, onChange, log }: ClusterNodeOptions) {
+    this.address = address;
+    const { tls = false, credentials = {} } = access;
+    const options = {
+      access: { address, tls, credentials },
+      log: log.child({ node: `${address.host}:${address.port}` }),
+    };
+    this.commands = new Followed(new IoredisCommands(options));
+    this.listening = new Followed(new NodeListening({ ...options, onMoved: onChange }));
+    const lost = { onReady: () => undefined, onLost: onChange };
+    this.commands.follow(lost);
+    this.listening.follow(lost);
+  }
+
+  start(): void {
+    this.commands.start();
+    this.listening.start();
+  }
+
+  stop(): void {
+    this.commands.stop();
+    this.listening.stop();
+  }
+
+  /** @throws if there is no connection, or the node does not know at present */
+  async view(): Promise<ClusterView> {
+    const replies = withTimeout(this.commands.connection.send(VIEW), VIEW_TIMEOUT_MS, () => {
+      throw new Error(`no reply within ${VIEW_TIMEOUT_MS} ms`);
+    });
+    return viewOf(await replies, this.address);
+  }
+}

@@ -1,0 +1,136 @@
+import { messageOf } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Address, RedisAccess } from '../access.ts';
+import { ClusterNode } from './cluster-node.ts';
+import { latest, masterOf, type ClusterView } from './view.ts';
+
+interface ClusterOptions {
+  readonly access: Extract<RedisAccess, { nodes: unknown }>;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Told which node serves its slot. */
+export interface SlotFollower {
+  readonly slot: number;
+  /** Undefined if none does. */
+  moveTo(node: ClusterNode | undefined): void;
+}
+
+/** Changes that no reply tells, such as a master that hangs and is replaced, are noticed so soon. */
+const LOOK_MS = 1_000;
+
+/** Between two looks while something changes. */
+const LOOK_AGAIN_MS = 100;
+
+const keyOf = ({ host, port }: Address): string => `${host}:${port}`;
+
+/** The cluster as its nodes see it: which of them serves a slot. Slots are followed as they move. */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  /** By address: the masters of the present view; before there is one, the nodes that are asked first. */
+  #nodes = new Map<string, ClusterNode>();
+  #view: ClusterView | undefined;
+  readonly #followers = new Map<SlotFollower, ClusterNode | undefined>();
+  readonly #stopping = new AbortController();
+  /** Aborts when a look is wanted before its time. */
+  #pause = new AbortController();
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#keepLooking();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#pause.abort();
+    for (const node of this.#nodes.values()) node.stop();
+  }
+
+  /** `moveTo` is called at once if the node is known, and whenever it is another one. */
+  follow(follower: SlotFollower): void {
+    this.#followers.set(follower, undefined);
+    this.#place(follower);
+  }
+
+  unfollow(follower: SlotFollower): void {
+    this.#followers.delete(follower);
+  }
+
+  /** Something shows that slots have moved, or that a node is away. */
+  look(): void {
+    this.#pause.abort();
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock, log, access } = this.#options;
+    const { signal } = this.#stopping;
+    let told: string | undefined;
+    this.#use(access.nodes);
+    while (!signal.aborted) {
+      this.#pause = new AbortController();
+      try {
+        this.#apply(await this.#present());
+        told = undefined;
+      } catch (thrown) {
+        const reason = messageOf(thrown);
+        if (reason !== told && this.#view !== undefined)
+          log.warn({ reason }, 'no node tells who serves the slots');
+        told = reason;
+      }
+      const pause = this.#view === undefined ? LOOK_AGAIN_MS : LOOK_MS;
+      await clock.sleep(pause, this.#pause.signal);
+      if (this.#pause.signal.aborted) await clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+  }
+
+  /** @throws if no node tells */
+  async #present(): Promise<ClusterView> {
+    const asked = await Promise.allSettled([...this.#nodes.values()].map((node) => node.view()));
+    const view = latest(asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+    if (view !== undefined) return view;
+    const [refused] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    // All masters may have been replaced, one by one: those that are set may know the others.
+    if (!this.#stopping.signal.aborted)
+      this.#use([...[...this.#nodes.values()].map((n) => n.address), ...this.#options.access.nodes]);
+    throw refused instanceof Error ? refused : new Error('no node is known');
+  }
+
+  #apply(view: ClusterView): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#view = view;
+    const masters = view.ranges.map(({ master }) => master);
+    const before = this.#nodes;
+    this.#use(masters);
+    for (const follower of this.#followers.keys()) this.#place(follower);
+    for (const [key, node] of before) if (!this.#nodes.has(key)) node.stop();
+  }
+
+  /** Connects to these nodes; those of before that are not among them are left to the caller. */
+  #use(addresses: readonly Address[]): void {
+    const { access, log } = this.#options;
+    const before = this.#nodes;
+    this.#nodes = new Map();
+    for (const address of addresses) {
+      const key = keyOf(address);
+      if (this.#nodes.has(key)) continue;
+      const known = before.get(key);
+      const node = known ?? new ClusterNode({ address, access, onChange: () => this.look(), log });
+      this.#nodes.set(key, node);
+      if (known === undefined) node.start();
+    }
+  }
+
+  #place(follower: SlotFollower): void {
+    if (this.#view === undefined) return;
+    const master = masterOf(this.#view, follower.slot);
+    const node = master === undefined ? undefined : this.#nodes.get(keyOf(master));
+    if (node === this.#followers.get(follower)) return;
+    this.#followers.set(follower, node);
+    follower.moveTo(node);
+  }
+}

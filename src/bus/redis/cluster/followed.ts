@@ -1,0 +1,53 @@
+import type { ConnectionListener } from '../connection.ts';
+
+interface Followable {
+  start(listener: ConnectionListener): void;
+  stop(): void;
+}
+
+/** A connection that several slots use: each is told when it is made, and when it is lost. */
+export class Followed<T extends Followable> {
+  readonly connection: T;
+  readonly #followers = new Set<ConnectionListener>();
+  #isReady = false;
+
+  constructor(connection: T) {
+    this.connection = connection;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  start(): void {
+    this.connection.start({
+      onReady: () => {
+        this.#isReady = true;
+        for (const follower of this.#followers) follower.onReady();
+      },
+      onLost: () => this.#lose(),
+    });
+  }
+
+  stop(): void {
+    this.#lose();
+    this.connection.stop();
+  }
+
+  /** `onReady` is called at once if the connection is there. */
+  follow(follower: ConnectionListener): void {
+    this.#followers.add(follower);
+    if (this.#isReady) follower.onReady();
+  }
+
+  /** `onLost` is called at once if the connection is there. */
+  unfollow(follower: ConnectionListener): void {
+    if (this.#followers.delete(follower) && this.#isReady) follower.onLost();
+  }
+
+  #lose(): void {
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    for (const follower of this.#followers) follower.onLost();
+  }
+}

@@ -1,0 +1,72 @@
+import { messageOf } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Listener } from '../../bus.ts';
+import { CHANNELS_PER_COMMAND, IoredisConnection, type IoredisOptions } from '../ioredis.ts';
+import { createRedis } from '../redis-client.ts';
+
+interface NodeListeningOptions extends IoredisOptions {
+  /** Called when the node says that it does not serve some channels any more. */
+  readonly onMoved: () => void;
+}
+
+/** The connection that channels of all slots of a node are listened to on. Those who use it join theirs again. */
+export class NodeListening extends IoredisConnection {
+  readonly #listeners = new Map<string, Listener>();
+  readonly #log: Log;
+
+  constructor(options: NodeListeningOptions) {
+    const redis = createRedis(options.access, { maxRetriesPerRequest: null, autoResubscribe: false });
+    super(redis, 'subscriber', options);
+    redis.on('smessageBuffer', (channel: Buffer, payload: Buffer) =>
+      this.#listeners.get(channel.toString())?.(payload),
+    );
+    redis.on('moved', options.onMoved);
+    this.#log = options.log;
+  }
+
+  /**
+   * @param channels of one slot
+   * @throws what the node says of them, or an error if the connection is closed for good
+   */
+  async join(channels: ReadonlyMap<string, Listener>): Promise<void> {
+    for (const [channel, listener] of channels) this.#listeners.set(channel, listener);
+    const names = [...channels.keys()];
+    for (let from = 0; from < names.length; from += CHANNELS_PER_COMMAND) {
+      await this.redis.ssubscribe(...names.slice(from, from + CHANNELS_PER_COMMAND));
+    }
+  }
+
+  /** Their messages reach no listener any more. */
+  forget(channels: Iterable<string>): void {
+    for (const channel of channels) this.#listeners.delete(channel);
+  }
+
+  leave(channel: string): void {
+    this.#listeners.delete(channel);
+    this.redis
+      .sunsubscribe(channel)
+      .catch((thrown: unknown) =>
+        this.#log.debug({ channel, reason: messageOf(thrown) }, 'SUNSUBSCRIBE failed'),
+      );
+  }
+
+  async fence(): Promise<void> {
+    await this.redis.ping();
+  }
+
+  pause(): void {
+    this.redis.stream?.pause();
+  }
+
+  resume(): void {
+    this.redis.stream?.resume();
+  }
+
+  get bytesRead(): number {
+    return this.redis.stream?.bytesRead ?? 0;
+  }
+
+  protected prepare(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+}

@@ -1,0 +1,28 @@
+import type { Command } from '../connection.ts';
+import { APPEND, INTEREST, JOIN } from '../history-scripts.ts';
+
+const SCRIPTS = new Map([APPEND, INTEREST, JOIN].map((script) => [script, shardedScript(script)]));
+
+/** As a cluster has it: messages reach the nodes of one slot only, and subscribers are counted there. */
+export function sharded(command: Command): Command {
+  const [name, first = '', ...others] = command;
+  switch (name) {
+    case 'PUBLISH':
+      return ['SPUBLISH', first, ...others];
+    case 'PUBSUB':
+      return ['PUBSUB', first === 'NUMSUB' ? 'SHARDNUMSUB' : first, ...others];
+    case 'EVAL':
+      return ['EVAL', SCRIPTS.get(first) ?? first, ...others];
+    default:
+      return command;
+  }
+}
+
+function shardedScript(script: string): string {
+  return script.replaceAll("'PUBLISH'", "'SPUBLISH'").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
+}
+
+/** Whether a node says that the slot is elsewhere, or moves just now, or is not served. */
+export function isElsewhere(reason: string): boolean {
+  return /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|ERR Script attempted to access a non local key)/.test(reason);
+}

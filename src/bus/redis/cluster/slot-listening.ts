@@ -1,0 +1,189 @@
+import { ReplyError } from 'ioredis';
+import { messageOf } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Listener } from '../../bus.ts';
+import type { ConnectionListener, ListeningConnection } from '../connection.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import { isElsewhere } from './sharded.ts';
+
+interface SlotListeningOptions {
+  readonly cluster: Cluster;
+  readonly slot: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Between two attempts at what a node has refused, or could not do. */
+const AGAIN_MS = 200;
+
+/**
+ * Listens to the channels of a slot, on the node that serves it. When another node does, or a connection is made again,
+ * all channels are joined there before the connection counts as ready.
+ */
+export class SlotListening implements ListeningConnection {
+  readonly slot: number;
+  readonly #options: SlotListeningOptions;
+  readonly #listeners = new Map<string, Listener>();
+  /** Channels whose join has been acknowledged, by some node. */
+  readonly #joined = new Set<string>();
+  #node: ClusterNode | undefined;
+  #listener: ConnectionListener | undefined;
+  #isReady = false;
+  /** Aborts when the present connection is lost. */
+  #lost = new AbortController();
+  readonly #stopping = new AbortController();
+  /** Called once there is a connection, or the bus stops. */
+  #untilNode: (() => void)[] = [];
+  #refusal: string | undefined;
+  readonly #follower: ConnectionListener = {
+    onReady: () => void this.#prepare(),
+    onLost: () => this.#lose(),
+  };
+
+  constructor(options: SlotListeningOptions) {
+    this.#options = options;
+    this.slot = options.slot;
+  }
+
+  start(listener: ConnectionListener): void {
+    this.#listener = listener;
+    this.#options.cluster.follow(this);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#options.cluster.unfollow(this);
+    this.moveTo(undefined);
+    this.#tellNode();
+  }
+
+  moveTo(node: ClusterNode | undefined): void {
+    const former = this.#node;
+    this.#node = node;
+    former?.listening.unfollow(this.#follower);
+    // A node that does not serve a slot any more unsubscribes its channels by itself.
+    former?.listening.connection.forget(this.#listeners.keys());
+    node?.listening.follow(this.#follower);
+  }
+
+  reconnect(): void {
+    this.#node?.listening.connection.reconnect();
+    this.#options.cluster.look();
+  }
+
+  async join(channel: string, listener: Listener): Promise<void> {
+    this.#listeners.set(channel, listener);
+    for (;;) {
+      const node = await this.#present();
+      try {
+        await node.listening.connection.join(this.#dispatching([channel]));
+        if (node !== this.#node) continue;
+        this.#joined.add(channel);
+        return;
+      } catch (thrown) {
+        if (thrown instanceof ReplyError && !isElsewhere(messageOf(thrown))) {
+          if (!this.#joined.has(channel)) {
+            this.#listeners.delete(channel);
+            node.listening.connection.forget([channel]);
+          }
+          throw thrown;
+        }
+        await this.#lookAgain();
+      }
+    }
+  }
+
+  leave(channel: string): void {
+    this.#listeners.delete(channel);
+    this.#joined.delete(channel);
+    this.#node?.listening.connection.leave(channel);
+  }
+
+  async fence(): Promise<void> {
+    for (;;) {
+      const node = await this.#present();
+      try {
+        await node.listening.connection.fence();
+        if (node === this.#node) return;
+      } catch {
+        await this.#lookAgain();
+      }
+    }
+  }
+
+  pause(): void {
+    this.#node?.listening.connection.pause();
+  }
+
+  resume(): void {
+    this.#node?.listening.connection.resume();
+  }
+
+  get bytesRead(): number {
+    return this.#node?.listening.connection.bytesRead ?? 0;
+  }
+
+  /** The connection to the node is made: the channels are joined there. */
+  async #prepare(): Promise<void> {
+    const node = this.#node;
+    if (node === undefined) return;
+    const lost = new AbortController();
+    this.#lost = lost;
+    this.#tellNode();
+    while (!lost.signal.aborted) {
+      try {
+        await node.listening.connection.join(this.#dispatching([...this.#joined]));
+        if (lost.signal.aborted) return;
+        this.#refusal = undefined;
+        this.#isReady = true;
+        this.#listener?.onReady();
+        return;
+      } catch (thrown) {
+        const reason = messageOf(thrown);
+        if (thrown instanceof ReplyError && !isElsewhere(reason)) this.#noteRefusal(reason);
+        await this.#lookAgain();
+      }
+    }
+  }
+
+  #lose(): void {
+    this.#lost.abort();
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    this.#listener?.onLost();
+  }
+
+  #noteRefusal(reason: string): void {
+    if (reason !== this.#refusal) {
+      this.#options.log.warn({ reason }, 'Redis refuses channels that were joined before; connecting again');
+    }
+    this.#refusal = reason;
+  }
+
+  #dispatching(channels: readonly string[]): ReadonlyMap<string, Listener> {
+    return new Map(
+      channels.map((channel) => [channel, (payload) => this.#listeners.get(channel)?.(payload)]),
+    );
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { cluster, clock } = this.#options;
+    cluster.look();
+    await clock.sleep(AGAIN_MS, this.#stopping.signal);
+  }
+
+  /** @throws when the bus stops */
+  async #present(): Promise<ClusterNode> {
+    while (!this.#stopping.signal.aborted) {
+      if (this.#node !== undefined) return this.#node;
+      await new Promise<void>((resolve) => this.#untilNode.push(resolve));
+    }
+    throw new Error('the bus is stopped');
+  }
+
+  #tellNode(): void {
+    for (const resolve of this.#untilNode.splice(0)) resolve();
+  }
+}

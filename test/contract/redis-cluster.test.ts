@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import test, { before, type TestContext } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
+import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
+import type { HistorySettings } from '../../src/events/history-settings.ts';
+import { createLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { eventually } from '../helpers/eventually.ts';
+import type { RedisServer } from '../helpers/redis.ts';
+import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
+import { fileScope } from '../helpers/scope.ts';
+import { needs } from '../helpers/services.ts';
+import { testBus } from './bus.ts';
+import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { testReplacedHistories } from './keeping.ts';
+import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
+
+const PREFIX = 'cluster:';
+const OPTIONS = needs('redis-server');
+const scope = fileScope();
+/** For tests that do not disturb it. */
+let shared: RedisCluster;
+if (OPTIONS.skip === false) before(async () => void (shared = await startCluster(scope)));
+
+interface Settings {
+  readonly lingerMs?: number;
+  readonly maxChannels?: number;
+  readonly histories?: ReadonlyMap<string, HistorySettings>;
+}
+
+function createBus(cluster: RedisCluster, settings: Settings) {
+  const metrics = new Metrics();
+  const bus = ioredisBus({
+    access: { nodes: cluster.nodes.map(addressOf) },
+    prefix: PREFIX,
+    lingerMs: 0,
+    countsSubscribers: true,
+    timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
+    ...settings,
+    metrics,
+    log: createLog('silent'),
+  });
+  return { bus, metrics };
+}
+
+async function started(t: TestContext, bus: Bus): Promise<Bus> {
+  bus.start();
+  t.after(() => bus.stop());
+  await eventually(() => assert.equal(bus.notReady(), undefined));
+  return bus;
+}
+
+async function startBus(t: TestContext, cluster: RedisCluster, settings: Settings = {}) {
+  const created = createBus(cluster, settings);
+  await started(t, created.bus);
+  return created;
+}
+
+function addressOf(text: string) {
+  const [host = '', port] = text.split(':');
+  return { host, port: Number(port) };
+}
+
+const kept = (keepsAll = false, ttlMs = TTL_MS): Settings => ({
+  histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
+});
+
+/** A bus of a cluster that holds nothing. */
+async function emptied(t: TestContext, settings: Settings): Promise<Bus> {
+  for (const client of shared.clients) await client.flushall();
+  return (await startBus(t, shared, settings)).bus;
+}
+
+testBus('redis cluster', OPTIONS, async (t, settings) => {
+  const joins = async (channel: string) => {
+    const counts = await Promise.all(
+      shared.clients.map((client) => client.pubsub('SHARDNUMSUB', `${PREFIX}{topic}:${channel}`)),
+    );
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  return { ...(await startBus(t, shared, settings)), joins };
+});
+testHistory('redis cluster', OPTIONS, (t) => emptied(t, kept()));
+testKeepingAll('redis cluster', OPTIONS, (t) => emptied(t, kept(true)));
+testReplacedHistories('redis cluster', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
+
+test('redis cluster: an announcement reaches every pod, and one that starts later', OPTIONS, async (t) => {
+  const heard: string[][] = [];
+  const start = async () => {
+    const own: string[] = [];
+    heard.push(own);
+    const bus = createBus(shared, {}).bus;
+    bus.onAnnouncement((text) => own.push(text));
+    return started(t, bus);
+  };
+  const [announcing] = [await start(), await start()];
+  await eventually(() => announcing.announce('one', 60_000));
+  await start();
+  await eventually(() => {
+    for (const own of heard) assert.ok(own.includes('one'), JSON.stringify(heard));
+  });
+});
+
+test('redis cluster: topics are spread over the nodes, by their names', OPTIONS, async (t) => {
+  const { bus } = await startBus(t, shared);
+  const topics = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const topic of topics) await bus.subscribe(topic, PREFIX + topic, () => undefined).ready;
+  const channels = await Promise.all(
+    shared.clients.map((client) => client.pubsub('SHARDCHANNELS', `${PREFIX}{*}`)),
+  );
+  assert.deepEqual(
+    channels.flat().toSorted(),
+    topics.map((topic) => `${PREFIX}{${topic}}`),
+  );
+  assert.ok(channels.filter((some) => some.length > 0).length > 1, JSON.stringify(channels));
+});
+
+const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Promise<unknown>> = {
+  'is killed': async (cluster, master) => {
+    await master.stop('SIGKILL');
+    return cluster.replaced(TOPIC, master);
+  },
+  hangs: (cluster, master) => {
+    master.signal('SIGSTOP');
+    return cluster.replaced(TOPIC, master);
+  },
+  'becomes a replica': async (cluster, master) => {
+    await cluster.failover(TOPIC);
+    return cluster.replaced(TOPIC, master);
+  },
+  'gives the slots of the topics to another one': async (cluster) => {
+    for (const topic of STREAMED_TOPICS) await cluster.move(topic);
+  },
+};
+
+for (const [fault, happen] of Object.entries(FAULTS)) {
+  test(
+    `redis cluster: when a master ${fault}, pods go on with the next one, and what they miss is read or told`,
+    OPTIONS,
+    async (t) => {
+      const cluster = await startCluster(t, { replicas: 1 });
+      const start = async () => listenToStream(await startBus(t, cluster, { histories: STREAMED }), PREFIX);
+      await streamThrough([await start(), await start()], PREFIX, async () =>
+        happen(cluster, await cluster.masterOf(TOPIC)),
+      );
+    },
+  );
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Redis } from 'ioredis';
+import { slotOf } from '../../src/bus/redis/cluster/slot.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { redisAdmin, startRedis, type RedisServer } from './redis.ts';
+import type { Scope } from './scope.ts';
+
+export interface RedisCluster {
+  /** `host:port` of the nodes that were masters at the beginning. */
+  readonly nodes: readonly string[];
+  /** A connection to each node that was a master at the beginning. */
+  readonly clients: readonly Redis[];
+  /** The master that serves the slot of this word, by a node that is not `apart`. */
+  masterOf(word: string, apart?: RedisServer): Promise<RedisServer>;
+  /** Resolves when another node is the master of the slot of this word. */
+  replaced(word: string, former: RedisServer): Promise<RedisServer>;
+  /** Has a replica of the master of the slot of this word take its place. */
+  failover(word: string): Promise<unknown>;
+  /** Moves the slot of this word, with its keys, to another master. Resolves when both know. */
+  move(word: string): Promise<void>;
+}
+
+const MASTERS = 3;
+
+/** A master that does not answer for so long is replaced. */
+const NODE_TIMEOUT_MS = 1_500;
+
+type Slots = readonly (readonly [
+  first: number,
+  last: number,
+  master: readonly [host: string, port: number],
+])[];
+
+type RoleReply = readonly [
+  role: string,
+  offset: number,
+  replicas: readonly (readonly [host: string, port: string])[],
+];
+
+/** A cluster of the test's own, of three masters with as many replicas each. Needs 'redis-server'. */
+export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise<RedisCluster> {
+  const servers = await Promise.all(Array.from({ length: MASTERS * (1 + replicas) }, () => startNode(scope)));
+  const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
+  const create = [
+    '--cluster',
+    'create',
+    ...addresses,
+    '--cluster-replicas',
+    String(replicas),
+    '--cluster-yes',
+  ];
+  await promisify(execFile)('redis-cli', create);
+  const clients = await Promise.all(servers.map((server) => redisAdmin(scope, server)));
+  await Promise.all(
+    clients.map((client) =>
+      eventually(async () => {
+        assert.match(String(await client.call('CLUSTER', 'INFO')), /cluster_state:ok/);
+        const known = String(await client.call('CLUSTER', 'NODES'));
+        assert.equal(known.match(/\bslave\b/g)?.length ?? 0, MASTERS * replicas);
+        assert.doesNotMatch(await client.info('replication'), /master_link_status:down/);
+      }),
+    ),
+  );
+  const masterOf = async (word: string, apart?: RedisServer): Promise<RedisServer> => {
+    const client = clients[servers.findIndex((server) => server !== apart)];
+    const slots = (await client?.call('CLUSTER', 'SLOTS')) as Slots;
+    const slot = slotOf(word);
+    const range = slots.find(([first, last]) => first <= slot && slot <= last);
+    const found = servers.find(({ port }) => port === range?.[2][1]);
+    assert.ok(found, `expected a master of slot ${slot}, got ${JSON.stringify(slots)}`);
+    return found;
+  };
+  return {
+    nodes: addresses.slice(0, MASTERS),
+    clients: clients.slice(0, MASTERS),
+    masterOf,
+    replaced: (word, former) =>
+      eventually(async () => {
+        const present = await masterOf(word, former);
+        assert.notEqual(present, former);
+        return present;
+      }),
+    async failover(word) {
+      const master = await masterOf(word);
+      const client = clients[servers.indexOf(master)];
+      assert.ok(client);
+      const [, , known] = (await client.call('ROLE')) as RoleReply;
+      const port = Number(known[0]?.[1]);
+      return clients[servers.findIndex((server) => server.port === port)]?.call('CLUSTER', 'FAILOVER');
+    },
+    async move(word) {
+      const source = await masterOf(word);
+      const target = servers.slice(0, MASTERS).find((server) => server !== source);
+      assert.ok(target);
+      const [from, to] = [source, target].map((server) => clients[servers.indexOf(server)]);
+      assert.ok(from && to);
+      await moveSlot(slotOf(word), from, to, target.port, clients);
+    },
+  };
+}
+
+async function startNode(scope: Scope): Promise<RedisServer> {
+  const port = String(await freePort());
+  const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
+  return startRedis(scope, { args: ['--cluster-enabled', 'yes', '--cluster-port', port, ...timeout] });
+}
+
+/** As `redis-cli --cluster reshard` does it. */
+async function moveSlot(slot: number, from: Redis, to: Redis, port: number, all: readonly Redis[]) {
+  const [source, target] = await Promise.all(
+    [from, to].map((one) => one.call('CLUSTER', 'MYID') as Promise<string>),
+  );
+  await to.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', source ?? '');
+  await from.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', target ?? '');
+  for (;;) {
+    const keys = (await from.call('CLUSTER', 'GETKEYSINSLOT', slot, 10)) as readonly string[];
+    if (keys.length === 0) break;
+    await from.call('MIGRATE', '127.0.0.1', port, '', 0, 5_000, 'REPLACE', 'KEYS', ...keys);
+  }
+  for (const node of [to, from, ...all]) {
+    // Replicas learn of it from their masters.
+    await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', target ?? '').catch(() => undefined);
+  }
+}
