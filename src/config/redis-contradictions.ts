@@ -5,7 +5,9 @@ const PLACES = ['REDIS_URL', 'REDIS_SENTINELS', 'REDIS_CLUSTER'] as const;
 
 const OF_SENTINEL = ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'] as const;
 
-const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD'] as const;
+const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD', 'REDIS_PASSWORD_FILE'] as const;
+
+const OF_TLS = ['REDIS_CA', 'REDIS_CERT', 'REDIS_KEY'] as const;
 
 /** Faults of the settings of Redis that are valid alone, but not together. */
 export function redisContradictions(config: Config): string[] {
@@ -29,6 +31,9 @@ export function redisContradictions(config: Config): string[] {
   if (!usesRedis(config) && ofUser.length > 0) {
     faults.push(`  ${PLACES.join(', ')}: expected one of them, as ${ofUser.join(' and ')} is set, got none`);
   }
+  if (config.REDIS_PASSWORD !== undefined && config.REDIS_PASSWORD_FILE !== undefined) {
+    faults.push('  REDIS_PASSWORD, REDIS_PASSWORD_FILE: expected one of them, got both');
+  }
   if (REDIS_CLUSTER.length > 0 && /[{}]/.test(REDIS_PREFIX)) {
     faults.push(
       `  REDIS_PREFIX: expected no braces with REDIS_CLUSTER, since a topic stands in them, got ${REDIS_PREFIX}`,
@@ -37,7 +42,8 @@ export function redisContradictions(config: Config): string[] {
   return [...faults, ...tlsFaults(config)];
 }
 
-function tlsFaults({ REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER, REDIS_TLS, REDIS_CA }: Config): string[] {
+function tlsFaults(config: Config): string[] {
+  const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER, REDIS_TLS, REDIS_CERT, REDIS_KEY } = config;
   const faults: string[] = [];
   const hasList = REDIS_SENTINELS.length > 0 || REDIS_CLUSTER.length > 0;
   if (REDIS_TLS && !hasList) {
@@ -45,11 +51,15 @@ function tlsFaults({ REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER, REDIS_TLS, REDIS
       '  REDIS_TLS: expected false without REDIS_SENTINELS and REDIS_CLUSTER, as a URL says it by rediss://, got true',
     );
   }
-  if (REDIS_CA === undefined || REDIS_TLS || REDIS_URL?.startsWith('rediss:')) return faults;
+  if ((REDIS_CERT === undefined) !== (REDIS_KEY === undefined)) {
+    faults.push('  REDIS_CERT, REDIS_KEY: expected a certificate and its key, got one of them');
+  }
+  const given = OF_TLS.filter((name) => config[name] !== undefined);
+  if (given.length === 0 || REDIS_TLS || REDIS_URL?.startsWith('rediss:')) return faults;
   const expected = hasList
     ? 'REDIS_TLS: expected true'
     : 'REDIS_URL: expected a URL that begins with rediss://';
-  return [...faults, `  ${expected}, as REDIS_CA is set`];
+  return [...faults, `  ${expected}, as ${given.join(' and ')} is set`];
 }
 
 function urlFaults({ pathname, search, username, password }: URL, config: Config): string[] {

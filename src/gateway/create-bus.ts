@@ -23,7 +23,7 @@ export function createBus({ config, processes, metrics, log }: Basics, graph: Pi
     metrics,
     log: log.child({ part: 'bus' }),
   };
-  const access = redisAccess(config);
+  const access = redisAccess(config, common.log);
   if (access === undefined) return new MemoryBus(common);
   return ioredisBus({
     ...common,

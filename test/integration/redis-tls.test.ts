@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { selfSigned } from '../helpers/certificate.ts';
 import { spawnFor } from '../helpers/child-process.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { NAME, startSentinel } from '../helpers/redis-sentinel.ts';
 import { needs } from '../helpers/services.ts';
 
@@ -85,6 +88,55 @@ test(
     await stranger.untilNotReady(/Redis/);
     const lines = [trusting, doubting, stranger].flatMap((gateway) => gateway.lines);
     assert.doesNotMatch(JSON.stringify(lines), /sesame|swordfish/);
+  },
+);
+
+test('a Redis that wants certificates of its clients is shown one', needs('redis-server'), async (t) => {
+  const { keyFile, certificateFile } = await selfSigned(t);
+  const port = await freePort();
+  const files = [certificateFile, keyFile, certificateFile];
+  const names = ['--tls-cert-file', '--tls-key-file', '--tls-ca-cert-file'];
+  const tls = names.flatMap((name, index) => [name, files[index] ?? '']);
+  const server = ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'yes', '--save', ''];
+  spawnFor(t, 'redis-server', [...server, ...tls]);
+  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const settings = { GRAPH: graph, REDIS_URL: `rediss://localhost:${port}`, REDIS_CA: certificateFile };
+  const known = await startGateway(t, { ...settings, REDIS_CERT: certificateFile, REDIS_KEY: keyFile });
+  await known.untilReady();
+  const stranger = await startGateway(t, settings);
+  await stranger.untilNotReady(/Redis/);
+});
+
+test(
+  'a password that is replaced in its file is used from the next connection on',
+  needs('redis-server'),
+  async (t) => {
+    const redis = await startRedis(t);
+    const admin = await redisAdmin(t, redis);
+    await admin.acl('SETUSER', 'gateway', 'on', '>first', '~*', '&*', '+@all');
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const file = path.join(graph, 'password');
+    await writeFile(file, 'first\n');
+    const gateway = await startGateway(t, {
+      GRAPH: graph,
+      REDIS_URL: redis.url,
+      REDIS_USERNAME: 'gateway',
+      REDIS_PASSWORD_FILE: file,
+    });
+    await gateway.untilReady();
+    await rm(file);
+    await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
+    await gateway.untilLog(/connecting to Redis with what was read before/);
+    await eventually(async () => assert.match(String(await admin.client('LIST')), /user=gateway/));
+    await admin.acl('SETUSER', 'gateway', 'resetpass', '>second');
+    await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
+    await gateway.untilLog(/WRONGPASS/);
+    await writeFile(file, 'second\n');
+    await eventually(async () => {
+      const clients = String(await admin.client('LIST'));
+      assert.equal(clients.match(/user=gateway/g)?.length, 2, clients);
+    });
+    assert.doesNotMatch(JSON.stringify(gateway.lines), /"first|second"/);
   },
 );
 

@@ -29,10 +29,14 @@ export interface RedisCredentials {
   readonly sentinelPassword?: string | undefined;
   /** PEM: the authority that signed the certificates of Redis and Sentinel; undefined: those that Node.js trusts. */
   readonly ca?: string | undefined;
+  /** PEM: the pod's own certificate, and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 export type RedisAccess = RedisPlace & {
   /** Of Redis and Sentinel; a URL says it by `rediss:`. */
   readonly tls?: boolean;
-  readonly credentials?: RedisCredentials;
+  /** Called before each attempt to connect. Must not throw. Default: none. */
+  readonly credentials?: () => RedisCredentials;
 };

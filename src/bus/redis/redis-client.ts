@@ -29,44 +29,25 @@ export function createRedis(
   access: Exclude<RedisAccess, { nodes: unknown }>,
   differences: Differences,
 ): Redis {
-  const { username, password, ca } = access.credentials ?? {};
-  const options: Options = {
+  const redis: Redis = new Redis({
+    ...placeOf(access),
     lazyConnect: true,
     keepAlive: 10_000,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * times, MAX_RETRY_MS) * (0.5 + Math.random() / 2),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    retryStrategy: (times) => {
+      // Passwords and certificates may have been replaced.
+      Object.assign(redis.options, secretsOf(access));
+      return Math.min(50 * times, MAX_RETRY_MS) * (0.5 + Math.random() / 2);
+    },
+    ...secretsOf(access),
     ...differences,
-  };
-  if ('url' in access) {
-    return new Redis(access.url, { ...options, ...(ca !== undefined && { tls: { ca } }) });
-  }
-  const { tls = false, credentials = {} } = access;
-  const secure = tls ? tlsOf(credentials) : undefined;
-  if ('address' in access)
-    return new Redis({ ...options, ...access.address, ...(secure && { tls: secure }) });
-  const { sentinels, master } = access;
-  return new Redis({
-    ...options,
-    sentinels: sentinels.map((sentinel) => ({ ...sentinel })),
-    name: master,
-    role: 'master',
-    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    // Always the same, as what is logged tells it.
-    sentinelRetryStrategy: () => MAX_RETRY_MS,
-    ...sentinelLogin(credentials),
-    ...(secure && { tls: secure, sentinelTLS: secure, enableTLSForSentinelMode: true }),
   });
+  return redis;
 }
 
 /** A client of one Sentinel, which listens to what it announces. */
-export function createSentinelClient(
-  { host, port }: Address,
-  { tls = false, credentials = {} }: RedisAccess,
-): Redis {
-  const { sentinelUsername: username, sentinelPassword: password } = credentials;
-  return new Redis({
+export function createSentinelClient({ host, port }: Address, access: RedisAccess): Redis {
+  const redis: Redis = new Redis({
     host,
     port,
     lazyConnect: true,
@@ -75,21 +56,70 @@ export function createSentinelClient(
     maxRetriesPerRequest: null,
     // Sentinel's reply to INFO says nothing of whether it is ready.
     enableReadyCheck: false,
-    retryStrategy: () => SENTINEL_RETRY_MS,
+    retryStrategy: () => {
+      Object.assign(redis.options, secretsOfSentinel(access));
+      return SENTINEL_RETRY_MS;
+    },
+    ...secretsOfSentinel(access),
+  });
+  return redis;
+}
+
+function placeOf(access: Exclude<RedisAccess, { nodes: unknown }>): Options {
+  if ('url' in access) {
+    const { hostname, port, username, password } = new URL(access.url);
+    return {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      ...(port !== '' && { port: Number(port) }),
+      ...(username !== '' && { username: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+    };
+  }
+  if ('address' in access) return access.address;
+  return {
+    sentinels: access.sentinels.map((sentinel) => ({ ...sentinel })),
+    name: access.master,
+    role: 'master',
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    // Always the same, as what is logged tells it.
+    sentinelRetryStrategy: () => MAX_RETRY_MS,
+    enableTLSForSentinelMode: access.tls === true,
+  };
+}
+
+/** What a connection is made with, as it is at present. */
+function secretsOf(access: RedisAccess): Options {
+  const credentials = access.credentials?.() ?? {};
+  const { username, password, sentinelUsername, sentinelPassword } = credentials;
+  const tls = hasTls(access) ? tlsOf(credentials) : undefined;
+  return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls && { tls: tlsOf(credentials) }),
-  });
-}
-
-function tlsOf({ ca }: RedisCredentials) {
-  return { ...(ca !== undefined && { ca }) };
-}
-
-function sentinelLogin({ sentinelUsername, sentinelPassword }: RedisCredentials) {
-  return {
     ...(sentinelUsername !== undefined && { sentinelUsername }),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls && { tls, sentinelTLS: tls }),
+  };
+}
+
+function secretsOfSentinel(access: RedisAccess): Options {
+  const credentials = access.credentials?.() ?? {};
+  const { sentinelUsername: username, sentinelPassword: password } = credentials;
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(hasTls(access) && { tls: tlsOf(credentials) }),
+  };
+}
+
+function hasTls(access: RedisAccess): boolean {
+  return 'url' in access ? access.url.startsWith('rediss:') : access.tls === true;
+}
+
+function tlsOf({ ca, cert, key }: RedisCredentials) {
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
   };
 }
 

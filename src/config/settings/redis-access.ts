@@ -34,6 +34,10 @@ export const REDIS_ACCESS_SETTINGS = {
     secret: 'all',
     help: 'Password for Redis, where `REDIS_URL` has none.',
   }),
+  REDIS_PASSWORD_FILE: optionalText({
+    default: undefined,
+    help: 'File with the password for Redis, in place of `REDIS_PASSWORD`. It is read again whenever a pod connects, as are the files of certificates.',
+  }),
   REDIS_TLS: flag({
     default: false,
     help: 'With `REDIS_SENTINELS` and `REDIS_CLUSTER`: connect to Redis, and Sentinel, over TLS.',
@@ -41,5 +45,13 @@ export const REDIS_ACCESS_SETTINGS = {
   REDIS_CA: optionalText({
     default: undefined,
     help: "File with the certificate authority that signed Redis's certificate, and Sentinel's (PEM).",
+  }),
+  REDIS_CERT: optionalText({
+    default: undefined,
+    help: 'File with the certificate that a pod shows to Redis, and Sentinel (PEM).',
+  }),
+  REDIS_KEY: optionalText({
+    default: undefined,
+    help: 'File with the key of `REDIS_CERT` (PEM, not encrypted).',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -117,6 +117,15 @@ test('user and password of Redis stand in its URL or in settings of their own', 
     '  REDIS_URL: expected no user and no password in it, as REDIS_PASSWORD is set, got some',
   ]);
   assert.match(faultsOf({ REDIS_USERNAME: 'u' }).join(), /expected one of them, as REDIS_USERNAME is set/);
+  assert.deepEqual(faultsOf({ ...url, REDIS_PASSWORD: 'hunter2', REDIS_PASSWORD_FILE: 'file' }), [
+    '  REDIS_PASSWORD, REDIS_PASSWORD_FILE: expected one of them, got both',
+  ]);
+  assert.deepEqual(faultsOf({ REDIS_URL: 'rediss://host', REDIS_CERT: 'cert.pem' }), [
+    '  REDIS_CERT, REDIS_KEY: expected a certificate and its key, got one of them',
+  ]);
+  const own = { REDIS_CERT: 'cert.pem', REDIS_KEY: 'key.pem' };
+  assert.match(faultsOf({ ...url, ...own }).join(), /rediss:\/\/, as REDIS_CERT and REDIS_KEY is set/);
+  assert.equal(loadConfig({ REDIS_URL: 'rediss://host', ...own }).REDIS_KEY, 'key.pem');
   assert.match(faultsOf({ ...url, REDIS_TLS: 'true' }).join(), /REDIS_TLS: expected false.*rediss:/);
   const sentinels = { REDIS_SENTINELS: 'a:1', REDIS_SENTINEL_MASTER: 'm', REDIS_CA: 'ca.pem' };
   assert.match(faultsOf(sentinels).join(), /REDIS_TLS: expected true, as REDIS_CA is set/);

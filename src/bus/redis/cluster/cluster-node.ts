@@ -25,9 +25,9 @@ export class ClusterNode {
 
   constructor({ address, access, onChange, log }: ClusterNodeOptions) {
     this.address = address;
-    const { tls = false, credentials = {} } = access;
+    const { tls = false, credentials } = access;
     const options = {
-      access: { address, tls, credentials },
+      access: { address, tls, ...(credentials && { credentials }) },
       log: log.child({ node: `${address.host}:${address.port}` }),
     };
     this.commands = new Followed(new IoredisCommands(options));
