@@ -6,12 +6,13 @@ import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
 import type { RedisServer } from '../helpers/redis.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
 
@@ -25,6 +26,7 @@ if (OPTIONS.skip === false) before(async () => void (shared = await startCluster
 interface Settings {
   readonly lingerMs?: number;
   readonly maxChannels?: number;
+  readonly countsSubscribers?: boolean;
   readonly histories?: ReadonlyMap<string, HistorySettings>;
 }
 
@@ -114,6 +116,29 @@ test('redis cluster: topics are spread over the nodes, by their names', OPTIONS,
   );
   assert.ok(channels.filter((some) => some.length > 0).length > 1, JSON.stringify(channels));
 });
+
+test(
+  'redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted',
+  OPTIONS,
+  async (t) => {
+    const cluster = await startCluster(t);
+    const { bus } = await startBus(t, cluster, { histories: STREAMED, countsSubscribers: false });
+    const inbox = new Inbox();
+    // Both are on one node, so that heartbeats of the other one keep its connection busy.
+    const [topic, other] = STREAMED_TOPICS;
+    await bus.subscribe(topic, PREFIX + topic, inbox.take).ready;
+    await bus.subscribe(other, PREFIX + other, () => undefined).ready;
+    const master = await cluster.masterOf(topic);
+    assert.equal(await cluster.masterOf(other), master);
+    await bus.publish(topic, event(1, PREFIX + topic));
+    await inbox.until(1);
+    await cluster.move(topic);
+    await cluster.move(topic);
+    assert.equal(await cluster.masterOf(topic), master);
+    await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
+    await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
+  },
+);
 
 const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Promise<unknown>> = {
   'is killed': async (cluster, master) => {

@@ -10,6 +10,8 @@ interface HeartbeatOptions {
   readonly publishing: Publishing;
   readonly listening: ListeningConnection;
   readonly gaps: GapDetector;
+  /** Whether Redis tells how many listeners a message has reached, wherever they are. */
+  readonly countsReceivers: boolean;
   /** Of this pod alone. */
   readonly channel: string;
   readonly clock: Clock;
@@ -126,7 +128,7 @@ export class Heartbeat {
   }
 
   async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, channel, clock } = this.#options;
+    const { publishing, listening, gaps, channel, countsReceivers, clock } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     const sentAt = clock.now();
@@ -134,7 +136,7 @@ export class Heartbeat {
     this.#waiting = { id, versions: new Map(), sentAt, bytesRead: listening.bytesRead };
     const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
-    if (receivers === 0 && publishing.countsSubscribers) {
+    if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;

@@ -98,11 +98,6 @@ export class Publishing {
     return this.#master.isConnected;
   }
 
-  /** Whether pods pass over events of channels without a subscriber; true even if Redis does not let this pod ask. */
-  get countsSubscribers(): boolean {
-    return this.#options.countsSubscribers;
-  }
-
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     this.#master.expectUsable();
     if (!this.#countsSubscribers) return new Set(channels);

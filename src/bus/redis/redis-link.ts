@@ -28,6 +28,11 @@ export interface RedisLinkOptions {
    * subscribers; then all channels count as subscribed.
    */
   readonly countsSubscribers: boolean;
+  /**
+   * Whether Redis tells how many listeners a message has reached, so that this pod sees that it does not listen where it
+   * publishes. Default: as `countsSubscribers`.
+   */
+  readonly countsReceivers?: boolean;
   /** How much is kept, of the topics of which anything is. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
   readonly metrics: LinkMetrics;
@@ -100,6 +105,7 @@ export class RedisLink {
       publishing: this.#publishing,
       listening,
       gaps: this.#gaps,
+      countsReceivers: options.countsReceivers ?? countsSubscribers,
       channel: this.#ownChannel,
       clock,
       timing,

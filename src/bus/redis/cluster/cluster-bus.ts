@@ -16,7 +16,7 @@ import { SlotListening } from './slot-listening.ts';
 
 export interface ClusterBusOptions extends Omit<
   RedisLinkOptions,
-  'commands' | 'listening' | 'names' | 'metrics'
+  'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers'
 > {
   readonly access: Extract<RedisAccess, { nodes: unknown }>;
   /** Of all names of channels and keys: without braces. */
@@ -237,6 +237,8 @@ export class ClusterBus implements Bus {
     const slot = slotOf(word);
     return new RedisLink({
       ...this.#options,
+      // A slot that has gone and come back has lost its listeners, while others keep the connection busy.
+      countsReceivers: true,
       histories,
       names: new BusNames(prefix, word),
       commands: new SlotCommands(this.#cluster, slot),
