@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { SluiceError } from '../errors.ts';
+import { kafkaConnection } from '../ingest/kafka/connection.ts';
 import { KafkajsDeadLetterKafka } from '../ingest/kafka/kafkajs/dead-letter-kafka.ts';
 import { createLog } from '../log.ts';
 import { UsageError } from './command.ts';
@@ -22,7 +23,11 @@ export async function deadLetters(args: readonly string[]): Promise<number> {
   const act = command.action === 'list' ? listLetters : replayLetters;
   return act({
     command,
-    kafka: new KafkajsDeadLetterKafka(config, createLog(config.LOG_LEVEL, process.stderr)),
+    kafka: new KafkajsDeadLetterKafka(
+      kafkaConnection(config),
+      config,
+      createLog(config.LOG_LEVEL, process.stderr),
+    ),
     topic,
     print: (line) => void process.stdout.write(`${line}\n`),
     tell: (line) => void process.stderr.write(`${line}\n`),

@@ -1,26 +1,12 @@
 import { authContradictions } from './auth-contradictions.ts';
+import { kafkaContradictions } from './kafka-contradictions.ts';
 import { redisContradictions } from './redis-contradictions.ts';
-import { SETTINGS, type Config } from './settings.ts';
+import type { Config } from './settings.ts';
 import { usesRedis } from './uses-redis.ts';
 
 /** Faults of settings that are valid alone, but not together. */
 export function contradictions(config: Config): string[] {
-  const faults = authContradictions(config);
-  const mechanism = config.KAFKA_SASL_MECHANISM;
-  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
-    if (mechanism !== undefined && config[name] === undefined) {
-      faults.push(`  ${name}: expected text, as KAFKA_SASL_MECHANISM is ${mechanism}, got nothing`);
-    }
-    if (mechanism === undefined && config[name] !== undefined) {
-      faults.push(
-        `  KAFKA_SASL_MECHANISM: expected ${SETTINGS.KAFKA_SASL_MECHANISM.expected}, as ${name} is set, got nothing`,
-      );
-    }
-  }
-  if (config.KAFKA_CA !== undefined && !config.KAFKA_TLS) {
-    faults.push('  KAFKA_TLS: expected true, as KAFKA_CA is set, got false');
-  }
-  faults.push(...redisContradictions(config));
+  const faults = [...authContradictions(config), ...kafkaContradictions(config), ...redisContradictions(config)];
   if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && !usesRedis(config)) {
     faults.push(
       `  WORKERS: expected 1, as neither KAFKA_BROKERS nor Redis is set and a process would not get the others' events, got ${config.WORKERS}`,

@@ -3,6 +3,7 @@ import { AUTH_SETTINGS } from './settings/auth.ts';
 import { COST_SETTINGS } from './settings/cost.ts';
 import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
 import { KAFKA_SETTINGS } from './settings/kafka.ts';
+import { KAFKA_ACCESS_SETTINGS } from './settings/kafka-access.ts';
 import { REDIS_ACCESS_SETTINGS } from './settings/redis-access.ts';
 import { REDIS_SETTINGS } from './settings/redis.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...DOCUMENTS_SETTINGS,
   ...AUTH_SETTINGS,
   ...KAFKA_SETTINGS,
+  ...KAFKA_ACCESS_SETTINGS,
   ...REDIS_ACCESS_SETTINGS,
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,

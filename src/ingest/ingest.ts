@@ -7,14 +7,14 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { EventSpans } from './event-spans.ts';
-import type { KafkaSettings } from './kafka/kafkajs/client.ts';
+import { kafkaConnection, type KafkaConnectionSettings } from './kafka/connection.ts';
 import { KafkajsDriver } from './kafka/kafkajs/driver.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings & KafkaSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings & KafkaConnectionSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
@@ -63,7 +63,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
-    const driver = new KafkajsDriver(settings, log);
+    const driver = new KafkajsDriver(kafkaConnection(settings), log);
     const attributes = {
       'messaging.system': 'kafka',
       'messaging.consumer.group.name': settings.KAFKA_GROUP_ID,

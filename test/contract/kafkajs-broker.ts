@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { Partitioners, type Kafka, type Producer } from 'kafkajs';
-import type { KafkaSettings } from '../../src/ingest/kafka/kafkajs/client.ts';
+import { kafkaConnection, type KafkaConnectionSettings } from '../../src/ingest/kafka/connection.ts';
 import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -12,8 +12,13 @@ import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
 
 const createPartitioner = Partitioners.DefaultPartitioner;
 
-export const kafkajsDriver = (brokers: readonly string[], settings: Partial<KafkaSettings> = {}) =>
-  new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings }, createLog('silent'));
+export function kafkajsDriver(
+  brokers: readonly string[],
+  settings: Partial<KafkaConnectionSettings> = {},
+): KafkajsDriver {
+  const connection = kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings });
+  return new KafkajsDriver(connection, createLog('silent'));
+}
 
 /** A real broker. It stays connected until the test ends. */
 export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {

@@ -1,4 +1,4 @@
-import type { KafkaSettings } from '../../src/ingest/kafka/kafkajs/client.ts';
+import type { KafkaConnectionSettings } from '../../src/ingest/kafka/connection.ts';
 import type { KafkaSourceSettings } from '../../src/ingest/kafka/source.ts';
 
 /** What a Kafka source is set to where a test does not say otherwise. */
@@ -13,11 +13,16 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
 };
 
 /** Of a broker without TLS and password, at an address where none answers. */
-export const PLAIN_KAFKA: KafkaSettings = {
+export const PLAIN_KAFKA: KafkaConnectionSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
   KAFKA_TLS: false,
   KAFKA_CA: undefined,
+  KAFKA_CERT: undefined,
+  KAFKA_KEY: undefined,
+  KAFKA_KEY_PASSPHRASE: undefined,
+  KAFKA_KEY_PASSPHRASE_FILE: undefined,
   KAFKA_SASL_MECHANISM: undefined,
   KAFKA_SASL_USERNAME: undefined,
   KAFKA_SASL_PASSWORD: undefined,
+  KAFKA_SASL_PASSWORD_FILE: undefined,
 };

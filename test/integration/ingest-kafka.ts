@@ -7,6 +7,7 @@ import { KafkaSource, type KafkaSourceSettings } from '../../src/ingest/kafka/so
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
+import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
 import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -161,7 +162,7 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
     ...options.settings,
   };
-  const real = new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }, log);
+  const real = new KafkajsDriver(kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }), log);
   const ingest = new KafkaSource({
     settings,
     topics: new Map([[topic.name, topic]]),

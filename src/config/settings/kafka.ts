@@ -1,13 +1,4 @@
-import {
-  brokers,
-  choice,
-  flag,
-  integer,
-  optionalChoice,
-  optionalText,
-  text,
-  type Setting,
-} from '../types.ts';
+import { brokers, choice, integer, optionalText, text, type Setting } from '../types.ts';
 
 /** Where events come from. */
 export const KAFKA_SETTINGS = {
@@ -23,17 +14,6 @@ export const KAFKA_SETTINGS = {
     default: 'committed',
     help: 'Where the first pod of a group begins to consume: at the committed offsets, or at the end of each partition, which skips messages sent while no pod ran.',
   }),
-  KAFKA_TLS: flag({ default: false, help: 'Connect to Kafka over TLS.' }),
-  KAFKA_CA: optionalText({
-    default: undefined,
-    help: "File with the certificate authority that signed the brokers' certificates (PEM).",
-  }),
-  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512'], {
-    default: undefined,
-    help: 'SASL mechanism of the connection to Kafka.',
-  }),
-  KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
-  KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
   KAFKA_BAD_BATCH: choice(['stop', 'skip'], {
     default: 'stop',
     help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on.',

@@ -3,11 +3,12 @@ import type { Config } from '../../../config/settings.ts';
 import type { Log } from '../../../log.ts';
 import type { DeadLetterKafka, ReplaySink, TopicReader } from '../../dead-letters/kafka.ts';
 import { missingTopics, topicRanges } from './admin.ts';
-import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
+import type { KafkaConnection } from '../connection.ts';
+import { kafkaFactory, type KafkaFactory } from './client.ts';
 import { ReplayProducer } from './replay-producer.ts';
 import { KafkajsTopicReader } from './topic-reader.ts';
 
-type DeadLetterKafkaSettings = KafkaSettings & Pick<Config, 'KAFKA_GROUP_ID' | 'KAFKA_SESSION_SECONDS'>;
+type DeadLetterKafkaSettings = Pick<Config, 'KAFKA_GROUP_ID' | 'KAFKA_SESSION_SECONDS'>;
 
 /** Real brokers, for the commands on dead letters. */
 export class KafkajsDeadLetterKafka implements DeadLetterKafka {
@@ -15,9 +16,8 @@ export class KafkajsDeadLetterKafka implements DeadLetterKafka {
   readonly #settings: DeadLetterKafkaSettings;
   readonly #log: Log;
 
-  /** @throws SluiceError BAD_SETTINGS if KAFKA_CA can't be read */
-  constructor(settings: DeadLetterKafkaSettings, log: Log) {
-    this.#kafka = kafkaFactory(settings, log);
+  constructor(connection: KafkaConnection, settings: DeadLetterKafkaSettings, log: Log) {
+    this.#kafka = kafkaFactory(connection, log);
     this.#settings = settings;
     this.#log = log;
   }

@@ -1,7 +1,8 @@
 import type { Log } from '../../../log.ts';
 import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
 import { forgetGroup, missingTopics } from './admin.ts';
-import { kafkaFactory, type KafkaFactory, type KafkaSettings } from './client.ts';
+import type { KafkaConnection } from '../connection.ts';
+import { kafkaFactory, type KafkaFactory } from './client.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
 import { isRetriable } from './is-retriable.ts';
 import { KafkajsMember } from './member.ts';
@@ -13,9 +14,8 @@ export class KafkajsDriver implements KafkaDriver {
   /** Outlives the members: a topic may be made anew between two of them. */
   readonly #starts = new StartPositions();
 
-  /** @throws SluiceError BAD_SETTINGS if KAFKA_CA can't be read */
-  constructor(settings: KafkaSettings, log: Log) {
-    this.#kafka = kafkaFactory(settings, log);
+  constructor(connection: KafkaConnection, log: Log) {
+    this.#kafka = kafkaFactory(connection, log);
   }
 
   missingTopics(wanted: readonly string[]): Promise<string[]> {

@@ -1,9 +1,15 @@
 import kafkajs from '#kafkajs';
+import { TLS_REFUSED } from './socket.ts';
 
 /** Whether the same attempt may succeed later: not after a wrong password, a missing codec or a fault in the code. */
 export function isRetriable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || isRefused(error)) return false;
   if (error.name === 'KafkaJSNumberOfRetriesExceeded') return true;
   if (error.cause instanceof Error) return isRetriable(error.cause);
   return error instanceof kafkajs.KafkaJSError && error.retriable;
+}
+
+/** kafkajs tries such connections again as it does all. */
+function isRefused(error: Error & { readonly code?: unknown }): boolean {
+  return error.code === TLS_REFUSED || (error.cause instanceof Error && isRefused(error.cause));
 }

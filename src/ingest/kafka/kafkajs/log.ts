@@ -1,5 +1,6 @@
 import kafkajs, { type LogEntry, type logCreator } from '#kafkajs';
 import type { Log } from '../../../log.ts';
+import { NO_TLS } from './socket.ts';
 
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
 const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
@@ -8,13 +9,20 @@ const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 
 const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
 
 /**
+ * What kafkajs tells of a connection that brokers refuse, by several lines for each attempt, and then throws: one who asked
+ * for the connection logs it, once.
+ */
+const REFUSED = new RegExp(`${NO_TLS}|SASL .* authentication failed|Response SaslAuthenticate`);
+
+/**
  * Sends kafkajs's log through the gateway's. Its level INFO is about its own workings, and becomes debug; KafkaSource logs
  * what an operator needs of it.
  */
 export function kafkaLogCreator(log: Log): logCreator {
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    if (fields['error'] === REBALANCING) log.debug(fields, entry.log.message);
+    if (fields['error'] === REBALANCING || REFUSED.test(entry.log.message))
+      log.debug(fields, entry.log.message);
     else if (entry.level === kafkajs.logLevel.ERROR) log.error(fields, entry.log.message);
     else if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, entry.log.message);
     else log.debug(fields, entry.log.message);

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { KafkajsDriver } from '../../../../../src/ingest/kafka/kafkajs/driver.ts';
 import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
+import { TLS_REFUSED } from '../../../../../src/ingest/kafka/kafkajs/socket.ts';
 import { kafkaLogCreator } from '../../../../../src/ingest/kafka/kafkajs/log.ts';
-import { PLAIN_KAFKA } from '../../../../helpers/source-settings.ts';
 import { readableLog } from '../../parts.ts';
 
 /** Brokers' own errors, by their code in the protocol. */
@@ -13,17 +12,6 @@ const kafkajsErrors = createRequire(import.meta.url)('kafkajs/src/protocol/error
   createErrorFromCode(code: number): Error;
 };
 const REBALANCE_IN_PROGRESS = 27;
-
-test('a certificate file that cannot be read is refused by name', () => {
-  const { log } = readableLog();
-  assert.throws(
-    () => new KafkajsDriver({ ...PLAIN_KAFKA, KAFKA_TLS: true, KAFKA_CA: '/nowhere/ca.pem' }, log),
-    {
-      code: 'BAD_SETTINGS',
-      message: /KAFKA_CA.*nowhere/,
-    },
-  );
-});
 
 const entry = (level: number) => ({
   namespace: 'Connection',
@@ -59,11 +47,32 @@ test('a rebalance of the consumer group is not logged as an error', () => {
   );
 });
 
+test('what is thrown of a refused connection is not logged as well', () => {
+  const { log, lines } = readableLog();
+  const write = kafkaLogCreator(log)(kafkajs.logLevel.INFO);
+  for (const message of [
+    'SASL PLAIN authentication failed: Authentication failed: Invalid username or password',
+    'Response SaslAuthenticate(key: 36, version: 1)',
+    'Failed to connect to seed broker, trying another broker from the list: Connection error: no TLS connection: came',
+  ]) {
+    const line = entry(kafkajs.logLevel.ERROR);
+    write({ ...line, log: { ...line.log, message } });
+  }
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    [20, 20, 20],
+  );
+});
+
 test('temporary errors are told apart from permanent ones', () => {
   const refused = new kafkajs.KafkaJSConnectionError('refused');
   const outOfRetries = Object.assign(new Error('gave up'), { name: 'KafkaJSNumberOfRetriesExceeded' });
   const authentication = new kafkajs.KafkaJSNonRetriableError('wrong password');
+  const alert = Object.assign(new kafkajs.KafkaJSConnectionError('alert'), { code: TLS_REFUSED });
+  const outOfAlerts = Object.assign(new Error('gave up', { cause: alert }), { name: outOfRetries.name });
   assert.equal(isRetriable(refused), true);
+  assert.equal(isRetriable(alert), false);
+  assert.equal(isRetriable(outOfAlerts), false);
   assert.equal(isRetriable(outOfRetries), true);
   assert.equal(isRetriable(Object.assign(new Error('wrapped'), { cause: refused })), true);
   assert.equal(isRetriable(authentication), false);

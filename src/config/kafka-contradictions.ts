@@ -1,0 +1,76 @@
+import { KAFKA_ACCESS_SETTINGS } from './settings/kafka-access.ts';
+import type { Config } from './settings.ts';
+
+type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
+
+/** Given as it is, or as a file. */
+const PASSWORD = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_PASSWORD_FILE'] as const;
+const PASSPHRASE = ['KAFKA_KEY_PASSPHRASE', 'KAFKA_KEY_PASSPHRASE_FILE'] as const;
+const OF_PASSWORD = ['KAFKA_SASL_USERNAME', ...PASSWORD] as const;
+
+/** The settings that a mechanism takes; another one, or none, does not. */
+const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readonly Name[]>> = {
+  plain: OF_PASSWORD,
+  'scram-sha-256': OF_PASSWORD,
+  'scram-sha-512': OF_PASSWORD,
+};
+
+/** Faults of the settings of the connection to Kafka that are valid alone, but not together. */
+export function kafkaContradictions(config: Config): string[] {
+  const isGiven = (name: Name): boolean => config[name] !== undefined && String(config[name]) !== '';
+  return [...tlsFaults(config, isGiven), ...mechanismFaults(config, isGiven)];
+}
+
+type IsGiven = (name: Name) => boolean;
+
+function tlsFaults({ KAFKA_TLS }: Config, isGiven: IsGiven): string[] {
+  const faults: string[] = [];
+  const first = (['KAFKA_CA', 'KAFKA_CERT', 'KAFKA_KEY'] as const).find(isGiven);
+  if (first !== undefined && !KAFKA_TLS)
+    faults.push(`  KAFKA_TLS: expected true, as ${first} is set, got false`);
+  for (const [name, other] of [
+    ['KAFKA_CERT', 'KAFKA_KEY'],
+    ['KAFKA_KEY', 'KAFKA_CERT'],
+    ['KAFKA_KEY', PASSPHRASE[0]],
+    ['KAFKA_KEY', PASSPHRASE[1]],
+  ] as const) {
+    if (isGiven(other) && !isGiven(name)) faults.push(nothing(name, 'a file', `${other} is set`));
+  }
+  return [...faults, ...atMostOne(PASSPHRASE, isGiven)];
+}
+
+function mechanismFaults(config: Config, isGiven: IsGiven): string[] {
+  const { KAFKA_SASL_MECHANISM: mechanism } = config;
+  const faults = unfitting(mechanism, isGiven);
+  if (mechanism === undefined) return faults;
+  const why = `KAFKA_SASL_MECHANISM is ${mechanism}`;
+  if (!isGiven('KAFKA_SASL_USERNAME')) faults.push(nothing('KAFKA_SASL_USERNAME', 'text', why));
+  return [...faults, ...exactlyOne(PASSWORD, why, isGiven)];
+}
+
+/** Settings that the mechanism does not take: no value is shown, as it may be a secret. */
+function unfitting(mechanism: Config['KAFKA_SASL_MECHANISM'], isGiven: IsGiven): string[] {
+  const taken = mechanism === undefined ? [] : TAKEN[mechanism];
+  const all = [...new Set(Object.values(TAKEN).flat())];
+  const others = all.filter((name) => !taken.includes(name) && isGiven(name));
+  if (mechanism === undefined) {
+    const { expected } = KAFKA_ACCESS_SETTINGS.KAFKA_SASL_MECHANISM;
+    return others.map((name) => nothing('KAFKA_SASL_MECHANISM', expected, `${name} is set`));
+  }
+  return others.map(
+    (name) => `  ${name}: expected nothing, as KAFKA_SASL_MECHANISM is ${mechanism}, got a value`,
+  );
+}
+
+function exactlyOne(names: readonly [Name, Name], why: string, isGiven: IsGiven): string[] {
+  if (names.some(isGiven)) return atMostOne(names, isGiven);
+  return [`  ${names.join(', ')}: expected one of them, as ${why}, got none`];
+}
+
+function atMostOne(names: readonly [Name, Name], isGiven: IsGiven): string[] {
+  return names.every(isGiven) ? [`  ${names.join(', ')}: expected one of them, got 2`] : [];
+}
+
+function nothing(name: Name, expected: string, why: string): string {
+  return `  ${name}: expected ${expected}, as ${why}, got nothing`;
+}

@@ -1,0 +1,28 @@
+/**
+ * Who the gateway is to brokers, and how it knows them, for any Kafka client. A driver asks for each connection anew, since
+ * files are read when it asks: what has been replaced is in use from the next connection on.
+ */
+export interface KafkaCredentials {
+  /** Undefined: connections without TLS. @throws SluiceError BAD_SETTINGS if a file is not what it must be */
+  readonly tls: (() => TlsCredentials) | undefined;
+  /** Undefined: connections without SASL. */
+  readonly sasl: PasswordCredentials | undefined;
+}
+
+/** As Node's `tls.connect` takes them. */
+export interface TlsCredentials {
+  /** PEM; absent: the authorities that Node.js trusts. */
+  readonly ca?: string;
+  /** PEM, the client's. */
+  readonly cert?: string;
+  /** PEM */
+  readonly key?: string;
+  readonly passphrase?: string;
+}
+
+export interface PasswordCredentials {
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  readonly username: string;
+  /** @throws SluiceError BAD_SETTINGS if its file can't be read, or is empty */
+  readonly password: () => string;
+}

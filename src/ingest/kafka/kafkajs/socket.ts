@@ -1,0 +1,44 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { ISocketFactory } from '#kafkajs';
+import type { KafkaCredentials } from '../credentials/credentials.ts';
+import { tlsRefusal } from '../credentials/tls-refusal.ts';
+
+/** The code of an error that no other attempt mends. */
+export const TLS_REFUSED = 'SLUICE_TLS_REFUSED';
+
+/** How messages of such errors begin. */
+export const NO_TLS = 'no TLS connection: ';
+
+/** As kafkajs's own socket factory has it. */
+const KEEP_ALIVE_MS = 60_000;
+
+/** Connects with the certificates as they are then; kafkajs's own socket factory has them as they were at the start. */
+export function socketFactory(credentials: KafkaCredentials['tls']): ISocketFactory {
+  return ({ host, port, onConnect }) => {
+    const address = { host, port };
+    const socket =
+      credentials === undefined
+        ? net.connect(address, onConnect)
+        : secureSocket(credentials, address, onConnect);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    return socket;
+  };
+}
+
+function secureSocket(
+  credentials: NonNullable<KafkaCredentials['tls']>,
+  address: { readonly host: string; readonly port: number },
+  onConnect: () => void,
+): net.Socket {
+  const shown = credentials();
+  const servername = net.isIP(address.host) === 0 ? { servername: address.host } : {};
+  const socket = tls.connect({ ...address, ...servername, ...shown }, onConnect);
+  // Before kafkajs listens, which makes an error of its own of the message and the code.
+  socket.on('error', (error) => {
+    const refusal = tlsRefusal(error, socket, shown);
+    if (refusal === undefined) return;
+    Object.assign(error, { message: `${NO_TLS}${refusal}`, code: TLS_REFUSED });
+  });
+  return socket;
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Certificate } from './certificate.ts';
+import type { Scope } from './scope.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const openssl = promisify(execFile);
+
+/** EC, since its keys are made in no time. */
+const NEW_KEY = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+
+/** An authority that signs certificates. */
+export class Authority {
+  /** PEM */
+  readonly certificateFile: string;
+  readonly #folder: string;
+  readonly #keyFile: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.certificateFile = path.join(folder, 'authority.pem');
+    this.#keyFile = path.join(folder, 'authority-key.pem');
+  }
+
+  static async create(scope: Scope): Promise<Authority> {
+    const authority = new Authority(await temporaryFolder(scope));
+    const files = ['-keyout', authority.#keyFile, '-out', authority.certificateFile];
+    await openssl('openssl', [...NEW_KEY, '-nodes', ...files, '-subj', '/CN=authority']);
+    return authority;
+  }
+
+  /**
+   * Signs a certificate for `localhost`.
+   *
+   * @param name of whom it is for
+   * @param passphrase that encrypts the key; absent: it is not encrypted
+   */
+  async issue(name: string, passphrase?: string): Promise<Certificate> {
+    const folder = this.#folder;
+    const [keyFile, certificateFile] = [
+      path.join(folder, `${name}-key.pem`),
+      path.join(folder, `${name}.pem`),
+    ];
+    const secret = passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`];
+    const signer = ['-CA', this.certificateFile, '-CAkey', this.#keyFile];
+    const files = ['-keyout', keyFile, '-out', certificateFile];
+    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+    const leaf = ['-addext', 'basicConstraints=CA:FALSE'];
+    await openssl('openssl', [...NEW_KEY, ...secret, ...signer, ...files, ...subject, ...leaf]);
+    return { folder, keyFile, certificateFile };
+  }
+}
