@@ -1,36 +1,30 @@
 import type { EventPlace, EventTrace } from '../events/trace.ts';
+import type { Timers } from '../support/clock.ts';
 import { consumptionOf, explained, type ExplainedSubscription, type Explanation } from './explanation.ts';
-import { Watch, type WatchedConnection } from './watch.ts';
+import type { WatchedConnection } from './watch.ts';
+import { Watches } from './watches.ts';
 
 interface ExplainerOptions {
-  readonly trace: EventTrace;
+  readonly trace: Pick<EventTrace, 'listen'>;
   readonly connectionOf: (id: string) => WatchedConnection | undefined;
   /** All that the connection has joined. */
   readonly subscriptionsOf: (connection: WatchedConnection) => Iterable<ExplainedSubscription>;
+  readonly timers: Timers;
   /** ms since 1970 */
   readonly now: () => number;
 }
 
-/** Events are recorded for so long after the last question about a connection. */
-const WATCH_MS = 600_000;
-
-/** Connections that are watched at the same time; the one that was asked about least recently gives way. */
-const MAX_WATCHES = 10;
-
 /**
- * Says why a connection did, or did not, get an event. Events are recorded while somebody asks: the first question about a
- * connection begins a watch, and each later one prolongs it. Nothing is recorded otherwise.
+ * Says why a connection did, or did not, get an event. The first question about a connection and a topic begins a watch,
+ * and each later one prolongs it. Nothing is recorded otherwise.
  */
 export class Explainer {
   readonly #options: ExplainerOptions;
-  /** With what ends the listening, by connection; undefined is that of other processes. */
-  readonly #watches = new Map<
-    WatchedConnection | undefined,
-    { readonly watch: Watch; readonly end: () => void }
-  >();
+  readonly #watches: Watches;
 
   constructor(options: ExplainerOptions) {
     this.#options = options;
+    this.#watches = new Watches(options);
   }
 
   /**
@@ -41,7 +35,7 @@ export class Explainer {
     const { connectionOf, subscriptionsOf } = this.#options;
     const connection = id === undefined ? undefined : connectionOf(id);
     if (id !== undefined && connection === undefined) return undefined;
-    const watch = this.#watch(connection);
+    const watch = this.#watches.of(connection, event.topic);
     const record = watch.find(event);
     return {
       connection: id ?? null,
@@ -57,38 +51,5 @@ export class Explainer {
           ? []
           : [...subscriptionsOf(connection)].map((one) => explained(one, event, record, watch)),
     };
-  }
-
-  #watch(connection: WatchedConnection | undefined): Watch {
-    const { trace, now } = this.#options;
-    this.#endOld();
-    const known = this.#watches.get(connection);
-    if (known !== undefined) {
-      known.watch.until = now() + WATCH_MS;
-      this.#watches.delete(connection);
-      this.#watches.set(connection, known);
-      return known.watch;
-    }
-    if (this.#watches.size >= MAX_WATCHES) {
-      const [[oldest] = []] = this.#watches;
-      this.#end(oldest);
-    }
-    const watch = new Watch(connection, now() + WATCH_MS, now);
-    const end = trace.listen((step) => {
-      if (watch.until < now()) this.#end(connection);
-      else watch.take(step);
-    });
-    this.#watches.set(connection, { watch, end });
-    return watch;
-  }
-
-  #endOld(): void {
-    const { now } = this.#options;
-    for (const [connection, { watch }] of this.#watches) if (watch.until < now()) this.#end(connection);
-  }
-
-  #end(connection: WatchedConnection | undefined): void {
-    this.#watches.get(connection)?.end();
-    this.#watches.delete(connection);
   }
 }

@@ -9,30 +9,31 @@ export interface WatchedConnection {
   readonly sendQueue: { readonly isSlow: boolean; readonly waitingBytes: number };
 }
 
-/** Events that are kept; the oldest give way. */
+/** Events that are kept; the one seen first gives way. */
 const MAX_EVENTS = 1_000;
 
 /** Of one group, for one event. */
 const MAX_ERRORS = 5;
 
-/** Records how events are consumed, and what becomes of them where one connection has subscriptions that they may be for. */
+/** Records how events of one topic are consumed, and what becomes of them in the groups of one connection. */
 export class Watch {
   /** Undefined: of no connection of this process. */
   readonly connection: WatchedConnection | undefined;
+  readonly topic: string;
   /** ms since 1970 */
   readonly since: number;
-  /** Likewise. */
-  until: number;
+  /** Likewise: when it ends unless it is asked for again. */
+  until = 0;
   readonly #now: () => number;
   /** By place, the oldest first. */
   readonly #events = new Map<string, EventRecord>();
 
   /** @param now ms since 1970 */
-  constructor(connection: WatchedConnection | undefined, until: number, now: () => number) {
+  constructor(connection: WatchedConnection | undefined, topic: string, now: () => number) {
     this.connection = connection;
+    this.topic = topic;
     this.#now = now;
     this.since = now();
-    this.until = until;
   }
 
   get size(): number {
@@ -44,8 +45,11 @@ export class Watch {
   }
 
   readonly take: EventTracer = (step) => {
-    if ('record' in step) this.#ingested(step);
-    else this.#inHub(step);
+    if ('record' in step) {
+      if (step.record.topic === this.topic) this.#ingested(step);
+    } else if (step.message.t === this.topic) {
+      this.#inHub(step);
+    }
   };
 
   #ingested(step: IngestStep): void {

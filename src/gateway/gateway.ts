@@ -6,7 +6,7 @@ import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { Explainer } from '../explain/explainer.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { GraphWatch } from '../graph/watch.ts';
-import { systemClock } from '../support/clock.ts';
+import { systemClock, systemTimers } from '../support/clock.ts';
 import { withTimeout } from '../support/with-timeout.ts';
 import type { RunningTracing } from '../tracing/start-tracing.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -137,6 +137,7 @@ export class Gateway {
       trace,
       connectionOf: (id) => connections.find(id),
       subscriptionsOf: (connection) => inspector.groupsOf(connection),
+      timers: systemTimers,
       now: Date.now,
     });
     const adminServer = await createAdminServer(

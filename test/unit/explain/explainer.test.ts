@@ -7,6 +7,7 @@ import { Explainer } from '../../../src/explain/explainer.ts';
 import type { ExplainedSubscription, SubscriptionExplanation } from '../../../src/explain/explanation.ts';
 import type { WatchedConnection } from '../../../src/explain/watch.ts';
 import { range } from '../../helpers/numbers.ts';
+import { HeldTime } from './held-time.ts';
 
 const TOPIC = 'bids';
 const CHANNEL = 'sluice:bids';
@@ -26,14 +27,15 @@ const placeOf = (offset: number) => ({ topic: TOPIC, partition: 0, offset });
 /** A process with connections named by their ids, each with one subscription. */
 function setUp(more: Partial<ExplainedSubscription['plan']> = {}) {
   const trace = new EventTrace();
-  const clock = { now: Date.parse('2026-01-01') };
+  const time = new HeldTime();
   const connections = new Map<string, WatchedConnection & { sendQueue: { isSlow: boolean } }>();
   const subscription: ExplainedSubscription = { plan: { ...plan, ...more } };
   const explainer = new Explainer({
     trace,
     connectionOf: (id) => connections.get(id),
     subscriptionsOf: () => [subscription],
-    now: () => clock.now,
+    timers: time,
+    now: time.now,
   });
   const connect = (id: string): object => {
     const connection = { id, viewer: { id: 'ann' }, sendQueue: { isSlow: false, waitingBytes: 0 } };
@@ -49,7 +51,7 @@ function setUp(more: Partial<ExplainedSubscription['plan']> = {}) {
   });
   const explain = (id: string, offset: number): SubscriptionExplanation | undefined =>
     explainer.explain(id, placeOf(offset))?.subscriptions[0];
-  return { trace, clock, explainer, connections, connect, tell, inHub, explain };
+  return { trace, time, explainer, connections, connect, tell, inHub, explain };
 }
 
 const routed = (offset: number, channels = [CHANNEL]): IngestStep => ({
@@ -62,18 +64,17 @@ const routed = (offset: number, channels = [CHANNEL]): IngestStep => ({
 
 describe('Explainer', () => {
   it('listens to no events until it is asked, and no more ten minutes after the last question', () => {
-    const { trace, clock, connect, explain, tell } = setUp();
+    const { trace, time, connect, explain, tell } = setUp();
     assert.equal(trace.listener, undefined);
     connect('a');
     explain('a', 0);
     assert.notEqual(trace.listener, undefined);
-    clock.now += 9 * MINUTE;
+    time.advance(9 * MINUTE);
     explain('a', 0);
-    clock.now += 9 * MINUTE;
+    time.advance(9 * MINUTE);
     tell(routed(0));
     assert.notEqual(trace.listener, undefined);
-    clock.now += MINUTE + 1;
-    tell(routed(1));
+    time.advance(MINUTE);
     assert.equal(trace.listener, undefined);
   });
 
