@@ -1,3 +1,5 @@
+import type { Json } from '../lazy/reads.ts';
+import type { Comparisons } from './compared.ts';
 import type { DecodeError } from './decode-error.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
@@ -19,9 +21,15 @@ export interface TracedRecord extends EventPlace {
 export interface TracedGroup {
   /** The subscription field. */
   readonly field: string;
-  readonly operation: { readonly name: string | undefined };
+  readonly operation: { readonly name: string | undefined; readonly query: string };
   readonly variables: Readonly<Record<string, unknown>>;
   readonly channels: readonly string[];
+  /** Undefined: all events of its channels are for all of the group. */
+  readonly filter?: TracedFilter | undefined;
+}
+
+interface TracedFilter {
+  compared?(event: Event, viewer: Json): Comparisons;
 }
 
 /** Why a record is no event for any subscription, though it is no dead letter either. */
@@ -70,6 +78,8 @@ export type HubStep =
       readonly subscribers: ReadonlySet<object>;
       /** For whom the filter lets the event through. */
       readonly passing: ReadonlySet<object>;
+      /** Whether a subscriber has MAX_WAITING_EVENTS waiting already, so that it skips this one. */
+      readonly isSkippedFor: (subscriber: object) => boolean;
       /** Whether it is for subscribers that have missed it. */
       readonly isReplay: boolean;
     } & GroupStep)
@@ -79,16 +89,33 @@ export type HubStep =
   | ({
       readonly step: 'settled';
       readonly subscribers: ReadonlySet<object>;
-      /** What the result depends on of their viewers, who agree on it. */
-      readonly reads: { readonly paths: readonly string[] };
+      /** Paths of what was read of the viewer: the viewers of these subscribers agree on it. */
+      readonly reads: readonly string[];
     } & GroupStep)
+  /** One more execution is needed, as viewers differ at this path. */
+  | ({ readonly step: 'split'; readonly path: string } & GroupStep)
+  /** A result has been handed to the connections of these: at once, or when the results before it had come. */
+  | ({
+      readonly step: 'delivered';
+      readonly subscribers: Iterable<object>;
+      readonly result: object;
+    } & GroupStep)
+  /** The turn is over in which it was: sockets have been written to, but for those that are slow. */
+  | ({ readonly step: 'written'; readonly result: object } & GroupStep)
   | ({ readonly step: 'ended' } & GroupStep);
+
+/** Of connections whose clients are slow. */
+export type SlowStep =
+  /** A later result has taken the place of this one, which had been delivered. */
+  | { readonly step: 'left_out'; readonly result: object; readonly subscriber: object }
+  /** The socket has taken all that there was for it. */
+  | { readonly step: 'caught_up'; readonly sendQueue: object };
 
 /**
  * Is told of each step of each event. Where there is none a step costs one comparison: its arguments are not made. Sets
  * and objects are those of the caller: to be read within the call. Must not throw.
  */
-export type EventTracer = (step: IngestStep | HubStep) => void;
+export type EventTracer = (step: IngestStep | HubStep | SlowStep) => void;
 
 /** Where the steps of events are told. */
 export interface TracedSteps {

@@ -1,43 +1,67 @@
-import type { Event, JsonValue } from '../events/event.ts';
+import type { Comparisons } from '../events/compared.ts';
+import type { JsonValue } from '../events/event.ts';
 import type { EventPlace, PassedOverReason, TracedGroup } from '../events/trace.ts';
 
-/** What one event has met while a connection was watched. Times are ms since 1970. */
+/** What one event has met while it was watched. Times are ms since 1970. */
 export interface EventRecord {
   readonly place: EventPlace;
-  readonly seenAt: number;
-  /** Fields by which subscriptions pick events of the topic; undefined: another process has consumed it. */
-  routed?: {
-    readonly keys: Readonly<Record<string, JsonValue | null>>;
-    readonly channels: readonly string[];
-  };
-  passedOver?: PassedOverReason;
-  undecodable?: { readonly reason: string; readonly message: string };
-  /** Whether it went to the bus: not if none of its channels has a subscriber in any process. */
-  published?: boolean;
+  /** Absent: this process has not consumed it. */
+  consumed?: ConsumedRecord;
+  /** A channel that has carried it twice. */
   duplicateOn?: string;
   readonly groups: Map<TracedGroup, GroupRecord>;
 }
 
+/** Before it went to the bus. */
+export interface ConsumedRecord {
+  readonly at: number;
+  routed?: {
+    /** Fields by which subscriptions pick events of the topic. */
+    readonly keys: Readonly<Record<string, JsonValue | null>>;
+    /** Else it was routed by its Kafka key. */
+    readonly isDecoded: boolean;
+    readonly channels: readonly string[];
+  };
+  passedOver?: PassedOverReason;
+  undecodable?: { readonly reason: string; readonly message: string };
+  /** False: none of its channels had a subscriber in any process. */
+  published?: boolean;
+}
+
 /** What became of it in one group, of which the connection has a subscription. */
 export interface GroupRecord {
-  readonly event: Event;
   state: 'held' | 'filtered' | 'dispatched';
   subscribers: number;
   /** For how many of them the filter has let it through. */
   passing: number;
   /** Whether the connection's own subscription is among them. */
   passes: boolean;
+  /** Undefined: nothing is, or a throttle holds it. */
+  comparisons: Comparisons | undefined;
+  isSkipped: boolean;
   executions: number;
+  /** Paths at which viewers differ, so that more than one execution was needed. */
+  readonly splits: Set<string>;
   errors: readonly string[];
-  /** Of the result that the connection got. */
-  delivered?: {
-    readonly at: number;
+  /** Of the result that the connection is to get. */
+  settled?: {
     /** Subscribers that share it, its own included. */
     readonly sharedBy: number;
-    /** What their viewers agree on: paths. */
-    readonly agreeOn: readonly string[];
-    readonly isSlow: boolean;
-    readonly waitingBytes: number;
+    /** Paths of what was read of their viewers. */
+    readonly reads: readonly string[];
   };
-  hasEnded: boolean;
+  delivery?: DeliveryRecord;
+}
+
+/** Of a result that was handed to the connection. */
+export interface DeliveryRecord {
+  readonly at: number;
+  /** Waiting for the client before it. */
+  readonly bytesAhead: number;
+  /** The socket has taken it. */
+  writtenAt?: number;
+  /** Still in the socket's own buffer then. */
+  bytesInSocket?: number;
+  /** A later result has taken its place. */
+  leftOutAt?: number;
 }

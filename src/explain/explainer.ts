@@ -1,8 +1,22 @@
-import type { EventPlace, EventTrace } from '../events/trace.ts';
+import type { EventPlace, EventTrace, TracedGroup } from '../events/trace.ts';
+import type { SlowPolicy } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
-import { consumptionOf, explained, type ExplainedSubscription, type Explanation } from './explanation.ts';
-import type { WatchedConnection } from './watch.ts';
+import { consumedOf, withoutArrival } from './consumed.ts';
+import type { EventRecord, GroupRecord } from './event-record.ts';
+import type { Consumed, Explained, Explanation } from './explanation.ts';
+import { inGroup } from './in-group.ts';
+import { shownList } from './shown-list.ts';
+import type { Watch, WatchedConnection } from './watch.ts';
 import { Watches } from './watches.ts';
+
+/** One subscription of a connection, as far as it says which events it gets. */
+export interface ExplainedSubscription {
+  readonly plan: TracedGroup & {
+    readonly topic: string;
+    readonly shares: boolean;
+    readonly delivery?: { readonly onSlow: SlowPolicy } | undefined;
+  };
+}
 
 interface ExplainerOptions {
   readonly trace: Pick<EventTrace, 'listen'>;
@@ -28,7 +42,7 @@ export class Explainer {
   }
 
   /**
-   * @param id of a connection; undefined: one of another process, of whose events this one may be the consumer
+   * @param id of a connection; undefined: only what became of the event before it went to the bus is asked for
    * @returns undefined if there is no such connection
    */
   explain(id: string | undefined, event: EventPlace): Explanation | undefined {
@@ -37,6 +51,9 @@ export class Explainer {
     if (id !== undefined && connection === undefined) return undefined;
     const watch = this.#watches.of(connection, event.topic);
     const record = watch.find(event);
+    const consumed = record?.consumed === undefined ? null : consumedOf(record.consumed);
+    const isSlow = connection?.sendQueue.slowSince !== undefined;
+    const subscriptions = connection === undefined ? [] : [...subscriptionsOf(connection)];
     return {
       connection: id ?? null,
       event,
@@ -45,11 +62,54 @@ export class Explainer {
         until: new Date(watch.until).toISOString(),
         events: watch.size,
       },
-      consumed: consumptionOf(record),
-      subscriptions:
-        connection === undefined
-          ? []
-          : [...subscriptionsOf(connection)].map((one) => explained(one, event, record, watch)),
+      consumed,
+      subscriptions: subscriptions.map(({ plan }) => {
+        const { field, operation, variables, topic, channels } = plan;
+        const said = explained(plan, event, { record, consumed, watch, isSlow });
+        return { field, operation: operation.name ?? null, variables, topic, channels, ...said };
+      }),
     };
   }
+}
+
+interface Known {
+  readonly record: EventRecord | undefined;
+  readonly consumed: Consumed | null;
+  readonly watch: Watch;
+  readonly isSlow: boolean;
+}
+
+function explained(
+  plan: ExplainedSubscription['plan'],
+  event: EventPlace,
+  { record, consumed, watch, isSlow }: Known,
+): Explained {
+  const { field, topic, channels } = plan;
+  if (topic !== event.topic) {
+    return { verdict: 'other topic', steps: [{ step: 'topic', text: `${field} gets events of ${topic}` }] };
+  }
+  const group = record && groupOf(plan, record);
+  if (group !== undefined) return inGroup(plan, group, isSlow);
+  if (consumed !== null) return withoutArrival(plan, consumed);
+  if (record === undefined) {
+    const since = new Date(watch.since).toISOString();
+    const text = `events of ${topic} are recorded since ${since}, and this process has not seen this one since`;
+    return { verdict: 'not recorded', steps: [{ step: 'record', text }] };
+  }
+  const { duplicateOn = '' } = record;
+  if (channels.includes(duplicateOn)) {
+    const text = `it came over ${duplicateOn} before the recording began, and what came since was a copy`;
+    return { verdict: 'not recorded', steps: [{ step: 'channel', text }] };
+  }
+  const text = `it came for other subscriptions, and not over ${shownList(channels)}`;
+  return { verdict: 'other channel', steps: [{ step: 'channel', text }] };
+}
+
+/** A subscription whose graph has been replaced meanwhile has another plan. */
+function groupOf(plan: TracedGroup, { groups }: EventRecord): GroupRecord | undefined {
+  const like = (traced: TracedGroup): boolean =>
+    traced.operation.query === plan.operation.query &&
+    traced.operation.name === plan.operation.name &&
+    JSON.stringify(traced.variables) === JSON.stringify(plan.variables);
+  return groups.get(plan) ?? [...groups].find(([traced]) => like(traced))?.[1];
 }

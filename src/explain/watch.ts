@@ -1,12 +1,16 @@
-import type { EventPlace, EventTracer, HubStep, IngestStep, TracedGroup } from '../events/trace.ts';
+import type { EventPlace, EventTracer, HubStep, IngestStep, SlowStep, TracedGroup } from '../events/trace.ts';
 import type { Json } from '../lazy/reads.ts';
-import type { EventRecord, GroupRecord } from './event-record.ts';
+import type { ConsumedRecord, DeliveryRecord, EventRecord, GroupRecord } from './event-record.ts';
 
 /** A connection as far as it is watched. */
 export interface WatchedConnection {
   readonly id: string;
   readonly viewer: Json;
-  readonly sendQueue: { readonly isSlow: boolean; readonly waitingBytes: number };
+  readonly sendQueue: {
+    /** Undefined: its socket has taken all that there was for it. */
+    readonly slowSince: number | undefined;
+    readonly waitingBytes: number;
+  };
 }
 
 /** Events that are kept; the one seen first gives way. */
@@ -15,22 +19,29 @@ const MAX_EVENTS = 1_000;
 /** Of one group, for one event. */
 const MAX_ERRORS = 5;
 
-/** Records how events of one topic are consumed, and what becomes of them in the groups of one connection. */
+/** Likewise. */
+const MAX_SPLITS = 5;
+
+/** Records what becomes of the events of one topic, in the groups of one connection and before they are published. */
 export class Watch {
-  /** Undefined: of no connection of this process. */
-  readonly connection: WatchedConnection | undefined;
   readonly topic: string;
   /** ms since 1970 */
   readonly since: number;
   /** Likewise: when it ends unless it is asked for again. */
   until = 0;
+  /** Undefined: only what becomes of events before they are published. */
+  readonly #connection: WatchedConnection | undefined;
   readonly #now: () => number;
   /** By place, the oldest first. */
   readonly #events = new Map<string, EventRecord>();
+  /** By their results, as long as these are there. */
+  readonly #deliveries = new WeakMap<object, DeliveryRecord>();
+  /** Delivered, and neither written nor left out. */
+  readonly #unwritten = new Set<DeliveryRecord>();
 
   /** @param now ms since 1970 */
   constructor(connection: WatchedConnection | undefined, topic: string, now: () => number) {
-    this.connection = connection;
+    this.#connection = connection;
     this.topic = topic;
     this.#now = now;
     this.since = now();
@@ -47,13 +58,18 @@ export class Watch {
   readonly take: EventTracer = (step) => {
     if ('record' in step) {
       if (step.record.topic === this.topic) this.#ingested(step);
+    } else if (this.#connection === undefined) {
+      return;
+    } else if (!('message' in step)) {
+      this.#slow(step, this.#connection);
     } else if (step.message.t === this.topic) {
-      this.#inHub(step);
+      this.#inHub(step, this.#connection);
     }
   };
 
   #ingested(step: IngestStep): void {
-    const record = this.#of(step.record);
+    const event = this.#of(step.record);
+    const record: ConsumedRecord = (event.consumed ??= { at: this.#now() });
     switch (step.step) {
       case 'passed_over':
         record.passedOver = step.reason;
@@ -61,19 +77,9 @@ export class Watch {
       case 'undecodable':
         record.undecodable = { reason: step.error.reason, message: step.error.message };
         break;
-      case 'routed': {
-        const {
-          keys,
-          event,
-          channels,
-          record: { key },
-        } = step;
-        const values = keys.map(
-          (name) => [name, (event === undefined ? key?.toString() : event[name]) ?? null] as const,
-        );
-        record.routed = { keys: Object.fromEntries(values), channels };
+      case 'routed':
+        record.routed = routed(step);
         break;
-      }
       case 'unsubscribed':
         record.published = false;
         break;
@@ -83,42 +89,93 @@ export class Watch {
     }
   }
 
-  #inHub(step: HubStep): void {
-    const { connection } = this;
-    if (connection === undefined) return;
+  #inHub(step: HubStep, connection: WatchedConnection): void {
     const { t: topic, p: partition, o: offset } = step.message;
     const record = this.#of({ topic, partition, offset });
     if (step.step === 'duplicate') {
       record.duplicateOn = step.channel;
       return;
     }
-    const known = record.groups.get(step.group);
     if (step.step === 'held' || step.step === 'filtered' || step.step === 'dispatched') {
-      if (!this.#isIn(step.subscribers)) return;
-      const passing = step.step === 'dispatched' ? step.passing : undefined;
-      const state = passing?.size === 0 ? 'filtered' : step.step;
-      record.groups.set(step.group, {
-        event: step.message.event,
-        executions: 0,
-        errors: [],
-        hasEnded: false,
-        ...known,
-        state,
-        subscribers: step.subscribers.size,
-        passing: passing?.size ?? 0,
-        passes: passing !== undefined && this.#isIn(passing),
-      });
+      this.#begin(step, record, connection);
       return;
     }
-    if (known === undefined) return;
-    if (step.step === 'executed') executed(known, step.errors);
-    else if (step.step === 'ended') known.hasEnded = true;
-    else if (this.#isIn(step.subscribers)) {
-      const { isSlow, waitingBytes } = connection.sendQueue;
-      const { subscribers, reads } = step;
-      const [sharedBy, agreeOn] = [subscribers.size, reads.paths];
-      known.delivered = { at: this.#now(), sharedBy, agreeOn, isSlow, waitingBytes };
+    const group = record.groups.get(step.group);
+    if (group === undefined) return;
+    switch (step.step) {
+      case 'executed':
+        executed(group, step.errors);
+        break;
+      case 'split':
+        if (group.splits.size < MAX_SPLITS) group.splits.add(step.path);
+        break;
+      case 'settled': {
+        const { subscribers, reads } = step;
+        if (this.#ownIn(subscribers) !== undefined) group.settled = { sharedBy: subscribers.size, reads };
+        break;
+      }
+      case 'delivered':
+        if (this.#ownIn(step.subscribers) !== undefined) this.#delivered(group, step.result, connection);
+        break;
+      case 'written':
+        this.#written(this.#deliveries.get(step.result), connection);
+        break;
     }
+  }
+
+  #begin(
+    step: Extract<HubStep, { step: 'held' | 'filtered' | 'dispatched' }>,
+    record: EventRecord,
+    connection: WatchedConnection,
+  ): void {
+    const { group, message, subscribers } = step;
+    if (this.#ownIn(subscribers) === undefined) return;
+    const passing = step.step === 'dispatched' ? step.passing : new Set<object>();
+    const own = this.#ownIn(passing);
+    const begun = record.groups.get(group);
+    record.groups.set(group, {
+      executions: 0,
+      splits: new Set(),
+      errors: [],
+      ...begun,
+      state: step.step,
+      subscribers: subscribers.size,
+      passing: passing.size,
+      passes: own !== undefined,
+      comparisons:
+        step.step === 'held' ? undefined : group.filter?.compared?.(message.event, connection.viewer),
+      isSkipped: own !== undefined && step.step === 'dispatched' && step.isSkippedFor(own),
+    });
+  }
+
+  #delivered(group: GroupRecord, result: object, { sendQueue }: WatchedConnection): void {
+    const delivery: DeliveryRecord = {
+      at: this.#now(),
+      bytesAhead: sendQueue.slowSince === undefined ? 0 : sendQueue.waitingBytes,
+    };
+    group.delivery = delivery;
+    this.#deliveries.set(result, delivery);
+    this.#unwritten.add(delivery);
+  }
+
+  /** The turn is over in which it was delivered. A slow socket has not been written to: see `caught_up`. */
+  #written(delivery: DeliveryRecord | undefined, { sendQueue }: WatchedConnection): void {
+    if (delivery === undefined || sendQueue.slowSince !== undefined) return;
+    if (!this.#unwritten.delete(delivery)) return;
+    delivery.writtenAt = this.#now();
+    delivery.bytesInSocket = sendQueue.waitingBytes;
+  }
+
+  #slow(step: SlowStep, connection: WatchedConnection): void {
+    if (step.step === 'caught_up') {
+      if (step.sendQueue !== connection.sendQueue) return;
+      for (const delivery of this.#unwritten) this.#written(delivery, connection);
+      return;
+    }
+    const delivery = this.#deliveries.get(step.result);
+    if (delivery === undefined || this.#ownIn([step.subscriber]) === undefined) return;
+    delivery.leftOutAt = this.#now();
+    this.#unwritten.delete(delivery);
   }
 
   #of({ topic, partition, offset }: EventPlace): EventRecord {
@@ -126,24 +183,40 @@ export class Watch {
     const key = keyOf(place);
     const known = this.#events.get(key);
     if (known !== undefined) return known;
-    const record: EventRecord = { place, seenAt: this.#now(), groups: new Map<TracedGroup, GroupRecord>() };
+    const record: EventRecord = { place, groups: new Map<TracedGroup, GroupRecord>() };
     this.#events.set(key, record);
-    if (this.#events.size > MAX_EVENTS) {
-      const [oldest] = this.#events.keys();
-      this.#events.delete(oldest as string);
-    }
+    if (this.#events.size > MAX_EVENTS) this.#dropOldest();
     return record;
   }
 
-  #isIn(subscribers: ReadonlySet<object>): boolean {
-    for (const subscriber of subscribers) {
-      if ((subscriber as { owner?: unknown }).owner === this.connection) return true;
+  #dropOldest(): void {
+    for (const [key, { groups }] of this.#events) {
+      this.#events.delete(key);
+      for (const { delivery } of groups.values())
+        if (delivery !== undefined) this.#unwritten.delete(delivery);
+      return;
     }
-    return false;
+  }
+
+  /** @returns a subscriber of the connection */
+  #ownIn(subscribers: Iterable<object>): object | undefined {
+    for (const subscriber of subscribers) {
+      if ((subscriber as { owner?: unknown }).owner === this.#connection) return subscriber;
+    }
+    return undefined;
   }
 }
 
 const keyOf = ({ topic, partition, offset }: EventPlace): string => `${topic} ${partition}/${offset}`;
+
+function routed({ keys, event, channels, record }: Extract<IngestStep, { step: 'routed' }>) {
+  const valueOf = (name: string) => {
+    if (event === undefined) return record.key?.toString() ?? null;
+    return Object.hasOwn(event, name) ? (event[name] ?? null) : null;
+  };
+  const values = Object.fromEntries(keys.map((name) => [name, valueOf(name)]));
+  return { keys: values, isDecoded: event !== undefined, channels };
+}
 
 function executed(group: GroupRecord, errors: Extract<HubStep, { step: 'executed' }>['errors'] = []): void {
   group.executions += 1;

@@ -59,7 +59,13 @@ export async function createPublicSide(
   const flusher = new Flusher(
     Date.now,
     (delay, age, traceparent) => metrics.observeEvent(delay, age, loggedIds(traceparent)),
-    () => metrics.leftOutResults.inc(),
+    {
+      leftOut: ({ shared }, subscriber) => {
+        metrics.leftOutResults.inc();
+        trace?.listener?.({ step: 'left_out', result: shared, subscriber });
+      },
+      caughtUp: (sendQueue) => trace?.listener?.({ step: 'caught_up', sendQueue }),
+    },
   );
   const channels = { channelPrefix: config.REDIS_PREFIX, maxChannels: config.MAX_CHANNELS };
   const hub = new Hub({

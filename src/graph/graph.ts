@@ -1,3 +1,4 @@
+import type { Comparisons } from '../events/compared.ts';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
@@ -23,20 +24,12 @@ export interface Topic {
 /** Coerced arguments of a subscription field. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What has kept an event from a viewer. */
-export interface Comparisons {
-  /** The directive that has. */
-  readonly directive: '@auth' | '@filter';
-  /** What was compared, with the values: for people. */
-  readonly texts: readonly string[];
-}
-
 /** The filter of one subscription, with its arguments inserted. */
 export interface EventFilter {
   /** The viewer values that it reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
-  /** Why it does not let the event through. */
+  /** What is compared, with the values: for people. */
   compared?(event: Event, viewer: Json): Comparisons;
 }
 

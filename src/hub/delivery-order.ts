@@ -17,7 +17,9 @@ export interface PendingEvent {
   tracked: boolean;
   done: boolean;
   /** What its results are to tell of others that it supersedes. */
-  leftOut: LeftOut | undefined;
+  readonly leftOut: LeftOut | undefined;
+  /** Undefined: it is not traced. */
+  trace: GroupTrace | undefined;
 }
 
 /** Until fewer events than `limit` are pending. */
@@ -123,7 +125,7 @@ export class DeliveryOrder {
     this.#next?.delete(subscriber);
   }
 
-  begin(): PendingEvent {
+  begin(leftOut?: LeftOut): PendingEvent {
     const sequence = this.#end;
     this.#skipped.check(this, sequence, this.#pending.length);
     const event: PendingEvent = {
@@ -132,7 +134,8 @@ export class DeliveryOrder {
       untracked: [],
       tracked: sequence > this.#first,
       done: false,
-      leftOut: undefined,
+      leftOut,
+      trace: undefined,
     };
     this.#pending.push(event);
     this.#size += 1;
@@ -150,14 +153,12 @@ export class DeliveryOrder {
    * These subscribers get this result. Each subscriber of the event's beginning must be settled, or excluded.
    *
    * @param times of the event; undefined: the result is of none
-   * @param trace of the event in this group, if it is traced
    */
   settle(
     event: PendingEvent,
     subscribers: Iterable<Subscriber>,
     result: SerializedResult,
     times: EventTimes | undefined,
-    trace?: GroupTrace,
   ): void {
     const { metrics, budget } = this.#services;
     const told = event.leftOut === undefined ? result : result.standingFor(event.leftOut);
@@ -166,13 +167,14 @@ export class DeliveryOrder {
     } else {
       event.untracked.push(subscribers);
       for (const subscriber of subscribers) this.#deliver(subscriber, told);
+      if (event.trace !== undefined) this.#traceDelivered(event.trace, subscribers, result);
     }
     const delivered = this.#delivered;
     this.#delivered = 0;
     metrics.deliveries.inc(delivered);
     budget.spend(delivered + result.json.length * UNITS.byte);
     if (delivered > 0 && times !== undefined) budget.timed(times);
-    const span = delivered > 0 ? trace?.writing(delivered) : undefined;
+    const span = delivered > 0 ? event.trace?.writing(delivered) : undefined;
     if (span !== undefined) budget.traced(span);
   }
 
@@ -209,7 +211,7 @@ export class DeliveryOrder {
       event.held.set(subscriber, settled);
       return;
     }
-    if (settled !== undefined) this.#deliver(subscriber, settled);
+    if (settled !== undefined) this.#deliverOf(event, subscriber, settled);
     this.#advance(subscriber, event.sequence + 1);
   }
 
@@ -222,7 +224,7 @@ export class DeliveryOrder {
         const result = at.held.get(subscriber);
         at.held.delete(subscriber);
         this.#dropIfOver(at);
-        if (result !== undefined) this.#deliver(subscriber, result);
+        if (result !== undefined) this.#deliverOf(at, subscriber, result);
       } else if (at?.done === false) {
         break;
       }
@@ -264,6 +266,16 @@ export class DeliveryOrder {
   #setNext(subscriber: Subscriber, sequence: number): void {
     this.#next ??= new Map();
     this.#next.set(subscriber, sequence);
+  }
+
+  #deliverOf({ trace }: PendingEvent, subscriber: Subscriber, result: SerializedResult): void {
+    this.#deliver(subscriber, result);
+    if (trace !== undefined) this.#traceDelivered(trace, [subscriber], result);
+  }
+
+  #traceDelivered(trace: GroupTrace, subscribers: Iterable<Subscriber>, result: SerializedResult): void {
+    const written = trace.delivered(subscribers, result);
+    if (written !== undefined) this.#services.budget.traced(written);
   }
 
   #deliver(subscriber: Subscriber, result: SerializedResult): void {

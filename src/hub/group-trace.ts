@@ -1,9 +1,15 @@
 import { beginExecution } from '../context/execution-span.ts';
 import type { Message } from '../events/message.ts';
 import type { TracedSteps, EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
-import type { ReadSet } from '../lazy/reads.ts';
 import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
+import type { ReadSet } from '../lazy/reads.ts';
+import type { SerializedResult } from './result.ts';
+import type { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
+
+interface Ends {
+  end(): void;
+}
 
 /**
  * Tells of one event in one group, in steps and in spans:
@@ -43,9 +49,10 @@ export class GroupTrace {
   dispatched(
     subscribers: ReadonlySet<Subscriber>,
     passing: ReadonlySet<Subscriber>,
-    isReplay: boolean,
+    { isReplay, skipped }: { readonly isReplay: boolean; readonly skipped: SkippedEvents },
   ): void {
-    this.#trace?.({ step: 'dispatched', subscribers, passing, isReplay, ...this.#of });
+    const isSkippedFor = (subscriber: object): boolean => skipped.isSkipping(subscriber as Subscriber);
+    this.#trace?.({ step: 'dispatched', subscribers, passing, isReplay, isSkippedFor, ...this.#of });
     // How often an event is replayed has no bound, and may be long after its trace.
     if (isReplay) return;
     this.#span = this.#parent?.begin(`dispatch ${this.#group.field}`, 'INTERNAL', {
@@ -64,12 +71,25 @@ export class GroupTrace {
     return this.#span?.begin(`write ${this.#group.field}`, 'INTERNAL', { 'sluice.deliveries': deliveries });
   }
 
+  /** Handed to connections. @returns to be ended when they have been written to; undefined: no steps are asked for */
+  delivered(subscribers: Iterable<Subscriber>, { shared }: SerializedResult): Ends | undefined {
+    const trace = this.#trace;
+    if (trace === undefined) return undefined;
+    trace({ step: 'delivered', subscribers, result: shared, ...this.#of });
+    return { end: () => trace({ step: 'written', result: shared, ...this.#of }) };
+  }
+
   executed(errors: readonly TracedError[] | undefined): void {
     this.#trace?.({ step: 'executed', errors, ...this.#of });
   }
 
+  /** @param reads of the execution that has given the result */
   settled(subscribers: ReadonlySet<Subscriber>, reads: ReadSet): void {
-    this.#trace?.({ step: 'settled', subscribers, reads, ...this.#of });
+    this.#trace?.({ step: 'settled', subscribers, reads: reads.paths, ...this.#of });
+  }
+
+  split(path: string): void {
+    this.#trace?.({ step: 'split', path, ...this.#of });
   }
 
   ended(): void {

@@ -281,14 +281,14 @@ export class Group {
   /** @param recipients undefined: all that the filter lets it pass for */
   #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
     const { order, skipped, plan } = this.#parts;
-    const pending = order.begin();
-    pending.leftOut = recipients?.leftOut;
+    const pending = order.begin(recipients?.leftOut);
     const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
     const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
     for (const some of recipients?.excluded ?? []) exclude(some);
     skipped.count(subscribers, recipients?.leftOut);
     const trace = traceOf(message, plan, this.#services, scope.span);
-    if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts.isReplay);
+    if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts);
+    pending.trace = trace;
     const isKept = isRecorded && plan.shares;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isKept, trace);
     const isWholeGroup = subscribers === this.#subscribers;

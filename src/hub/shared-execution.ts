@@ -223,7 +223,7 @@ export class SharedExecution {
     if (this.#trace !== undefined) this.#trace.settled(sharing, reads);
     // How long ago an event came that is replayed, or was held by a throttle, is no measure of how fast this pod is.
     const isTimed = !isReplay && this.#event.leftOut === undefined;
-    order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined, this.#trace);
+    order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined);
     this.#close();
   }
 
@@ -285,6 +285,7 @@ export class SharedExecution {
   #countUnshared(one: Json, other: Json, reads: ReadSet): void {
     const { metrics, paths, plan, runner } = this.#parts;
     const path = paths.of(reads.difference(one, other) ?? '*');
+    if (this.#trace !== undefined) this.#trace.split(path);
     runner.costs.split(path);
     metrics.unsharedExecutions.inc({ field: plan.field, path });
   }

@@ -73,6 +73,11 @@ export class SkippedEvents {
     return this.#gaps?.get(subscriber)?.from ?? Infinity;
   }
 
+  /** Whether events that begin now are not for the subscriber. */
+  isSkipping(subscriber: Subscriber): boolean {
+    return this.#gaps?.has(subscriber) ?? false;
+  }
+
   /**
    * Counts an event for those of its subscribers that skip it.
    *

@@ -1,59 +1,106 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { runCli, startGateway } from '../helpers/gateway.ts';
+import test, { type TestContext } from 'node:test';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
+import { kcat } from '../helpers/kcat.ts';
 import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
+import { eventually } from '../helpers/eventually.ts';
+
+interface Listed {
+  readonly rows: readonly { readonly id: string }[];
+}
+
+const rowsOf = async ({ adminUrl }: GatewayProcess, table: string): Promise<Listed['rows']> =>
+  ((await (await fetch(`${adminUrl}/debug/${table}`)).json()) as Listed).rows;
+
+/** Two pods of one consumer group, on a topic of one partition: the one that consumes it, and the other. */
+async function startPods(t: TestContext, topic: string): Promise<[GatewayProcess, GatewayProcess]> {
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
+  const start = (): Promise<GatewayProcess> => startGateway(t, { GRAPH: folder, ...podSettings(topic) });
+  const [one, other] = await Promise.all([start(), start()]);
+  await Promise.all([one.untilReady(), other.untilReady()]);
+  const isConsumer = (await rowsOf(one, 'partitions')).length === 1;
+  return isConsumer ? [one, other] : [other, one];
+}
 
 test(
-  'sluice explain puts together what the pod that consumed an event and the pod with the connection know of it',
-  needs('kafka', 'redis'),
+  'of two pods, the one that consumed an event and the one with the connection give one answer together',
+  needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t);
-    const GRAPH = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-    const common = { GRAPH, ...podSettings(topic) };
-    const { KAFKA_BROKERS: _brokers, KAFKA_GROUP_ID: _group, ...edge } = common;
-    const [consuming, serving] = await Promise.all([startGateway(t, common), startGateway(t, edge)]);
-    await Promise.all([consuming, serving].map((pod) => pod.untilReady()));
-    const asking = TRANSPORT_CLIENTS.webSocket.ask(t, serving, { query: 'subscription { item { id } }' });
-    await serving.untilMetric('sluice_subscribers', 1);
-    const { rows } = (await (await fetch(`${serving.adminUrl}/debug/connections`)).json()) as {
-      rows: readonly { id: string }[];
-    };
-    const id = rows[0]?.id ?? '';
-    const urls = ['--url', consuming.adminUrl, '--url', serving.adminUrl];
-    const explain = async (offset: number): Promise<string> => {
+    const [consumer, holder] = await startPods(t, topic);
+    const query = 'subscription { item(id: "7") { id n } }';
+    const client = TRANSPORT_CLIENTS.webSocket.ask(t, holder, { query });
+    await holder.untilMetric('sluice_subscribers', 1);
+    const [{ id } = { id: '' }] = await rowsOf(holder, 'connections');
+    const explained = async (offset: number, ...pods: readonly GatewayProcess[]): Promise<string> => {
       const event = ['--topic', topic, '--partition', '0', '--offset', `${offset}`];
-      const { code, stdout, stderr } = await runCli(t, ['explain', '--connection', id, ...event, ...urls]);
-      assert.equal(code, 0, stderr);
-      return stdout;
+      const urls = pods.flatMap(({ adminUrl }) => ['--url', adminUrl]);
+      const { stdout, stderr } = await runCli(t, ['explain', '--connection', id, ...event, ...urls]);
+      return stdout + stderr;
     };
-    assert.match(await explain(0), /item: not recorded/);
-    const producer = kafkaClient().producer();
-    t.after(() => producer.disconnect());
-    await producer.connect();
-    const values = ['{"id":"1"}', 'not json', '{"id":"2"}'];
-    await producer.send({ topic, messages: values.map((value) => ({ value, partition: 0 })) });
-    await asking.untilPayloads(2);
-    const delivered = await explain(2);
-    assert.ok(
-      delivered.startsWith(
-        `${topic} 0/2\n  consumed at ${consuming.adminUrl}: published\n    routed by {"id":"2"} to `,
-      ),
-      delivered,
-    );
-    assert.match(
-      delivered,
-      new RegExp(`\\n  connection ${id} at ${serving.adminUrl}\\n    item: delivered\\n`),
-    );
-    const dead = await explain(1);
-    assert.match(dead, new RegExp(`consumed at ${consuming.adminUrl}: dead letter\\n    not_json: `));
-    assert.match(dead, /item: not recorded/);
-    const nowhere = ['--connection', 'none', '--topic', topic, '--partition', '0', '--offset', '2'];
-    const { code, stderr } = await runCli(t, ['explain', ...nowhere, ...urls]);
-    assert.equal(code, 1);
-    assert.ok(stderr.includes(`${consuming.adminUrl} or ${serving.adminUrl}`), stderr);
+    const before = await explained(0, holder, consumer);
+    assert.match(before, /consumed by none of the processes asked, since they record it/);
+    assert.match(before, /item: not recorded/);
+
+    await kcat(t, topic, [
+      { key: 'k', value: '{"id":"7","n":1}' },
+      { key: 'k', value: '{"id":"8","n":2}' },
+      { key: 'k', value: 'no JSON' },
+    ]);
+    await client.untilPayloads(1);
+
+    const place = new RegExp(`^${topic} 0/0, connection ${id} of ${holder.adminUrl}, worker 1\n`);
+    const routed = `consumed at 20.* by ${consumer.adminUrl}, worker 1: routed\n`;
+    await eventually(async () => {
+      const delivered = await explained(0, holder, consumer);
+      assert.match(delivered, place);
+      assert.match(delivered, new RegExp(routed));
+      assert.match(delivered, new RegExp(`route: by id "7" to .*${topic}:id=7\n`));
+      assert.match(delivered, /publish: the bus has acknowledged it/);
+      assert.match(delivered, /item: delivered\n/);
+    });
+    const other = await explained(1, holder, consumer);
+    assert.match(other, new RegExp(`${routed}.*\n.*route: by id "8"`));
+    assert.match(other, new RegExp(`item: other channel\n.*item listens to .*${topic}:id=7\n`));
+    await eventually(async () => {
+      const letter = await explained(2, holder, consumer);
+      assert.match(letter, /: dead letter\n.*decode: it could not be decoded: .*\n.*item: dead letter\n/);
+    });
+
+    // The pod with the connection alone knows of none but those that came to it.
+    const alone = await explained(1, holder);
+    assert.match(alone, /consumed by none of the processes asked/);
+    assert.match(alone, /item: not recorded/);
+    // An id is one of the first pod's.
+    const swapped = await explained(0, consumer, holder);
+    assert.match(swapped, new RegExp(`expected the id of one that is open in this process .*got ${id}`));
+    const asked = new URLSearchParams({ topic, partition: '0', offset: '1' });
+    const response = await fetch(`${consumer.adminUrl}/debug/explain?${asked}`);
+    const { connection, consumed, subscriptions } = (await response.json()) as Explanation;
+    assert.deepEqual([connection, consumed?.outcome, subscriptions], [null, 'routed', []]);
+    assert.equal(consumed?.channels.length, 2);
+  },
+);
+
+test(
+  'a pod that can not be asked is told of, and the others answer',
+  needs('kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const [consumer] = await startPods(t, topic);
+    const query = 'subscription { item { n } }';
+    TRANSPORT_CLIENTS.webSocket.ask(t, consumer, { query });
+    await consumer.untilMetric('sluice_subscribers', 1);
+    const [{ id } = { id: '' }] = await rowsOf(consumer, 'connections');
+    const args = ['--connection', id, '--topic', topic, '--partition', '0', '--offset', '0'];
+    const urls = ['--url', consumer.adminUrl, '--url', 'http://127.0.0.1:1'];
+    const { code, stdout } = await runCli(t, ['explain', ...args, ...urls]);
+    assert.equal(code, 0);
+    assert.match(stdout, /item: not recorded/);
+    assert.match(stdout, /\(http:\/\/127\.0\.0\.1:1 could not be asked: .*\)/);
   },
 );

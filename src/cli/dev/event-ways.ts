@@ -62,7 +62,7 @@ export class EventWays {
 
   readonly trace: EventTracer = (step) => {
     if ('record' in step) this.#ingested(step);
-    else this.#dispatched(step);
+    else if ('message' in step) this.#dispatched(step);
   };
 
   #ingested(step: IngestStep): void {

@@ -1,10 +1,11 @@
-import type { Event } from '../../events/event.ts';
 import { RecordedViewer } from '../../lazy/recorded-viewer.ts';
 import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
+import type { Compared } from '../../events/compared.ts';
+import type { Event } from '../../events/event.ts';
+import { shown } from '../filter/compared.ts';
 import type { Arguments, EventFilter, SubscriptionAccess } from '../graph.ts';
 import { allPass, isAuthenticated } from './evidence.ts';
 import { refusal } from './refusal.ts';
-import { shown } from '../filter/compared.ts';
 import { needsObject, proofsOf, type Proof, type Rule } from './rule.ts';
 
 /** @param coordinate `Subscription.field` */
@@ -34,13 +35,35 @@ export function subscriptionAccess(
               allPass(perEvent, { viewer: new RecordedViewer(viewer), args, source: { value: event } }),
             compared: (event, viewer) => ({
               directive: '@auth',
-              texts: proofsOf(perEvent).flatMap((proof) => ownerIn(proof, event, viewer)),
+              compared: proofsOf(perEvent).flatMap((proof) => owner(proof, event, viewer)),
             }),
           },
   });
 }
 
-/** Both must let an event through. */
+/** For people: what an event's owner is compared with. Other proofs have been judged when the client subscribed. */
+function owner(proof: Proof, event: Event, viewer: Json): Compared[] {
+  if (proof.kind !== 'field') return [];
+  const { claim, field } = proof;
+  const evidence = { viewer: new RecordedViewer(viewer), args: {}, source: { value: event } };
+  return [
+    {
+      path: field.join('.'),
+      operator: 'owner',
+      operand: ['$viewer', ...claim].join('.'),
+      with: shown(jsonAt(viewer, claim)),
+      got: shown(jsonAt(event as Json, field)),
+      outcome: allPass([[[proof]]], evidence) ? 'holds' : 'fails',
+    },
+  ];
+}
+
+/**
+ * Both must let an event through.
+ *
+ * @param one of `@filter`
+ * @param other of `@auth`
+ */
 export function bothFilters(
   one: EventFilter | undefined,
   other: EventFilter | undefined,
@@ -49,18 +72,9 @@ export function bothFilters(
   return {
     reads: one.reads.union(other.reads),
     passes: (event, viewer) => one.passes(event, viewer) && other.passes(event, viewer),
-    compared: (event, viewer) => {
-      const refusing = other.passes(event, viewer) ? one : other;
-      return refusing.compared?.(event, viewer) ?? { directive: '@filter', texts: [] };
-    },
+    compared: (event, viewer) => ({
+      directive: other.passes(event, viewer) ? '@filter' : '@auth',
+      compared: [one, other].flatMap((each) => each.compared?.(event, viewer).compared ?? []),
+    }),
   };
-}
-
-/** Whom the event belongs to, beside whom the viewer is: `owner bidder is "bob", the viewer's id is "ann"`. */
-function ownerIn(proof: Proof, event: Event, viewer: Json): string[] {
-  if (proof.kind !== 'field') return [];
-  const [owner, claim] = [jsonAt(event as Json, proof.field), jsonAt(viewer, proof.claim)];
-  return [
-    `owner ${proof.field.join('.')} is ${shown(owner)}, the viewer's ${proof.claim.join('.')} is ${shown(claim)}`,
-  ];
 }

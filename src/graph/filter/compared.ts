@@ -1,26 +1,57 @@
+import type { Compared } from '../../events/compared.ts';
 import type { Event } from '../../events/event.ts';
 import { jsonAt, type Json } from '../../lazy/reads.ts';
-import type { Comparison, Condition } from './syntax.ts';
+import { shortened } from '../../support/shortened.ts';
+import type { Comparison, Condition, Operand } from './syntax.ts';
+import { NO, YES, type Ternary } from './ternary.ts';
 
-/** Looks up what a comparison compares with; undefined: nothing, so it is left out or lets nothing through. */
-type ValueOf = (comparison: Comparison, viewer: Json) => unknown;
+/** How comparisons of one subscription come out. */
+interface Comparing {
+  /** What is compared with; undefined: nothing. */
+  valueOf(comparison: Comparison): unknown;
+  /** Undefined: the comparison is left out, as its argument is. */
+  outcomeOf(comparison: Comparison): Ternary | undefined;
+}
 
-/** What a filter compares for an event and a viewer, for people: `amount.value gte 100: got 42`. */
-export function comparedIn(condition: Condition, event: Event, viewer: Json, valueOf: ValueOf): string[] {
-  if (condition.kind === 'not') {
-    return comparedIn(condition.condition, event, viewer, valueOf).map((text) => `not (${text})`);
-  }
+/** What a filter compares for an event and a viewer: for people. */
+export function comparedIn(
+  condition: Condition,
+  event: Event,
+  comparing: Comparing,
+  isNegated = false,
+): Compared[] {
+  if (condition.kind === 'not') return comparedIn(condition.condition, event, comparing, !isNegated);
   if (condition.kind !== 'comparison') {
-    return condition.conditions.flatMap((inner) => comparedIn(inner, event, viewer, valueOf));
+    return condition.conditions.flatMap((inner) => comparedIn(inner, event, comparing, isNegated));
   }
   const path = condition.path.map(({ value }) => value);
-  const got = jsonAt(event as Json, path);
-  return [`${path.join('.')} ${condition.operator} ${shown(valueOf(condition, viewer))}: got ${shown(got)}`];
+  const outcome = comparing.outcomeOf(condition);
+  return [
+    {
+      path: path.join('.'),
+      operator: isNegated ? `not ${condition.operator}` : condition.operator,
+      operand: nameOf(condition.operand),
+      with: shown(comparing.valueOf(condition)),
+      got: shown(jsonAt(event as Json, path)),
+      outcome: outcome === undefined ? 'left out' : outcomeText(outcome, isNegated),
+    },
+  ];
+}
+
+function outcomeText(outcome: Ternary, isNegated: boolean): Compared['outcome'] {
+  if (outcome === (isNegated ? NO : YES)) return 'holds';
+  return outcome === YES || outcome === NO ? 'fails' : 'unknown';
+}
+
+/** As the schema has it; null for a literal, which is its value. */
+function nameOf(operand: Operand): string | null {
+  if (operand.kind === 'argument') return `$${operand.name}`;
+  return operand.kind === 'viewer' ? ['$viewer', ...operand.path].join('.') : null;
 }
 
 const MAX_CHARACTERS = 200;
 
+/** A value that was compared, as JSON of at most 200 characters. */
 export function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  return value === undefined ? 'nothing' : shortened(JSON.stringify(value), MAX_CHARACTERS);
 }

@@ -51,9 +51,12 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
         passes: (event, viewer) => test(event, viewer) === YES,
         compared: (event, viewer) => ({
           directive: '@filter',
-          texts: comparedIn(condition, event, viewer, ({ path, operand }, who) => {
-            const type = types.field(path.map(({ value }) => value));
-            return valueOf(operand, args, type, types, who);
+          compared: comparedIn(condition, event, {
+            valueOf: ({ path, operand }) => {
+              const type = types.field(path.map(({ value }) => value));
+              return valueOf(operand, args, type, types, viewer);
+            },
+            outcomeOf: (comparison) => compile(comparison, types)(args)?.(event, viewer),
           }),
         }),
       }

@@ -9,7 +9,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
  * `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. Without a
- * connection: how this process has consumed the event, for a connection of another one.
+ * connection, what this process has done with the event before it went to the bus.
  */
 export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
   return (request, response) => {
@@ -24,7 +24,6 @@ export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
       return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
     };
     const id = query.get('connection') ?? undefined;
-    if (id === '') text('connection');
     const place = { topic: text('topic'), partition: number('partition'), offset: number('offset') };
     const explanation = explainer.explain(id, place);
     if (explanation === undefined) {

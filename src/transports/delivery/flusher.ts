@@ -1,5 +1,7 @@
 import type { EventTimes, WorkBudget } from '../../hub/work-budget.ts';
+import type { SerializedResult } from '../../hub/result.ts';
 import { FrameBatchCache } from './frame-batch.ts';
+import type { LateReceiver } from './late-results.ts';
 import type { SendQueue, SendQueueServices } from './send-queue.ts';
 
 /** Sockets written to in one turn, some 7 ms; the others follow in the next, after other work of the event loop. */
@@ -34,6 +36,9 @@ class FlushBatch {
  */
 type Observe = (delay: number, age: number | undefined, traceparent: string | undefined) => void;
 
+/** Told of what becomes of slow sockets. */
+type SlowSockets = Pick<SendQueueServices, 'leftOut' | 'caughtUp'>;
+
 /**
  * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket.
  *
@@ -49,16 +54,15 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #scheduled = false;
   readonly now: () => number;
   readonly #observe: Observe;
-  readonly #countLeftOut: () => void;
+  readonly #slow: Partial<SlowSockets>;
 
   /**
    * @param now ms, the clock that stamps events as consumed
-   * @param countLeftOut called for each result that is left out
    */
-  constructor(now: () => number, observe: Observe, countLeftOut: () => void = () => undefined) {
+  constructor(now: () => number, observe: Observe, slow: Partial<SlowSockets> = {}) {
     this.now = now;
     this.#observe = observe;
-    this.#countLeftOut = countLeftOut;
+    this.#slow = slow;
   }
 
   enlist(sendQueue: SendQueue): void {
@@ -66,8 +70,12 @@ export class Flusher implements SendQueueServices, WorkBudget {
     this.#schedule();
   }
 
-  leftOut(): void {
-    this.#countLeftOut();
+  leftOut(result: SerializedResult, receiver: LateReceiver): void {
+    this.#slow.leftOut?.(result, receiver);
+  }
+
+  caughtUp(sendQueue: SendQueue): void {
+    this.#slow.caughtUp?.(sendQueue);
   }
 
   timed(event: EventTimes): void {

@@ -32,8 +32,8 @@ class LateResults {
     this.#format = format;
   }
 
-  /** @returns whether it supersedes another one */
-  add(result: SerializedResult): boolean {
+  /** @returns the one that it supersedes */
+  add(result: SerializedResult): SerializedResult | undefined {
     const { id, onSlow } = this.#receiver;
     // The same result may come twice, if it is of no event.
     const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
@@ -43,12 +43,12 @@ class LateResults {
     const leftOut =
       result.leftOutFor(this.#receiver) + (superseded === undefined ? 0 : superseded.leftOut + 1);
     this.#put(key, { result: result.shared, bytes, leftOut });
-    return superseded !== undefined;
+    return superseded?.result;
   }
 
-  /** Leaves out the oldest event, for the next one. @returns false for the only one */
-  dropOldest(): boolean {
-    if (this.#events < 2) return false;
+  /** Leaves out the oldest event, for the next one. @returns its result; undefined for the only one */
+  dropOldest(): SerializedResult | undefined {
+    if (this.#events < 2) return undefined;
     let dropped: Late | undefined;
     for (const [key, late] of this.#waiting) {
       if (late.result.key === undefined) continue;
@@ -61,7 +61,7 @@ class LateResults {
         break;
       }
     }
-    return true;
+    return dropped?.result;
   }
 
   /** @returns undefined if there is none */
@@ -111,17 +111,17 @@ export class LateQueue {
     return this.#byReceiver.size === 0;
   }
 
-  /** @returns whether it supersedes another one */
-  add(receiver: LateReceiver, result: SerializedResult): boolean {
+  /** @returns the one that it supersedes */
+  add(receiver: LateReceiver, result: SerializedResult): SerializedResult | undefined {
     const results = this.#byReceiver.get(receiver) ?? new LateResults(receiver, this.#format);
     this.#byReceiver.set(receiver, results);
     return this.#counted(results, () => results.add(result));
   }
 
-  /** @returns false if there is but one */
-  dropOldest(receiver: LateReceiver): boolean {
+  /** @returns what was left out; undefined if there is but one */
+  dropOldest(receiver: LateReceiver): SerializedResult | undefined {
     const results = this.#byReceiver.get(receiver);
-    return results !== undefined && this.#counted(results, () => results.dropOldest());
+    return results && this.#counted(results, () => results.dropOldest());
   }
 
   /** The oldest result of one subscription: of the one given, or of the next whose turn it is. */

@@ -36,8 +36,10 @@ export interface SendQueueServices {
   enlist(sendQueue: SendQueue): void;
   /** ms since 1970 */
   now(): number;
-  /** A result was left out, since its socket is slow. */
-  leftOut(): void;
+  /** A result was left out, since the receiver's socket is slow. */
+  leftOut(result: SerializedResult, receiver: LateReceiver): void;
+  /** A socket that was slow has taken all that there was for it. */
+  caughtUp(sendQueue: SendQueue): void;
 }
 
 /**
@@ -130,11 +132,13 @@ export class SendQueue {
     if (!this.#draining && this.#queue === undefined && this.#late === undefined) this.#services.enlist(this);
     this.#late ??= new LateQueue(this.#sink.format);
     this.#trackLarge(this.#sink.format.length(result, receiver.id.length));
-    if (this.#late.add(receiver, result)) this.#services.leftOut();
+    const superseded = this.#late.add(receiver, result);
+    if (superseded !== undefined) this.#services.leftOut(superseded, receiver);
     if (receiver.onSlow === 'DROP_OLDEST') {
       while (this.isTooMuch(this.#maxBytes / 2)) {
-        if (this.#late?.dropOldest(receiver) !== true) break;
-        this.#services.leftOut();
+        const dropped = this.#late?.dropOldest(receiver);
+        if (dropped === undefined) break;
+        this.#services.leftOut(dropped, receiver);
       }
     }
     if (this.isTooMuch(0)) this.#overflow();
@@ -191,7 +195,10 @@ export class SendQueue {
       written += bytes - queue.bytes;
       if (!this.#sink.open) break;
     }
-    this.#slowSince = undefined;
+    if (this.#slowSince !== undefined) {
+      this.#slowSince = undefined;
+      if (this.#sink.open) this.#services.caughtUp(this);
+    }
     return written;
   }
 

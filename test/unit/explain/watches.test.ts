@@ -10,7 +10,7 @@ const TEN_MINUTES = 600_000;
 const connection = (id: string): WatchedConnection => ({
   id,
   viewer: {},
-  sendQueue: { isSlow: false, waitingBytes: 0 },
+  sendQueue: { slowSince: undefined, waitingBytes: 0 },
 });
 
 function setUp() {

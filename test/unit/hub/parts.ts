@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
-import type { EventTracer } from '../../../src/events/trace.ts';
+import type { EventTracer, TracedSteps } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { Arguments, Binding } from '../../../src/graph/graph.ts';
@@ -141,6 +141,9 @@ interface SetUp {
   /** ms: for what executions take. */
   readonly now?: () => number;
   readonly trace?: EventTracer;
+  /** In place of `trace`: who listens may change. */
+  readonly steps?: TracedSteps;
+  readonly budget?: Flusher;
   readonly tracing?: Tracing;
 }
 
@@ -167,7 +170,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
       unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
-    budget: new Flusher(Date.now, () => undefined),
+    budget: options.budget ?? new Flusher(Date.now, () => undefined),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.
     now,
     metrics,
@@ -180,7 +183,7 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
     channelPrefix: '',
     maxChannels: 3,
     gapPolicy: options.gapPolicy ?? 'close',
-    trace: { listener: options.trace },
+    trace: options.steps ?? { listener: options.trace },
     tracing: options.tracing,
   });
   const value = async (

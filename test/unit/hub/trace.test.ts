@@ -24,7 +24,11 @@ function text(step: HubStep): string {
     case 'executed':
       return `${o} executed ${step.errors?.map(({ message }) => message).join() ?? ''}`.trimEnd();
     case 'settled':
-      return `${o} settled for ${step.subscribers.size}`;
+      return `${o} settled for ${step.subscribers.size} by ${step.reads.join() || 'no read'}`;
+    case 'split':
+      return `${o} split at ${step.path}`;
+    case 'delivered':
+      return `${o} delivered to ${[...step.subscribers].length}`;
     default:
       return `${o} ${step.step}`;
   }
@@ -47,11 +51,15 @@ test('for each group it is told who gets an event, by how many executions, and t
   assert.deepEqual(steps, [
     '0 dispatched to 2 of 2',
     '0 executed',
-    '0 settled for 2',
+    '0 settled for 2 by no read',
+    '0 delivered to 2',
+    '0 written',
     '0 ended',
     '0 dispatched to 1 of 1',
     '0 executed',
-    '0 settled for 1',
+    '0 settled for 1 by no read',
+    '0 delivered to 1',
+    '0 written',
     '0 ended',
   ]);
   steps.length = 0;
@@ -75,9 +83,14 @@ test('subscribers that a filter leaves out are told apart, and viewers for whom 
   assert.deepEqual(steps, [
     '0 dispatched to 2 of 3',
     '0 executed',
+    '0 split at name',
     '0 executed',
-    '0 settled for 1',
-    '0 settled for 1',
+    '0 settled for 1 by name',
+    '0 delivered to 1',
+    '0 written',
+    '0 settled for 1 by name',
+    '0 delivered to 1',
+    '0 written',
     '0 ended',
     '1 dispatched to 0 of 3',
     '1 ended',
@@ -94,7 +107,13 @@ test('errors are told as clients see them, and the end comes with the last resul
   bus.carry('bids:id=a', 0, {});
   assert.deepEqual(steps, ['0 dispatched to 1 of 1']);
   await settled();
-  assert.deepEqual(steps.slice(1), ['0 executed refused', '0 settled for 1', '0 ended']);
+  assert.deepEqual(steps.slice(1), [
+    '0 executed refused',
+    '0 settled for 1 by no read',
+    '0 delivered to 1',
+    '0 written',
+    '0 ended',
+  ]);
 });
 
 test('what a throttle holds is told as held, and when it is dispatched', (t) => {
@@ -110,13 +129,17 @@ test('what a throttle holds is told as held, and when it is dispatched', (t) => 
   assert.deepEqual(steps, [
     '0 dispatched to 1 of 1',
     '0 executed',
-    '0 settled for 1',
+    '0 settled for 1 by no read',
+    '0 delivered to 1',
+    '0 written',
     '0 ended',
     '1 held',
     '2 held',
     '2 dispatched to 1 of 1',
     '2 executed',
-    '2 settled for 1',
+    '2 settled for 1 by no read',
+    '2 delivered to 1',
+    '2 written',
     '2 ended',
   ]);
 });

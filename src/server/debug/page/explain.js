@@ -1,9 +1,10 @@
 /* Runs in the browser: why a connection did, or did not, get an event. */
 import { fetchJson } from './api.js';
 import { element } from './elements.js';
+import { explanation } from './explanation.js';
 
 const FIELDS = [
-  { name: 'connection', title: 'Connection', hint: 'id, as in the table of connections' },
+  { name: 'connection', title: 'Connection', hint: 'id, may be empty', isOptional: true },
   { name: 'topic', title: 'Topic' },
   { name: 'partition', title: 'Partition', inputMode: 'numeric' },
   { name: 'offset', title: 'Offset', inputMode: 'numeric' },
@@ -52,7 +53,11 @@ export class ExplainView {
       if (document.activeElement !== input) input.value = this.#state.get(name) ?? '';
     }
     const parameters = Object.fromEntries(FIELDS.map(({ name }) => [name, this.#state.get(name)]));
-    if (Object.values(parameters).some((value) => value === undefined)) return;
+    if (FIELDS.some(({ name, isOptional }) => !isOptional && parameters[name] === undefined)) {
+      this.#asked = '';
+      this.#answer.replaceChildren(nothingAsked((view) => this.#state.hashOf(view)));
+      return;
+    }
     const question = JSON.stringify([parameters, this.#state.worker]);
     if (question === this.#asked) return;
     this.#asked = question;
@@ -60,16 +65,19 @@ export class ExplainView {
   }
 
   async #ask(parameters) {
-    this.#answer.replaceChildren(element('p', { textContent: 'Asking …' }));
+    this.#answer.setAttribute('aria-busy', 'true');
+    this.#answer.replaceChildren(element('p', { className: 'hint', textContent: 'Asking …' }));
     const asked = this.#asked;
-    const answer = await fetchJson('explain', parameters).then(rendered, explained);
-    if (asked === this.#asked) this.#answer.replaceChildren(answer);
+    const answer = await fetchJson('explain', parameters).then(explanation, explained);
+    if (asked !== this.#asked) return;
+    this.#answer.setAttribute('aria-busy', 'false');
+    this.#answer.replaceChildren(answer);
   }
 
-  #field({ name, title, hint, inputMode = 'text' }) {
+  #field({ name, title, hint, isOptional = false, inputMode = 'text' }) {
     const input = element('input', {
       name,
-      required: true,
+      required: !isOptional,
       inputMode,
       autocomplete: 'off',
       spellcheck: false,
@@ -83,65 +91,19 @@ export class ExplainView {
 
 function explained(error) {
   const text = `No explanation: ${error.message}.`;
-  return element('p', { className: 'error', textContent: text });
+  return element('p', { className: 'error', textContent: text, attributes: { role: 'alert' } });
 }
 
-/** How a verdict looks: whether the client got the event, should not have, or lost it. */
-const TONES = {
-  delivered: 'good',
-  published: 'good',
-  'executed with an error': 'bad',
-  'dead letter': 'bad',
-  'skipped for slowness': 'bad',
-  'did not reach this process': 'bad',
-  'under way': 'open',
-  'not recorded': 'open',
-  'held by a throttle': 'open',
-};
-
-function rendered({ consumed, subscriptions, recording }) {
-  const { since, until, events } = recording;
-  const none = 'It has no subscription. Of one that was refused, its client got the error.';
-  return element('div', {
+function nothingAsked(hashOf) {
+  const link = (view, textContent) => element('a', { href: hashOf(view), textContent });
+  return element('p', {
+    className: 'empty',
     children: [
-      consumed === null
-        ? undefined
-        : item(element('span', { textContent: 'Consumed by this process' }), '', consumed),
-      ...subscriptions.map(subscription),
-      subscriptions.length === 0 ? element('p', { textContent: none }) : undefined,
-      element('p', {
-        className: 'hint',
-        textContent: `Recorded since ${timeOf(since)}, until ${timeOf(until)} unless asked again; ${events} events.`,
-      }),
-    ],
-  });
-}
-
-function timeOf(text) {
-  return new Date(text).toLocaleTimeString();
-}
-
-function subscription({ field, operation, variables, ...reasons }) {
-  const asked = Object.keys(variables).length === 0 ? '' : JSON.stringify(variables);
-  return item(
-    element('code', { textContent: field }),
-    [operation === null ? '' : `of ${operation}`, asked].join(' ').trim(),
-    reasons,
-  );
-}
-
-function item(title, more, { verdict, because }) {
-  return element('article', {
-    className: 'verdict',
-    children: [
-      element('h2', {
-        children: [
-          title,
-          more === '' ? undefined : element('span', { className: 'more', textContent: more }),
-          element('span', { className: `pill ${TONES[verdict] ?? 'kept'}`, textContent: verdict }),
-        ],
-      }),
-      element('ol', { children: because.map((reason) => element('li', { textContent: reason })) }),
+      'Name an event, and the connection that did or did not get it: each row of ',
+      link('connections', 'Connections'),
+      ' and ',
+      link('partitions', 'Partitions'),
+      ' leads here. The first question begins a recording, so that events from then on can be explained.',
     ],
   });
 }

@@ -28,7 +28,7 @@ const routed = (value: unknown, channels = ['bids']): Partial<Way> => ({
 });
 
 const groupWay = (field: string, more: Partial<GroupWay> = {}, name?: string, variables = {}): GroupWay => ({
-  group: { field, operation: { name }, variables, channels: [] },
+  group: { field, operation: { name, query: '' }, variables, channels: [] },
   subscribers: 3,
   passing: 3,
   executions: 1,

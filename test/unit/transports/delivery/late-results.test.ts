@@ -24,11 +24,7 @@ function receiver(onSlow: Policy, id = '1'): LateReceiver {
 
 function setUp(maxBytes = 100_000) {
   let leftOut = 0;
-  const flusher = new Flusher(
-    Date.now,
-    () => undefined,
-    () => (leftOut += 1),
-  );
+  const flusher = new Flusher(Date.now, () => undefined, { leftOut: () => (leftOut += 1) });
   const wire = new FakeFrameSink();
   const sendQueue = new SendQueue(wire, wire, flusher, maxBytes);
   /** As a subscription delivers. */

@@ -1,0 +1,44 @@
+import type { Compared } from '../events/compared.ts';
+import type { ExplainedStep, SubscriptionExplanation } from '../explain/explanation.ts';
+import type { MergedExplanation } from '../explain/merged.ts';
+import { harmless } from './quoted.ts';
+
+/** Why a connection did, or did not, get an event, as it is printed. */
+export function explanationLines(explanation: MergedExplanation): string[] {
+  const { connection, event, recordings, subscriptions } = explanation;
+  const { topic, partition, offset } = event;
+  return [
+    `${harmless(topic)} ${partition}/${offset}, connection ${connection} of ${recordings[0]?.process}`,
+    ...linesOfConsumed(explanation),
+    ...(subscriptions.length === 0 ? ['  it has no subscription'] : subscriptions.flatMap(linesOfOne)),
+    ...recordings.map(
+      ({ process, since, until, events }) =>
+        `  (${process}: recorded since ${since}, until ${until} unless asked again; events: ${events})`,
+    ),
+  ];
+}
+
+function linesOfConsumed({ consumed, consumedBy }: MergedExplanation): string[] {
+  if (consumed === null) return ['  consumed by none of the processes asked, since they record it'];
+  return [`  consumed at ${consumed.at} by ${consumedBy}: ${consumed.outcome}`, ...linesOf(consumed.steps)];
+}
+
+function linesOfOne({ field, operation, variables, verdict, steps }: SubscriptionExplanation): string[] {
+  const name = operation === null ? '' : ` of ${operation}`;
+  const isBare = variables === null || Object.keys(variables).length === 0;
+  const asked = isBare ? '' : ` ${JSON.stringify(variables)}`;
+  return [`  ${harmless(`${field}${name}${asked}`)}: ${verdict}`, ...linesOf(steps)];
+}
+
+function linesOf(steps: readonly ExplainedStep[]): string[] {
+  return steps.flatMap(({ step, text, compared = [] }) => [
+    `    ${step}: ${harmless(text)}`,
+    ...compared.map((one) => `      ${harmless(comparedText(one))}`),
+  ]);
+}
+
+/** `amount.value gte $min (100): got 42, fails` */
+function comparedText({ path, operator, operand, with: value, got, outcome }: Compared): string {
+  const expected = operand === null ? value : `${operand} (${value})`;
+  return `${path} ${operator} ${expected}: got ${got}, ${outcome}`;
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { openPage } from '../helpers/chromium.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { needs } from '../helpers/services.ts';
+import { answerOf, BID, gatewayOf, publish, skipping, subscribed } from './explained-bids.ts';
+
+const WIDTHS = [1_280, 390];
+
+/** Opens the page. What it complains of fails the test, and so does what does not fit on the screen. */
+async function open(
+  t: TestContext,
+  { adminUrl }: GatewayProcess,
+  question: Readonly<Record<string, string>> = {},
+): Promise<Page> {
+  const page = await openPage(t);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  t.after(() => assert.deepEqual(complaints, []));
+  await page.goto(`${adminUrl}/debug/#explain?${new URLSearchParams(question)}`);
+  return page;
+}
+
+const asked = (connection: string, offset: number) => ({
+  connection,
+  topic: 'bids',
+  partition: '0',
+  offset: `${offset}`,
+});
+
+async function assertFits(page: Page): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    assert.ok(needed <= width, `expected ${width} px to be enough, got ${needed}`);
+  }
+}
+
+/** The part of the answer that is of one subscription field. */
+const partOf = (page: Page, field: string): Locator =>
+  page.locator('.answer section').filter({ has: page.getByRole('heading', { name: field, exact: true }) });
+
+interface Case {
+  readonly query: string;
+  readonly event?: object;
+  readonly field: string;
+  readonly says: readonly RegExp[];
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  'filtered out': {
+    query: 'subscription Large { large(min: 100) { n } }',
+    field: 'large',
+    event: { ...BID, amount: { value: '<b>42</b>' } },
+    says: [/amount\.value gte \$min \(100\)\s*the event has\s*"<b>42<\/b>"/],
+  },
+  'other channel': {
+    query: 'subscription One { bid(auction_id: "9") { n } }',
+    field: 'bid',
+    says: [/bid listens to sluice:bids:auction_id=9/],
+  },
+  'executed with an error': {
+    query: 'subscription Must { bid { n must } }',
+    event: { ...BID, must: undefined },
+    field: 'bid',
+    says: [/error\s*bid\.must: /, /written to its socket by 20/],
+  },
+  unauthorised: {
+    query: 'subscription Own { own { n } }',
+    field: 'own',
+    says: [/@auth keeps it back from this viewer/, /fails\s*bidder owner \$viewer\.id \("ann"\)/],
+  },
+  delivered: {
+    query: 'subscription Who { bid { n who } }',
+    field: 'bid',
+    says: [/executed for this subscription alone/, /handed to the connection at 20/],
+  },
+};
+
+for (const [verdict, { query, event = BID, field, says }] of Object.entries(CASES)) {
+  test(`the page shows why an event was ${verdict}`, needs('chromium'), async (t) => {
+    const gateway = await gatewayOf();
+    const { id } = await subscribed(t, gateway, { query });
+    await answerOf(gateway, id, 'bids', 0);
+    const page = await open(t, gateway, asked(id, await publish(gateway, 'bids', event)));
+    const part = partOf(page, field);
+    await part.locator('.verdict').getByText(verdict, { exact: true }).waitFor();
+    const text = await part.innerText();
+    for (const said of says) assert.match(text, said);
+    await partOf(page, 'Consumed')
+      .getByText('by auction_id "7" to sluice:bids, sluice:bids:auction_id=7')
+      .waitFor();
+    await assertFits(page);
+  });
+}
+
+test('the page shows that an event was skipped for slowness', needs('chromium'), async (t) => {
+  const gateway = await gatewayOf();
+  const { id, offset } = await skipping(t, gateway);
+  const page = await open(t, gateway, asked(id, offset - 1));
+  const part = partOf(page, 'latest');
+  await part.locator('.verdict').getByText('skipped for slowness', { exact: true }).waitFor();
+  await part.getByText(/by onSlow: CONFLATE, as a later result took its place/).waitFor();
+  await assertFits(page);
+});
+
+test(
+  'a question is typed in, kept in the URL, and answered anew when it is asked again',
+  needs('chromium'),
+  async (t) => {
+    const gateway = await gatewayOf();
+    const { id } = await subscribed(t, gateway, { query: 'subscription Who { bid { n who } }' });
+    const page = await open(t, gateway);
+    await page
+      .locator('.answer')
+      .getByText(/^Name an event, and the connection/)
+      .waitFor();
+    const offset = (await publish(gateway, 'bids', BID)) + 1;
+    for (const [label, value] of [
+      ['Connection', id],
+      ['Topic', 'bids'],
+      ['Partition', '0'],
+      ['Offset', `${offset}`],
+    ] as const) {
+      await page.getByLabel(label, { exact: true }).fill(value);
+    }
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const verdict = partOf(page, 'bid').locator('.verdict');
+    await verdict.getByText('not recorded', { exact: true }).waitFor();
+    assert.equal(
+      new URL(page.url()).hash,
+      `#explain?connection=${id}&topic=bids&partition=0&offset=${offset}`,
+    );
+    await publish(gateway, 'bids', BID);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await verdict.getByText('delivered', { exact: true }).waitFor();
+  },
+);
+
+test('the page says while it asks, and why there is no answer', needs('chromium'), async (t) => {
+  const gateway = await gatewayOf();
+  const page = await open(t, gateway);
+  const answering: { go?: () => void } = {};
+  const held = new Promise<void>((resolve) => (answering.go = resolve));
+  await page.route('**/debug/explain?*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${gateway.adminUrl}/debug/#explain?${new URLSearchParams(asked('none', 0))}`);
+  await page.locator('.answer[aria-busy=true]').getByText('Asking …').waitFor();
+  answering.go?.();
+  await page
+    .getByRole('alert')
+    .getByText(/^No explanation: connection: expected the id of one that is open .* got none\.$/)
+    .waitFor();
+  await page.locator('.answer[aria-busy=false]').waitFor();
+  await assertFits(page);
+});
+
+test(
+  'without a connection the page shows what became of the event before it was published',
+  needs('chromium'),
+  async (t) => {
+    const gateway = await gatewayOf();
+    await fetch(`${gateway.adminUrl}/debug/explain?topic=bids&partition=0&offset=0`);
+    const offset = await publish(gateway, 'bids', BID);
+    const { connection: _, ...event } = asked('', offset);
+    const page = await open(t, gateway, event);
+    await partOf(page, 'Consumed').locator('.verdict').getByText('routed', { exact: true }).waitFor();
+    assert.equal(await page.locator('.answer section').count(), 1);
+  },
+);
