@@ -1,9 +1,10 @@
 import type { EventPlace, EventTrace, TracedGroup } from '../events/trace.ts';
 import type { SlowPolicy } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
+import type { RefusedSubscription } from '../transports/connections/refused-subscriptions.ts';
 import { consumedOf, withoutArrival } from './consumed.ts';
 import type { EventRecord, GroupRecord } from './event-record.ts';
-import type { Consumed, Explained, Explanation } from './explanation.ts';
+import type { Consumed, Explained, Explanation, SubscriptionExplanation } from './explanation.ts';
 import { inGroup } from './in-group.ts';
 import { shownList } from './shown-list.ts';
 import type { Watch, WatchedConnection } from './watch.ts';
@@ -23,6 +24,8 @@ interface ExplainerOptions {
   readonly connectionOf: (id: string) => WatchedConnection | undefined;
   /** All that the connection has joined. */
   readonly subscriptionsOf: (connection: WatchedConnection) => Iterable<ExplainedSubscription>;
+  /** What `@auth` has refused it. */
+  readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
   readonly timers: Timers;
   /** ms since 1970 */
   readonly now: () => number;
@@ -46,7 +49,7 @@ export class Explainer {
    * @returns undefined if there is no such connection
    */
   explain(id: string | undefined, event: EventPlace): Explanation | undefined {
-    const { connectionOf, subscriptionsOf } = this.#options;
+    const { connectionOf, subscriptionsOf, refusedOf } = this.#options;
     const connection = id === undefined ? undefined : connectionOf(id);
     if (id !== undefined && connection === undefined) return undefined;
     const watch = this.#watches.of(connection, event.topic);
@@ -54,6 +57,7 @@ export class Explainer {
     const consumed = record?.consumed === undefined ? null : consumedOf(record.consumed);
     const isSlow = connection?.sendQueue.slowSince !== undefined;
     const subscriptions = connection === undefined ? [] : [...subscriptionsOf(connection)];
+    const refused = connection === undefined ? [] : refusedOf(connection);
     return {
       connection: id ?? null,
       event,
@@ -63,13 +67,26 @@ export class Explainer {
         events: watch.size,
       },
       consumed,
-      subscriptions: subscriptions.map(({ plan }) => {
-        const { field, operation, variables, topic, channels } = plan;
-        const said = explained(plan, event, { record, consumed, watch, isSlow });
-        return { field, operation: operation.name ?? null, variables, topic, channels, ...said };
-      }),
+      subscriptions: [
+        ...subscriptions.map(({ plan }) => {
+          const { field, operation, variables, topic, channels } = plan;
+          const said = explained(plan, event, { record, consumed, watch, isSlow });
+          return { field, operation: operation.name ?? null, variables, topic, channels, ...said };
+        }),
+        ...refused.map(unauthorised),
+      ],
     };
   }
+}
+
+function unauthorised(refused: RefusedSubscription): SubscriptionExplanation {
+  const { field, operation, topic, at, isNew, code, message } = refused;
+  const time = new Date(at).toISOString();
+  const text = isNew
+    ? `@auth refused it at ${time}, when the client subscribed, with ${code}: ${message}`
+    : `@auth ended it at ${time}, when the viewer was replaced, with ${code}: ${message}`;
+  const steps = [{ step: 'auth', text }];
+  return { field, operation, variables: null, topic, channels: [], verdict: 'unauthorised', steps };
 }
 
 interface Known {

@@ -39,7 +39,8 @@ export interface Explained {
 export interface SubscriptionExplanation extends Explained {
   readonly field: string;
   readonly operation: string | null;
-  readonly variables: Readonly<Record<string, unknown>>;
+  /** Null where they have not been kept. */
+  readonly variables: Readonly<Record<string, unknown>> | null;
   readonly topic: string;
   readonly channels: readonly string[];
 }
@@ -65,6 +66,6 @@ export interface Explanation {
   readonly recording: { readonly since: string; readonly until: string; readonly events: number };
   /** Null: this process has not consumed the event since. */
   readonly consumed: Consumed | null;
-  /** Of the connection. */
+  /** Of the connection; those that `@auth` has refused it too. */
   readonly subscriptions: readonly SubscriptionExplanation[];
 }

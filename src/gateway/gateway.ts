@@ -109,7 +109,7 @@ export class Gateway {
       trace,
       tracing,
     });
-    const { connections, publicServer, inspectable, reload } = await createPublicSide(
+    const { connections, publicServer, refused, inspectable, reload } = await createPublicSide(
       basics,
       bus,
       ingest,
@@ -137,6 +137,7 @@ export class Gateway {
       trace,
       connectionOf: (id) => connections.find(id),
       subscriptionsOf: (connection) => inspector.groupsOf(connection),
+      refusedOf: (connection) => refused.of(connection),
       timers: systemTimers,
       now: Date.now,
     });

@@ -20,6 +20,7 @@ import { Router } from '../server/router.ts';
 import { StreamResponder } from '../server/stream-responder.ts';
 import { Upgrade } from '../server/upgrade.ts';
 import { Connections } from '../transports/connections/connections.ts';
+import { RefusedSubscriptions } from '../transports/connections/refused-subscriptions.ts';
 import { Subscriptions } from '../transports/connections/subscriptions.ts';
 import { ConnectionMaxAge } from '../transports/connections/max-age.ts';
 import { OperationCaps } from '../transports/connections/operation-caps.ts';
@@ -94,7 +95,8 @@ export async function createPublicSide(
     connectionsOfViewer: config.MAX_CONNECTIONS_PER_VIEWER,
   });
   const caps = new OperationCaps(operationLimits(config, processes), connections.pod, metrics);
-  const subscriptions = new Subscriptions(hub, caps);
+  const refused = new RefusedSubscriptions(Date.now);
+  const subscriptions = new Subscriptions(hub, caps, refused);
   const sockets = new WebSocketTransport({
     connections,
     subscriptions,
@@ -198,6 +200,7 @@ export async function createPublicSide(
     connections,
     publicServer,
     reload,
+    refused,
     inspectable: { hub, connections, addresses, kafka: ingest.kafka },
   };
 }

@@ -29,6 +29,8 @@ export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 export interface JoinOptions {
   /** Asked when it is known what the subscriber asks for. */
   readonly admits?: Admits;
+  /** Told that the viewer may not hold it. */
+  readonly refused?: (plan: SubscriptionPlan, error: GraphQLError) => void;
   /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
   readonly cursor?: unknown;
 }
@@ -97,16 +99,16 @@ export class Hub {
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
     subscriber: Subscriber,
-    { admits, cursor }: JoinOptions = {},
+    { admits, refused, cursor }: JoinOptions = {},
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
     const plan = known?.plan ?? planSubscription(operation, key, variables, this.#options);
     if (!('operation' in plan)) return plan;
-    const refusal = plan.refusal?.(subscriber.viewer) ?? admits?.(plan);
+    const unauthorised = plan.refusal?.(subscriber.viewer);
+    if (unauthorised !== undefined) refused?.(plan, unauthorised);
+    const refusal = unauthorised ?? admits?.(plan) ?? (known ? undefined : this.#noRoomFor(plan));
     if (refusal !== undefined) return [refusal];
-    const noRoom = known === undefined ? this.#noRoomFor(plan) : undefined;
-    if (noRoom !== undefined) return [noRoom];
     const group = known ?? new Group(plan, this.#services);
     const isResumed = cursor !== undefined || plan.replay > 0;
     if (isResumed) group.beginResuming(subscriber);

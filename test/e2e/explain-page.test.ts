@@ -3,8 +3,9 @@ import test, { type TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
 import { needs } from '../helpers/services.ts';
-import { answerOf, BID, gatewayOf, publish, skipping, subscribed } from './explained-bids.ts';
+import { answerOf, BID, gatewayOf, idsOf, publish, skipping, subscribed } from './explained-bids.ts';
 
 const WIDTHS = [1_280, 390];
 
@@ -102,6 +103,19 @@ test('the page shows that an event was skipped for slowness', needs('chromium'),
   const part = partOf(page, 'latest');
   await part.locator('.verdict').getByText('skipped for slowness', { exact: true }).waitFor();
   await part.getByText(/by onSlow: CONFLATE, as a later result took its place/).waitFor();
+  await assertFits(page);
+});
+
+test('the page shows that @auth has refused a subscription', needs('chromium'), async (t) => {
+  const gateway = await gatewayOf();
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const [id = ''] = (await idsOf(gateway)).slice(-1);
+  socket.subscribe('1', 'subscription Secret { secret { n } }');
+  await socket.until(({ type }) => type === 'error');
+  const page = await open(t, gateway, asked(id, await publish(gateway, 'bids', BID)));
+  const part = partOf(page, 'secret');
+  await part.locator('.verdict').getByText('unauthorised', { exact: true }).waitFor();
+  await part.getByText(/with FORBIDDEN: The viewer may not use Subscription\.secret\./).waitFor();
   await assertFits(page);
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { runCli, type GatewayProcess } from '../helpers/gateway.ts';
-import { answerOf, BID, gatewayOf, publish, skipping, subscribed } from './explained-bids.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
+import { answerOf, BID, gatewayOf, idsOf, publish, skipping, subscribed } from './explained-bids.ts';
 
 /** What the command line says of one event to a connection. */
 async function explained(
@@ -103,6 +104,20 @@ test('an event that gave way to a later one, as its client was slow, is explaine
   asking.resume();
   await asking.until(({ payloads }) => JSON.stringify(payloads.at(-1)?.data).includes(`"n":${offset},`));
   assert.match(await explained(t, gateway, id, offset), /latest: delivered\n/);
+});
+
+test('a subscription that @auth has refused is told as such, though there is none', async (t) => {
+  const gateway = await gatewayOf();
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const [id = ''] = (await idsOf(gateway)).slice(-1);
+  socket.subscribe('1', 'subscription Secret { secret { n } }');
+  await socket.until(({ type }) => type === 'error');
+  const said = await explained(t, gateway, id, await publish(gateway, 'bids', BID));
+  assert.match(said, /^ {2}secret of Secret: unauthorised$/m);
+  assert.match(
+    said,
+    /auth: @auth refused it at 20.*, when the client subscribed, with FORBIDDEN: The viewer may not use Subscription\.secret\./,
+  );
 });
 
 test('an event from before the recording is told as such', async (t) => {

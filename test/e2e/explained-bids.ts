@@ -12,6 +12,7 @@ const SCHEMA = `
     bid(auction_id: ID): Bid @event(topic: "bids", key: "auction_id")
     large(min: Int): Bid @event(topic: "bids") @filter(where: { amount: { value: { gte: "$min" } } })
     mine: Bid @event(topic: "bids") @filter(where: { bidder: { eq: "$viewer.id" } })
+    secret: Bid @event(topic: "bids") @auth(requires: "admin")
     own: Bid @event(topic: "bids") @auth(owner: { field: "bidder", is: "id" })
     latest: Bid @event(topic: "bids") @delivery(onSlow: CONFLATE, conflateBy: "auction_id")
     sale: Sale @event(topic: "sales")
@@ -40,7 +41,7 @@ interface Listed {
   readonly rows: readonly { readonly id: string }[];
 }
 
-async function idsOf({ adminUrl }: GatewayProcess): Promise<string[]> {
+export async function idsOf({ adminUrl }: GatewayProcess): Promise<string[]> {
   const { rows } = (await (await fetch(`${adminUrl}/debug/connections`)).json()) as Listed;
   return rows.map(({ id }) => id);
 }

@@ -1,17 +1,26 @@
 import type { GraphQLError } from 'graphql';
 import type { Operation } from '../../executor/operation.ts';
+import { AccessError } from '../../graph/auth/refusal.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import type { CappedConnection, OperationCaps } from './operation-caps.ts';
+import type { RefusedSubscriptions } from './refused-subscriptions.ts';
 
 /** How the subscriptions of all transports come into groups of the hub and leave them, within the caps of their connections. */
 export class Subscriptions {
   readonly #hub: Pick<Hub, 'join' | 'leave'>;
   readonly #caps: OperationCaps;
+  readonly #refused: Pick<RefusedSubscriptions, 'add'> | undefined;
 
-  constructor(hub: Pick<Hub, 'join' | 'leave'>, caps: OperationCaps) {
+  /** @param refused undefined: what `@auth` refuses is not kept */
+  constructor(
+    hub: Pick<Hub, 'join' | 'leave'>,
+    caps: OperationCaps,
+    refused?: Pick<RefusedSubscriptions, 'add'>,
+  ) {
     this.#hub = hub;
     this.#caps = caps;
+    this.#refused = refused;
   }
 
   /** Why a connection may not begin one more operation, whatever it is; undefined: it may. */
@@ -32,6 +41,7 @@ export class Subscriptions {
   ): readonly GraphQLError[] | undefined {
     const group = this.#hub.join(operation, variables, subscription, {
       admits: (plan) => this.#caps.refusalOf(plan, connection),
+      refused: (plan, error) => this.#refused?.add(connection, plan, error, true),
       cursor,
     });
     if (!('plan' in group)) return group;
@@ -44,6 +54,8 @@ export class Subscriptions {
   leave(subscription: ClientSubscription, connection: CappedConnection): void {
     const { group } = subscription;
     if (group === undefined) return;
+    const [error] = subscription.ended ?? [];
+    if (error instanceof AccessError) this.#refused?.add(connection, group.plan, error, false);
     this.#hub.leave(group, subscription);
     this.#caps.ended(group.plan, connection);
   }

@@ -19,6 +19,7 @@ function toldOf(...steps: readonly IngestStep[]): Consumed {
     now: time.now,
     connectionOf: () => undefined,
     subscriptionsOf: () => [],
+    refusedOf: () => [],
   });
   assert.equal(explainer.explain(undefined, PLACE)?.consumed, null);
   for (const step of steps) trace.listener?.(step);

@@ -60,6 +60,7 @@ function setUp(options: HubSetUp = {}) {
     now: time.now,
     connectionOf: (id) => connections.get(id),
     subscriptionsOf: (connection) => joined.get(connection as Connection) ?? [],
+    refusedOf: () => [],
   });
   const connect = (viewer: Json = {}): Connection => {
     const connection = new Connection(`${connections.size + 1}`, viewer, flusher);

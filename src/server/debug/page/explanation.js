@@ -28,7 +28,7 @@ export function explanation({ connection, event, recording, consumed, subscripti
       consumption(consumed),
       ...subscriptions.map(subscription),
       connection !== null && subscriptions.length === 0
-        ? note('The connection has no subscription. Of one that was refused, its client got the error.')
+        ? note('The connection has no subscription, and @auth has refused it none.')
         : undefined,
       note(
         `Of ${topic}, ${events(recording.events)} recorded since ${timeOf(recording.since)}; ` +
