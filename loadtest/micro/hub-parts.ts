@@ -17,7 +17,6 @@ import { SerializedResult } from '../../src/hub/result.ts';
 import { FrameBatchCache } from '../../src/transports/delivery/frame-batch.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
-import type { Tracing } from '../../src/tracing/tracing.ts';
 
 type Result = ConstructorParameters<typeof SerializedResult>[0];
 
@@ -44,6 +43,8 @@ class BenchBus {
 export interface HubWithSubscribers {
   /** In the order in which the subscribers have asked for them. */
   readonly channels: ReadonlyMap<string, Listener>;
+  /** Of each subscriber its connection. */
+  readonly owners: readonly object[];
 }
 
 type HubOptions = ConstructorParameters<typeof Hub>[0];
@@ -52,7 +53,7 @@ type HubOptions = ConstructorParameters<typeof Hub>[0];
 export function benchHub(
   parts: Pick<
     HubOptions,
-    'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix' | 'tracing'
+    'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix' | 'trace' | 'tracing'
   >,
 ): Hub {
   return new Hub({
@@ -71,27 +72,31 @@ export function benchHub(
  * A hub with one subscriber for each set of variables.
  *
  * @param deliver gets a result's JSON and the subscriber's number
- * @param tracing undefined: no spans are recorded
+ * @param looked.tracing undefined: no spans are recorded
+ * @param looked.trace undefined: no steps are told
  */
 export async function hubWith(
   graph: LoadedGraph,
   query: string,
   variables: readonly Readonly<Record<string, unknown>>[],
   deliver: (json: Buffer, subscriber: number) => void,
-  tracing?: Tracing,
+  looked: Pick<HubOptions, 'trace' | 'tracing'> = {},
 ): Promise<HubWithSubscribers> {
   const log = createLog('silent');
   const metrics = new Metrics();
   const bus = new BenchBus();
   const executor = new Executor({ schema: graph.schema, cacheSize: 100, log });
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  const hub = benchHub({ graph, bus, executor, metrics, log, contexts, channelPrefix: '', tracing });
+  const hub = benchHub({ graph, bus, executor, metrics, log, contexts, channelPrefix: '', ...looked });
   const operation = executor.prepare(query);
   if (!('document' in operation)) throw new AggregateError(operation, 'the query is at fault');
+  const owners: object[] = [];
   for (const [index, asked] of variables.entries()) {
+    const owner = {};
+    owners.push(owner);
     const subscriber: Subscriber = {
       viewer: {},
-      owner: {},
+      owner,
       wantsGaps: false,
       isBehind: false,
       deliver: ({ json }) => deliver(json, index),
@@ -105,7 +110,7 @@ export async function hubWith(
   }
   // Groups go live once their channels say that they are joined: promises that are kept within this turn.
   await new Promise((resolve) => setImmediate(resolve));
-  return { channels: bus.listeners };
+  return { channels: bus.listeners, owners };
 }
 
 /** One result for subscribers that share it. Ids are such as `idText` makes. */

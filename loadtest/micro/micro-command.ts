@@ -24,6 +24,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   context: () => import('./benchmarks/context.ts'),
   lazy: () => import('./benchmarks/lazy.ts'),
   tracing: () => import('./benchmarks/tracing.ts'),
+  explain: () => import('./benchmarks/explain.ts'),
   ingest: () => import('./benchmarks/ingest.ts'),
 };
 

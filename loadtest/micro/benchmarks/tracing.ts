@@ -25,7 +25,7 @@ export const cases: readonly Case[] = [1, 1_000].map((size) => ({
     const tracer = new BasicTracerProvider({ spanProcessors }).getTracer('sluice');
     const opened = (tracing?: Tracing): Parameters<typeof hubVariant>[2] => {
       return async (take) => {
-        const { channels } = await hubWith(graph, QUERY, subscribers, take, tracing);
+        const { channels } = await hubWith(graph, QUERY, subscribers, take, { tracing });
         return [...channels.values()];
       };
     };

@@ -31,6 +31,7 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['context', 'graphs of different sizes'],
   ['lazy', ''],
   ['tracing', 'of 1'],
+  ['explain', 'of 1'],
   ['ingest', 'e'],
 ];
 
