@@ -6,7 +6,11 @@ import { usesRedis } from './uses-redis.ts';
 
 /** Faults of settings that are valid alone, but not together. */
 export function contradictions(config: Config): string[] {
-  const faults = [...authContradictions(config), ...kafkaContradictions(config), ...redisContradictions(config)];
+  const faults = [
+    ...authContradictions(config),
+    ...kafkaContradictions(config),
+    ...redisContradictions(config),
+  ];
   if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && !usesRedis(config)) {
     faults.push(
       `  WORKERS: expected 1, as neither KAFKA_BROKERS nor Redis is set and a process would not get the others' events, got ${config.WORKERS}`,

@@ -14,7 +14,10 @@ import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings & KafkaConnectionSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings &
+    KafkaConnectionSettings &
+    RedisPlaceSettings &
+    Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
