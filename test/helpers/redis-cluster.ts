@@ -73,6 +73,8 @@ export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise
     assert.ok(found, `expected a master of slot ${slot}, got ${JSON.stringify(slots)}`);
     return found;
   };
+  /** Moves of slots are one at a time: two masters that MIGRATE keys to each other both block until they time out. */
+  let moved: Promise<void> = Promise.resolve();
   return {
     nodes: addresses.slice(0, MASTERS),
     clients: clients.slice(0, MASTERS),
@@ -91,15 +93,20 @@ export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise
       const port = Number(known[0]?.[1]);
       return clients[servers.findIndex((server) => server.port === port)]?.call('CLUSTER', 'FAILOVER');
     },
-    async move(word) {
-      const source = await masterOf(word);
-      const target = servers.slice(0, MASTERS).find((server) => server !== source);
-      assert.ok(target);
-      const [from, to] = [source, target].map((server) => clients[servers.indexOf(server)]);
-      assert.ok(from && to);
-      await moveSlot(slotOf(word), from, to, target.port, clients);
+    move(word) {
+      moved = moved.then(() => move(word));
+      return moved;
     },
   };
+
+  async function move(word: string): Promise<void> {
+    const source = await masterOf(word);
+    const target = servers.slice(0, MASTERS).find((server) => server !== source);
+    assert.ok(target);
+    const [from, to] = [source, target].map((server) => clients[servers.indexOf(server)]);
+    assert.ok(from && to);
+    await moveSlot(slotOf(word), from, to, target.port, clients);
+  }
 }
 
 async function startNode(scope: Scope): Promise<RedisServer> {
