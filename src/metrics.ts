@@ -31,6 +31,10 @@ export class Metrics extends MetricsRegistry {
     'publishes_total',
     'Messages published and acknowledged: one for each channel of an event',
   );
+  readonly messages = this.counter(
+    'messages_total',
+    'Messages that came over the bus: one for each channel of an event that this pod listens to',
+  );
   readonly executions = this.counter('executions_total', 'GraphQL executions of subscription events');
   readonly replayExecutions = this.counter(
     'replay_executions_total',

@@ -252,7 +252,8 @@ export class Hub {
 
   /** A channel may have been closed while its messages waited in the backlog: then it has no groups. */
   #take(channel: HubChannel, payload: Buffer | string): void {
-    const { budget } = this.#options;
+    const { budget, metrics } = this.#options;
+    metrics.messages.inc();
     budget.spend(UNITS.message);
     if (channel.groups.size === 0) return;
     budget.spend(payload.length * UNITS.byte);
@@ -286,11 +287,10 @@ export class Hub {
       log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
     }
     recording?.add(message, payload.length);
-    const isRecorded = recording !== undefined;
     const scope = this.#scopes.of(message, tracing);
     for (const group of groups) {
       try {
-        group.dispatch(message, scope, isRecorded, payload.length);
+        group.dispatch(message, scope, recording !== undefined, payload.length);
       } catch (error) {
         const line = { err: error, channel: name, ...loggedIds(message.traceparent) };
         log.error(line, 'a group failed on an event');

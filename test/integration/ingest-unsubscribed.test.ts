@@ -134,6 +134,8 @@ test(
     );
     await eventually(async () => assert.equal(await sumOf(pods, 'sluice_unsubscribed_events_total'), 600));
     assert.equal(await sumOf(pods, 'sluice_publishes_total'), 400);
+    // Both pods listen for id 2.
+    assert.equal(await sumOf(pods, 'sluice_messages_total'), 500);
     assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
   },
 );
