@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
   cycles: () => import('./memory/cycles-command.ts'),
   storm: () => import('./storm/storm-command.ts'),
   chaos: () => import('./chaos/chaos-command.ts'),
+  growth: () => import('./growth/growth-command.ts'),
   heap: () => import('./memory/heap-command.ts'),
   profile: () => import('./profile/profile-command.ts'),
   report: () => import('./report/report-command.ts'),

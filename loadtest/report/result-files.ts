@@ -12,13 +12,23 @@ export interface Results {
   readonly cycles: readonly Tables[];
   readonly storm: readonly Tables[];
   readonly chaos: readonly Tables[];
+  readonly growth: readonly Tables[];
   readonly micro: readonly Tables[];
 }
 
 export type Kind = keyof Results;
 
 /** In the order in which they are told about. */
-export const KINDS: readonly Kind[] = ['loadtest', 'ladder', 'heap', 'cycles', 'storm', 'chaos', 'micro'];
+export const KINDS: readonly Kind[] = [
+  'loadtest',
+  'ladder',
+  'heap',
+  'cycles',
+  'storm',
+  'chaos',
+  'growth',
+  'micro',
+];
 
 /** What tells that a file holds what its kind says: enough to refuse one that does not. */
 const LISTS: Readonly<Record<Kind, string>> = {
@@ -28,6 +38,7 @@ const LISTS: Readonly<Record<Kind, string>> = {
   cycles: 'tables',
   storm: 'tables',
   chaos: 'tables',
+  growth: 'tables',
   micro: 'tables',
 };
 
@@ -47,6 +58,7 @@ export function readResults(files: readonly File[]): Results {
     cycles: [],
     storm: [],
     chaos: [],
+    growth: [],
     micro: [],
   };
   for (const file of files) {

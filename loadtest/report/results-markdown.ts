@@ -19,6 +19,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   cycles: 'Coming and leaving',
   storm: 'Coming back all at once',
   chaos: 'What is lost when things fail',
+  growth: 'More pods, more masters',
   micro: 'Parts by themselves',
 };
 
@@ -31,6 +32,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     cycles: results.cycles.map(tablesSection),
     storm: results.storm.map(tablesSection),
     chaos: results.chaos.map(tablesSection),
+    growth: results.growth.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };
   const parts = [

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],
-  environment: ({ brokers, redisUrl, graph, id, workers = 1 }) => ({
+  environment: ({ brokers, redisUrl, redisCluster, graph, id, workers = 1 }) => ({
     GRAPH: graph,
     PORT: '0',
     ADMIN_PORT: '0',
@@ -15,7 +15,7 @@ export const sluice: Target = {
     CONNECTIONS_PER_SECOND: '0',
     KAFKA_BROKERS: brokers,
     KAFKA_GROUP_ID: id,
-    REDIS_URL: redisUrl,
+    ...(redisCluster === undefined ? { REDIS_URL: redisUrl } : { REDIS_CLUSTER: redisCluster }),
     REDIS_PREFIX: `${id}:`,
     WORKERS: String(workers),
   }),

@@ -4,6 +4,8 @@ import type { Load } from '../report/report.ts';
 export interface Wiring {
   readonly brokers: string;
   readonly redisUrl: string;
+  /** Nodes of a Redis Cluster, in place of `redisUrl`. */
+  readonly redisCluster?: string;
   /** The events' topic. It exists. */
   readonly topic: string;
   /** Folder with `schema.graphql`, and `graph.ts` if the graph has code. */

@@ -23,7 +23,10 @@ export interface RedisCluster {
   move(word: string): Promise<void>;
 }
 
-const MASTERS = 3;
+/** `redis-cli` makes no cluster of fewer masters: they can't elect another one in place of one that fails. */
+const LEAST_TO_ELECT = 3;
+
+const SLOTS = 16_384;
 
 /** A master that does not answer for so long is replaced. */
 const NODE_TIMEOUT_MS = 1_500;
@@ -40,26 +43,23 @@ type RoleReply = readonly [
   replicas: readonly (readonly [host: string, port: string])[],
 ];
 
-/** A cluster of the test's own, of three masters with as many replicas each. Needs 'redis-server'. */
-export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise<RedisCluster> {
-  const servers = await Promise.all(Array.from({ length: MASTERS * (1 + replicas) }, () => startNode(scope)));
+/** A cluster of the test's own, with as many replicas of each master. Needs 'redis-server'. */
+export async function startCluster(scope: Scope, { masters = 3, replicas = 0 } = {}): Promise<RedisCluster> {
+  const servers = await Promise.all(Array.from({ length: masters * (1 + replicas) }, () => startNode(scope)));
   const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
-  const create = [
-    '--cluster',
-    'create',
-    ...addresses,
-    '--cluster-replicas',
-    String(replicas),
-    '--cluster-yes',
-  ];
-  await promisify(execFile)('redis-cli', create);
   const clients = await Promise.all(servers.map((server) => redisAdmin(scope, server)));
+  if (masters < LEAST_TO_ELECT) {
+    await meet(clients, servers);
+  } else {
+    const options = ['--cluster-replicas', String(replicas), '--cluster-yes'];
+    await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, ...options]);
+  }
   await Promise.all(
     clients.map((client) =>
       eventually(async () => {
         assert.match(String(await client.call('CLUSTER', 'INFO')), /cluster_state:ok/);
         const known = String(await client.call('CLUSTER', 'NODES'));
-        assert.equal(known.match(/\bslave\b/g)?.length ?? 0, MASTERS * replicas);
+        assert.equal(known.match(/\bslave\b/g)?.length ?? 0, masters * replicas);
         assert.doesNotMatch(await client.info('replication'), /master_link_status:down/);
       }),
     ),
@@ -76,8 +76,8 @@ export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise
   /** Moves of slots are one at a time: two masters that MIGRATE keys to each other both block until they time out. */
   let moved: Promise<void> = Promise.resolve();
   return {
-    nodes: addresses.slice(0, MASTERS),
-    clients: clients.slice(0, MASTERS),
+    nodes: addresses.slice(0, masters),
+    clients: clients.slice(0, masters),
     masterOf,
     replaced: (word, former) =>
       eventually(async () => {
@@ -101,7 +101,7 @@ export async function startCluster(scope: Scope, { replicas = 0 } = {}): Promise
 
   async function move(word: string): Promise<void> {
     const source = await masterOf(word);
-    const target = servers.slice(0, MASTERS).find((server) => server !== source);
+    const target = servers.slice(0, masters).find((server) => server !== source);
     assert.ok(target);
     const [from, to] = [source, target].map((server) => clients[servers.indexOf(server)]);
     assert.ok(from && to);
@@ -113,6 +113,22 @@ async function startNode(scope: Scope): Promise<RedisServer> {
   const port = String(await freePort());
   const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
   return startRedis(scope, { args: ['--cluster-enabled', 'yes', '--cluster-port', port, ...timeout] });
+}
+
+/** Makes a cluster of masters that have equal shares of the slots. */
+async function meet(clients: readonly Redis[], servers: readonly RedisServer[]): Promise<void> {
+  const [first] = clients;
+  assert.ok(first);
+  const bounds = [...clients.keys(), clients.length].map((index) =>
+    Math.floor((index * SLOTS) / clients.length),
+  );
+  for (const [index, client] of clients.entries()) {
+    await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', bounds[index] ?? 0, (bounds[index + 1] ?? 0) - 1);
+    const [, busPort = ''] = (await client.config('GET', 'cluster-port')) as string[];
+    if (client !== first)
+      await first.call('CLUSTER', 'MEET', '127.0.0.1', servers[index]?.port ?? 0, busPort);
+  }
 }
 
 /** As `redis-cli --cluster reshard` does it. */

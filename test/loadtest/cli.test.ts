@@ -14,6 +14,7 @@ const COMMANDS = {
   cycles: '--warm-up',
   storm: '--returning',
   chaos: '--clients',
+  growth: '--masters',
   heap: '--singles',
   profile: '--seconds',
   report: '--out',
@@ -93,6 +94,7 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
     'cycles',
     'storm',
     'chaos',
+    'growth',
     'heap',
     'profile',
   ]);

@@ -1,0 +1,33 @@
+import type { Redis } from 'ioredis';
+import { startCluster } from '../../test/helpers/redis-cluster.ts';
+import { redisAdmin, startRedis } from '../../test/helpers/redis.ts';
+import type { Scope } from '../../test/helpers/scope.ts';
+import type { Wiring } from '../targets/target.ts';
+import { redisUsage, type RedisUsage } from './redis-usage.ts';
+
+/** The Redis of one run, which serves nothing else. It ends with its scope. */
+export class GrowthRedis {
+  readonly #clients: readonly Redis[];
+  /** Where it is found. */
+  readonly wiring: Pick<Wiring, 'redisUrl' | 'redisCluster'>;
+
+  private constructor(clients: readonly Redis[], wiring: Pick<Wiring, 'redisUrl' | 'redisCluster'>) {
+    this.#clients = clients;
+    this.wiring = wiring;
+  }
+
+  /** @param masters 0: a single Redis, else those of a cluster */
+  static async start(scope: Scope, masters: number): Promise<GrowthRedis> {
+    if (masters === 0) {
+      const server = await startRedis(scope);
+      return new GrowthRedis([await redisAdmin(scope, server)], { redisUrl: server.url });
+    }
+    const { clients, nodes } = await startCluster(scope, { masters });
+    return new GrowthRedis(clients, { redisUrl: '', redisCluster: nodes.join(',') });
+  }
+
+  /** Of each master. */
+  usages(): Promise<RedisUsage[]> {
+    return Promise.all(this.#clients.map((client) => redisUsage(client)));
+  }
+}
