@@ -2,6 +2,7 @@ import { createLocalJWKSet, errors, type FlattenedJWSInput, type JWSHeaderParame
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../support/clock.ts';
+import { readBody } from '../support/read-body.ts';
 import { KeysUnavailable, type Keys } from './keys.ts';
 
 interface JwksOptions {
@@ -123,12 +124,5 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<Parameters<t
     await response.body?.cancel();
     throw new Error(`expected status 200 and a body, got ${response.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, got more`);
-    chunks.push(chunk);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString()) as Parameters<typeof createLocalJWKSet>[0];
+  return JSON.parse(await readBody(response, MAX_BYTES)) as Parameters<typeof createLocalJWKSet>[0];
 }

@@ -20,14 +20,11 @@ export async function deadLetters(args: readonly string[]): Promise<number> {
   if (typeof command === 'number') return command;
   const config = loadConfig(process.env);
   const topic = deadLetterTopic(config);
+  const log = createLog(config.LOG_LEVEL, process.stderr);
   const act = command.action === 'list' ? listLetters : replayLetters;
   return act({
     command,
-    kafka: new KafkajsDeadLetterKafka(
-      kafkaConnection(config),
-      config,
-      createLog(config.LOG_LEVEL, process.stderr),
-    ),
+    kafka: new KafkajsDeadLetterKafka(kafkaConnection(config, log), config, log),
     topic,
     print: (line) => void process.stdout.write(`${line}\n`),
     tell: (line) => void process.stderr.write(`${line}\n`),

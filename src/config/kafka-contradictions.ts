@@ -6,13 +6,27 @@ type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
 /** Given as it is, or as a file. */
 const PASSWORD = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_PASSWORD_FILE'] as const;
 const PASSPHRASE = ['KAFKA_KEY_PASSPHRASE', 'KAFKA_KEY_PASSPHRASE_FILE'] as const;
+const CLIENT_SECRET = ['KAFKA_OAUTH_CLIENT_SECRET', 'KAFKA_OAUTH_CLIENT_SECRET_FILE'] as const;
+
+const TOKEN = ['KAFKA_OAUTH_TOKEN_FILE', 'KAFKA_OAUTH_TOKEN_URL'] as const;
+
+/** What has an effect with a token endpoint only. */
+const OF_ENDPOINT = [
+  'KAFKA_OAUTH_CLIENT_ID',
+  ...CLIENT_SECRET,
+  'KAFKA_OAUTH_SCOPE',
+  'KAFKA_OAUTH_AUDIENCE',
+] as const;
+
 const OF_PASSWORD = ['KAFKA_SASL_USERNAME', ...PASSWORD] as const;
+const OF_TOKEN = [...TOKEN, ...OF_ENDPOINT, 'KAFKA_OAUTH_EXTENSIONS'] as const;
 
 /** The settings that a mechanism takes; another one, or none, does not. */
 const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readonly Name[]>> = {
   plain: OF_PASSWORD,
   'scram-sha-256': OF_PASSWORD,
   'scram-sha-512': OF_PASSWORD,
+  oauthbearer: OF_TOKEN,
 };
 
 /** Faults of the settings of the connection to Kafka that are valid alone, but not together. */
@@ -44,8 +58,26 @@ function mechanismFaults(config: Config, isGiven: IsGiven): string[] {
   const faults = unfitting(mechanism, isGiven);
   if (mechanism === undefined) return faults;
   const why = `KAFKA_SASL_MECHANISM is ${mechanism}`;
+  if (mechanism === 'oauthbearer') {
+    return [...faults, ...exactlyOne(TOKEN, why, isGiven), ...endpointFaults(config, isGiven)];
+  }
   if (!isGiven('KAFKA_SASL_USERNAME')) faults.push(nothing('KAFKA_SASL_USERNAME', 'text', why));
   return [...faults, ...exactlyOne(PASSWORD, why, isGiven)];
+}
+
+function endpointFaults({ KAFKA_OAUTH_TOKEN_URL: url }: Config, isGiven: IsGiven): string[] {
+  if (url !== undefined) {
+    const why = 'KAFKA_OAUTH_TOKEN_URL is set';
+    const id = 'KAFKA_OAUTH_CLIENT_ID';
+    const faults = isGiven(id) ? [] : [nothing(id, 'text', why)];
+    if (hasCredentials(new URL(url))) {
+      faults.push('  KAFKA_OAUTH_TOKEN_URL: expected no user name and no password, got some');
+    }
+    return [...faults, ...exactlyOne(CLIENT_SECRET, why, isGiven)];
+  }
+  return OF_ENDPOINT.filter(isGiven).map(
+    (name) => `  ${name}: expected nothing, as KAFKA_OAUTH_TOKEN_URL is not set, got a value`,
+  );
 }
 
 /** Settings that the mechanism does not take: no value is shown, as it may be a secret. */
@@ -73,4 +105,8 @@ function atMostOne(names: readonly [Name, Name], isGiven: IsGiven): string[] {
 
 function nothing(name: Name, expected: string, why: string): string {
   return `  ${name}: expected ${expected}, as ${why}, got nothing`;
+}
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
 }

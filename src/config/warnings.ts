@@ -65,6 +65,11 @@ export function configWarnings(env: Environment, config: Config): string[] {
   if (config.KAFKA_SASL_MECHANISM !== undefined && !config.KAFKA_TLS) {
     warnings.push('KAFKA_SASL_MECHANISM without KAFKA_TLS: others on the network can read what is sent');
   }
+  if (config.KAFKA_OAUTH_TOKEN_URL?.startsWith('http:') === true) {
+    warnings.push(
+      'KAFKA_OAUTH_TOKEN_URL without https: others on the network can read the secret and the tokens',
+    );
+  }
   warnings.push(...authWarnings(config), ...capWarnings(env, config));
   return warnings;
 }

@@ -66,7 +66,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
-    const driver = new KafkajsDriver(kafkaConnection(settings), log);
+    const driver = new KafkajsDriver(kafkaConnection(settings, log), log);
     const attributes = {
       'messaging.system': 'kafka',
       'messaging.consumer.group.name': settings.KAFKA_GROUP_ID,

@@ -16,8 +16,11 @@ export function kafkajsDriver(
   brokers: readonly string[],
   settings: Partial<KafkaConnectionSettings> = {},
 ): KafkajsDriver {
-  const connection = kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings });
-  return new KafkajsDriver(connection, createLog('silent'));
+  const log = createLog('silent');
+  return new KafkajsDriver(
+    kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings }, log),
+    log,
+  );
 }
 
 /** A real broker. It stays connected until the test ends. */

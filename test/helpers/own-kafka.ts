@@ -31,12 +31,14 @@ export interface OwnKafka {
  *
  * @param folder for its configuration and data
  * @param settings added to `server.properties`
+ * @param java options of its virtual machine
  */
 export async function startOwnKafka(
   t: TestContext,
   folder: string,
   settings: Readonly<Record<string, string | number>> = {},
   listeners: readonly Listener[] = [],
+  java: readonly string[] = [],
 ): Promise<OwnKafka> {
   const [open, controller] = [await freePort(), await freePort()];
   const all = [...listeners, { protocol: 'PLAINTEXT', port: open }];
@@ -62,7 +64,7 @@ export async function startOwnKafka(
     'group.initial.rebalance.delay.ms': 0,
     ...settings,
   };
-  return { ...(await startBroker(t, folder, properties, `localhost:${open}`)), logFolder };
+  return { ...(await startBroker(t, folder, properties, `localhost:${open}`, java)), logFolder };
 }
 
 /**
@@ -70,18 +72,20 @@ export async function startOwnKafka(
  *
  * @param folder for its configuration; where data goes the settings say
  * @param brokers where it is waited for, without TLS and password
+ * @param options of its virtual machine
  */
 export async function startBroker(
   t: TestContext,
   folder: string,
   properties: Readonly<Record<string, string | number>>,
   brokers: string,
+  options: readonly string[] = [],
 ): Promise<Omit<OwnKafka, 'logFolder'>> {
   const file = path.join(folder, 'server.properties');
   const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(file, lines.join(''));
   const jars = path.join(kafkaJars(), '*');
-  const java = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
+  const java = [...options, '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
   const format = ['kafka.tools.StorageTool', 'format', '-t', 'c2x1aWNlLXRlc3RzLXNlYw', '-c', file];
   await promisify(execFile)('java', [...java, ...format]);
   const start = () => {

@@ -25,4 +25,13 @@ export const PLAIN_KAFKA: KafkaConnectionSettings = {
   KAFKA_SASL_USERNAME: undefined,
   KAFKA_SASL_PASSWORD: undefined,
   KAFKA_SASL_PASSWORD_FILE: undefined,
+  KAFKA_OAUTH_TOKEN_FILE: undefined,
+  KAFKA_OAUTH_TOKEN_URL: undefined,
+  KAFKA_OAUTH_CLIENT_ID: undefined,
+  KAFKA_OAUTH_CLIENT_SECRET: undefined,
+  KAFKA_OAUTH_CLIENT_SECRET_FILE: undefined,
+  KAFKA_OAUTH_CLIENT_AUTH: 'basic',
+  KAFKA_OAUTH_SCOPE: undefined,
+  KAFKA_OAUTH_AUDIENCE: undefined,
+  KAFKA_OAUTH_EXTENSIONS: [],
 };

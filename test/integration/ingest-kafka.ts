@@ -162,7 +162,7 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
     ...options.settings,
   };
-  const real = new KafkajsDriver(kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }), log);
+  const real = new KafkajsDriver(kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }, log), log);
   const ingest = new KafkaSource({
     settings,
     topics: new Map([[topic.name, topic]]),

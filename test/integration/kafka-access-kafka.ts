@@ -37,11 +37,13 @@ export class GuardedKafka {
   /**
    * @param protocol of the listener beside the plain one
    * @param settings of the broker, given the files of its authority
+   * @param java options of its virtual machine
    */
   static async start(
     t: TestContext,
     protocol: 'SSL' | 'SASL_SSL',
     settings: (authority: Authority, folder: string) => Promise<Settings>,
+    java: readonly string[] = [],
   ): Promise<GuardedKafka> {
     const [authority, folder, port] = [await Authority.create(t), await temporaryFolder(t), await freePort()];
     const { keyFile, certificateFile } = await authority.issue('broker');
@@ -56,6 +58,7 @@ export class GuardedKafka {
         ...(await settings(authority, folder)),
       },
       [{ protocol, port }],
+      java,
     );
     const admin = kafka.client.admin();
     await admin.connect();

@@ -1,4 +1,4 @@
-import { flag, optionalChoice, optionalText, type Setting } from '../types.ts';
+import { choice, flag, optionalChoice, optionalText, optionalUrl, texts, type Setting } from '../types.ts';
 
 /** By whom brokers are reached, and how they know it. Files are read again at each connection. */
 export const KAFKA_ACCESS_SETTINGS = {
@@ -21,7 +21,7 @@ export const KAFKA_ACCESS_SETTINGS = {
     default: undefined,
     help: 'File with that passphrase, in place of `KAFKA_KEY_PASSPHRASE`.',
   }),
-  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512'], {
+  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'], {
     default: undefined,
     help: 'SASL mechanism of the connection to Kafka.',
   }),
@@ -31,4 +31,44 @@ export const KAFKA_ACCESS_SETTINGS = {
     default: undefined,
     help: 'File with that password, in place of `KAFKA_SASL_PASSWORD`.',
   }),
+  KAFKA_OAUTH_TOKEN_FILE: optionalText({
+    default: undefined,
+    help: 'File with the token for `oauthbearer`, which something else renews.',
+  }),
+  KAFKA_OAUTH_TOKEN_URL: optionalUrl(['https:', 'http:'], {
+    default: undefined,
+    secret: 'password',
+    help: 'Token endpoint that tokens for `oauthbearer` come from, by client credentials, in place of `KAFKA_OAUTH_TOKEN_FILE`.',
+  }),
+  KAFKA_OAUTH_CLIENT_ID: optionalText({
+    default: undefined,
+    help: 'Client id at `KAFKA_OAUTH_TOKEN_URL`.',
+  }),
+  KAFKA_OAUTH_CLIENT_SECRET: optionalText({
+    default: undefined,
+    secret: 'all',
+    help: 'Secret of that client.',
+  }),
+  KAFKA_OAUTH_CLIENT_SECRET_FILE: optionalText({
+    default: undefined,
+    help: 'File with that secret, in place of `KAFKA_OAUTH_CLIENT_SECRET`.',
+  }),
+  KAFKA_OAUTH_CLIENT_AUTH: choice(['basic', 'post'], {
+    default: 'basic',
+    help: 'How the client id and its secret are sent: in the header `Authorization`, or in the body.',
+  }),
+  KAFKA_OAUTH_SCOPE: optionalText({ default: undefined, help: 'Scope that is asked for.' }),
+  KAFKA_OAUTH_AUDIENCE: optionalText({
+    default: undefined,
+    help: 'Audience that is asked for, where the endpoint wants one.',
+  }),
+  KAFKA_OAUTH_EXTENSIONS: texts(
+    'name=value, several separated by commas; names of letters',
+    // RFC 7628, but for the one name that it reserves.
+    (item) => /^(?!auth=)[a-zA-Z]+=[\x20-\x7e\t\r\n]+$/.test(item),
+    {
+      default: [],
+      help: 'SASL extensions that go with the token, such as `logicalCluster=lkc-…,identityPoolId=pool-…` of Confluent Cloud.',
+    },
+  ),
 } as const satisfies Record<string, Setting<unknown>>;

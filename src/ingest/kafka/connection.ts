@@ -1,4 +1,5 @@
 import type { Config } from '../../config/settings.ts';
+import type { Log } from '../../log.ts';
 import type { KafkaCredentials } from './credentials/credentials.ts';
 import { kafkaCredentials, type CredentialsSettings } from './credentials/from-settings.ts';
 
@@ -12,6 +13,6 @@ export interface KafkaConnection {
 }
 
 /** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
-export function kafkaConnection(settings: KafkaConnectionSettings): KafkaConnection {
-  return { brokers: settings.KAFKA_BROKERS, credentials: kafkaCredentials(settings) };
+export function kafkaConnection(settings: KafkaConnectionSettings, log: Log): KafkaConnection {
+  return { brokers: settings.KAFKA_BROKERS, credentials: kafkaCredentials({ settings, log, now: Date.now }) };
 }

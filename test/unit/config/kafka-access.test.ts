@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { describeConfig, loadConfig } from '../../../src/config/config.ts';
+import { configWarnings } from '../../../src/config/warnings.ts';
 import { SluiceError } from '../../../src/errors.ts';
 
 function faultsOf(env: Record<string, string>): string[] {
@@ -54,6 +55,61 @@ test('a password is given once, as it is or as a file, to a mechanism that takes
   );
 });
 
+const OAUTH = { KAFKA_SASL_MECHANISM: 'oauthbearer' };
+const ENDPOINT = {
+  ...OAUTH,
+  KAFKA_OAUTH_TOKEN_URL: 'https://login.example/token',
+  KAFKA_OAUTH_CLIENT_ID: 'gateway',
+  KAFKA_OAUTH_CLIENT_SECRET: 'open sesame',
+};
+
+test('a token comes from a file or from an endpoint, which needs a client and its secret', () => {
+  assert.deepEqual(faultsOf({ ...OAUTH, KAFKA_OAUTH_TOKEN_FILE: '/run/secrets/token' }), []);
+  assert.deepEqual(faultsOf({ ...ENDPOINT, KAFKA_OAUTH_SCOPE: 'kafka', KAFKA_OAUTH_AUDIENCE: 'kafka' }), []);
+  assert.deepEqual(faultsOf(OAUTH), [
+    '  KAFKA_OAUTH_TOKEN_FILE, KAFKA_OAUTH_TOKEN_URL: expected one of them, as KAFKA_SASL_MECHANISM is oauthbearer, got none',
+  ]);
+  assert.deepEqual(faultsOf({ ...ENDPOINT, KAFKA_OAUTH_CLIENT_ID: '', KAFKA_OAUTH_CLIENT_SECRET: '' }), [
+    '  KAFKA_OAUTH_CLIENT_ID: expected text, as KAFKA_OAUTH_TOKEN_URL is set, got nothing',
+    '  KAFKA_OAUTH_CLIENT_SECRET, KAFKA_OAUTH_CLIENT_SECRET_FILE: expected one of them, as KAFKA_OAUTH_TOKEN_URL is set, got none',
+  ]);
+  assert.deepEqual(
+    faultsOf({ ...OAUTH, KAFKA_OAUTH_TOKEN_FILE: 'token', KAFKA_OAUTH_CLIENT_SECRET: 'rye' }),
+    ['  KAFKA_OAUTH_CLIENT_SECRET: expected nothing, as KAFKA_OAUTH_TOKEN_URL is not set, got a value'],
+  );
+  assert.deepEqual(faultsOf({ ...ENDPOINT, KAFKA_OAUTH_TOKEN_URL: 'https://user:rye@login.example/' }), [
+    '  KAFKA_OAUTH_TOKEN_URL: expected no user name and no password, got some',
+  ]);
+});
+
+test('a token endpoint without TLS is warned of', () => {
+  const env = { ...ENDPOINT, KAFKA_TLS: 'true', KAFKA_OAUTH_TOKEN_URL: 'https://login.example/token' };
+  assert.deepEqual(configWarnings(env, loadConfig(env)), []);
+  const open = { ...env, KAFKA_OAUTH_TOKEN_URL: 'http://login.example/token' };
+  assert.match(configWarnings(open, loadConfig(open)).join(), /KAFKA_OAUTH_TOKEN_URL without https/);
+});
+
+test('settings of another mechanism are refused, without the secrets in them', () => {
+  assert.deepEqual(faultsOf({ ...ENDPOINT, KAFKA_SASL_PASSWORD: 'open rye' }), [
+    '  KAFKA_SASL_PASSWORD: expected nothing, as KAFKA_SASL_MECHANISM is oauthbearer, got a value',
+  ]);
+  assert.deepEqual(
+    faultsOf({ ...SCRAM, KAFKA_SASL_PASSWORD: 'p', KAFKA_OAUTH_EXTENSIONS: 'logicalCluster=lkc-1' }),
+    ['  KAFKA_OAUTH_EXTENSIONS: expected nothing, as KAFKA_SASL_MECHANISM is scram-sha-512, got a value'],
+  );
+});
+
+test('SASL extensions are names of letters with values, and none is that of the token', () => {
+  const KAFKA_OAUTH_EXTENSIONS = 'logicalCluster=lkc-1, identityPoolId=pool-a=b';
+  assert.deepEqual(loadConfig({ ...ENDPOINT, KAFKA_OAUTH_EXTENSIONS }).KAFKA_OAUTH_EXTENSIONS, [
+    'logicalCluster=lkc-1',
+    'identityPoolId=pool-a=b',
+  ]);
+  for (const wrong of ['auth=Bearer x', 'a', 'a=', 'a-b=c', 'a=\u0001']) {
+    assert.equal(faultsOf({ ...ENDPOINT, KAFKA_OAUTH_EXTENSIONS: wrong }).length, 1, wrong);
+  }
+});
+
 test('no secret of the connection to Kafka is shown', () => {
   const shown = describeConfig(
     loadConfig({ ...CERT, ...SCRAM, KAFKA_KEY_PASSPHRASE: 'open sesame', KAFKA_SASL_PASSWORD: 'open rye' }),
@@ -61,4 +117,5 @@ test('no secret of the connection to Kafka is shown', () => {
   assert.match(shown, /^KAFKA_KEY_PASSPHRASE=\(secret\)$/m);
   assert.match(shown, /^KAFKA_SASL_PASSWORD=\(secret\)$/m);
   assert.doesNotMatch(shown, /sesame|rye/);
+  assert.match(describeConfig(loadConfig(ENDPOINT)), /^KAFKA_OAUTH_CLIENT_SECRET=\(secret\)$/m);
 });

@@ -6,7 +6,7 @@ export interface KafkaCredentials {
   /** Undefined: connections without TLS. @throws SluiceError BAD_SETTINGS if a file is not what it must be */
   readonly tls: (() => TlsCredentials) | undefined;
   /** Undefined: connections without SASL. */
-  readonly sasl: PasswordCredentials | undefined;
+  readonly sasl: PasswordCredentials | TokenCredentials | undefined;
 }
 
 /** As Node's `tls.connect` takes them. */
@@ -25,4 +25,16 @@ export interface PasswordCredentials {
   readonly username: string;
   /** @throws SluiceError BAD_SETTINGS if its file can't be read, or is empty */
   readonly password: () => string;
+}
+
+export interface TokenCredentials {
+  readonly mechanism: 'oauthbearer';
+  /** SASL extensions, which go with each token. */
+  readonly extensions: Readonly<Record<string, string>>;
+  /**
+   * One that is still valid for long enough to be worth a connection, if the issuer has told how long that is.
+   *
+   * Rejects with TokenUnavailable, or with SluiceError BAD_SETTINGS if a file is not what it must be.
+   */
+  readonly token: () => Promise<string>;
 }

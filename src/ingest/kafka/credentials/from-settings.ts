@@ -1,6 +1,11 @@
+import { readSettingFile } from '../../../config/config.ts';
 import type { Config } from '../../../config/settings.ts';
+import type { Log } from '../../../log.ts';
+import { issueToken } from './client-credentials.ts';
 import type { KafkaCredentials } from './credentials.ts';
+import { RenewedToken } from './renewed-token.ts';
 import { secret } from './secret.ts';
+import { tokenFile } from './token-file.ts';
 import { tlsFiles } from './tls-files.ts';
 
 export type CredentialsSettings = Pick<
@@ -15,21 +20,81 @@ export type CredentialsSettings = Pick<
   | 'KAFKA_SASL_USERNAME'
   | 'KAFKA_SASL_PASSWORD'
   | 'KAFKA_SASL_PASSWORD_FILE'
+  | 'KAFKA_OAUTH_TOKEN_FILE'
+  | 'KAFKA_OAUTH_TOKEN_URL'
+  | 'KAFKA_OAUTH_CLIENT_ID'
+  | 'KAFKA_OAUTH_CLIENT_SECRET'
+  | 'KAFKA_OAUTH_CLIENT_SECRET_FILE'
+  | 'KAFKA_OAUTH_CLIENT_AUTH'
+  | 'KAFKA_OAUTH_SCOPE'
+  | 'KAFKA_OAUTH_AUDIENCE'
+  | 'KAFKA_OAUTH_EXTENSIONS'
 >;
 
-/** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
-export function kafkaCredentials(settings: CredentialsSettings): KafkaCredentials {
-  const credentials = { tls: tlsFiles(settings), sasl: saslOf(settings) };
-  // A pod with a wrong mount should not start, in place of trying again and again.
-  credentials.tls?.();
-  credentials.sasl?.password();
-  return credentials;
+interface CredentialsOptions {
+  readonly settings: CredentialsSettings;
+  readonly log: Log;
+  /** ms since 1970 */
+  readonly now: () => number;
 }
 
-function saslOf(settings: CredentialsSettings): KafkaCredentials['sasl'] {
+/** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
+export function kafkaCredentials(options: CredentialsOptions): KafkaCredentials {
+  const { settings } = options;
+  const tls = tlsFiles(settings);
+  // A pod with a wrong mount should not start, in place of trying again and again.
+  tls?.();
+  return { tls, sasl: saslOf(options) };
+}
+
+function saslOf(options: CredentialsOptions): KafkaCredentials['sasl'] {
+  const { settings } = options;
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '' } = settings;
-  if (mechanism === undefined) return undefined;
-  const { KAFKA_SASL_PASSWORD, KAFKA_SASL_PASSWORD_FILE } = settings;
-  const password = secret(KAFKA_SASL_PASSWORD, 'KAFKA_SASL_PASSWORD_FILE', KAFKA_SASL_PASSWORD_FILE);
-  return { mechanism, username, password: () => password() ?? '' };
+  switch (mechanism) {
+    case undefined:
+      return undefined;
+    case 'oauthbearer':
+      return { mechanism, extensions: extensionsOf(settings), token: tokenSource(options) };
+    default:
+      return { mechanism, username, password: secretOf(settings, 'KAFKA_SASL_PASSWORD') };
+  }
+}
+
+function tokenSource({ settings, log, now }: CredentialsOptions): () => Promise<string> {
+  const { KAFKA_OAUTH_TOKEN_FILE: file, KAFKA_OAUTH_TOKEN_URL: url = '' } = settings;
+  if (file !== undefined) {
+    readSettingFile('KAFKA_OAUTH_TOKEN_FILE', file);
+    return tokenFile(file, now);
+  }
+  const client = {
+    url,
+    clientId: settings.KAFKA_OAUTH_CLIENT_ID ?? '',
+    clientSecret: secretOf(settings, 'KAFKA_OAUTH_CLIENT_SECRET'),
+    clientAuth: settings.KAFKA_OAUTH_CLIENT_AUTH,
+    scope: settings.KAFKA_OAUTH_SCOPE,
+    audience: settings.KAFKA_OAUTH_AUDIENCE,
+    now,
+  };
+  const token = new RenewedToken({ issue: () => issueToken(client), now, log });
+  return () => token.get();
+}
+
+/** Of a setting or the file beside it, which has a secret at the start. */
+function secretOf(
+  settings: CredentialsSettings,
+  name: 'KAFKA_SASL_PASSWORD' | 'KAFKA_OAUTH_CLIENT_SECRET',
+): () => string {
+  const setting = `${name}_FILE` as const;
+  const read = secret(settings[name] ?? '', setting, settings[setting]);
+  read();
+  return read;
+}
+
+/** Each is `name=value`. */
+function extensionsOf({ KAFKA_OAUTH_EXTENSIONS }: CredentialsSettings): Record<string, string> {
+  const pairs = KAFKA_OAUTH_EXTENSIONS.map((pair) => {
+    const end = pair.indexOf('=');
+    return [pair.slice(0, end), pair.slice(end + 1)];
+  });
+  return Object.fromEntries(pairs) as Record<string, string>;
 }

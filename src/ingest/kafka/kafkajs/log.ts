@@ -9,10 +9,12 @@ const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 
 const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
 
 /**
- * What kafkajs tells of a connection that brokers refuse, by several lines for each attempt, and then throws: one who asked
- * for the connection logs it, once.
+ * What kafkajs tells of a connection that brokers refuse, or for which a secret or token is not to be had, by several
+ * lines for each attempt, and then throws: what has asked for the connection logs it, once.
  */
-const REFUSED = new RegExp(`${NO_TLS}|SASL .* authentication failed|Response SaslAuthenticate`);
+const REFUSED = new RegExp(
+  `${NO_TLS}|SASL .* authentication failed|Response SaslAuthenticate|\\bKAFKA_[A-Z_]+: expected`,
+);
 
 /**
  * Sends kafkajs's log through the gateway's. Its level INFO is about its own workings, and becomes debug; KafkaSource logs

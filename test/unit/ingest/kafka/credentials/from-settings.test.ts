@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { kafkaCredentials } from '../../../../../src/ingest/kafka/credentials/from-settings.ts';
+import {
+  kafkaCredentials,
+  type CredentialsSettings,
+} from '../../../../../src/ingest/kafka/credentials/from-settings.ts';
+import { createLog } from '../../../../../src/log.ts';
 import { Authority } from '../../../../helpers/authority.ts';
 import { PLAIN_KAFKA } from '../../../../helpers/source-settings.ts';
 import { temporaryFolder } from '../../../../helpers/temporary-folder.ts';
+
+const credentialsOf = (settings: CredentialsSettings) =>
+  kafkaCredentials({ settings, log: createLog('silent'), now: Date.now });
 
 const TLS = { ...PLAIN_KAFKA, KAFKA_TLS: true };
 const SCRAM = {
@@ -36,15 +43,15 @@ test('a file that cannot be read, or is not what it must be, is refused by the n
     [{ ...pair, KAFKA_KEY_PASSPHRASE: 'open rye' }, /^KAFKA_KEY: .*, which KAFKA_KEY_PASSPHRASE opens, got /],
     [{ ...pair, KAFKA_KEY_PASSPHRASE_FILE: '/nowhere/p' }, /^KAFKA_KEY_PASSPHRASE_FILE: .*, got \/nowhere/],
   ] as const) {
-    assert.throws(() => kafkaCredentials({ ...TLS, ...settings }), { code: 'BAD_SETTINGS', message });
+    assert.throws(() => credentialsOf({ ...TLS, ...settings }), { code: 'BAD_SETTINGS', message });
   }
-  const credentials = kafkaCredentials({ ...TLS, ...pair, KAFKA_KEY_PASSPHRASE: 'open sesame' });
+  const credentials = credentialsOf({ ...TLS, ...pair, KAFKA_KEY_PASSPHRASE: 'open sesame' });
   assert.equal(credentials.tls?.().passphrase, 'open sesame');
 });
 
 test('certificates and passwords are read each time that they are asked for', async (t) => {
   const folder = await temporaryFolder(t);
-  const [cert, key, password] = ['cert', 'key', 'password'].map((name) => path.join(folder, name)) as [
+  const [cert, key, secret] = ['cert', 'key', 'password'].map((name) => path.join(folder, name)) as [
     string,
     string,
     string,
@@ -54,23 +61,24 @@ test('certificates and passwords are read each time that they are asked for', as
     const issued = await authority.issue(name);
     await copyFile(issued.certificateFile, cert);
     await copyFile(issued.keyFile, key);
-    await writeFile(password, `of ${name}\n`);
+    await writeFile(secret, `of ${name}\n`);
   };
   await mount('one');
-  const files = { KAFKA_TLS: true, KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_SASL_PASSWORD_FILE: password };
-  const { tls, sasl } = kafkaCredentials({ ...SCRAM, ...files });
+  const files = { KAFKA_TLS: true, KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_SASL_PASSWORD_FILE: secret };
+  const { tls, sasl } = credentialsOf({ ...SCRAM, ...files });
+  const password = () => (sasl?.mechanism === 'oauthbearer' ? undefined : sasl?.password());
   const before = tls?.();
-  assert.equal(sasl?.password(), 'of one');
+  assert.equal(password(), 'of one');
   await mount('two');
   assert.notEqual(tls?.().cert, before?.cert);
   assert.notEqual(tls?.().key, before?.key);
-  assert.equal(sasl?.password(), 'of two');
+  assert.equal(password(), 'of two');
 });
 
 test('a file for a password must have one in it', async (t) => {
   const file = path.join(await temporaryFolder(t), 'password');
   await writeFile(file, '\n');
-  assert.throws(() => kafkaCredentials({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file }), {
+  assert.throws(() => credentialsOf({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file }), {
     code: 'BAD_SETTINGS',
     message: `KAFKA_SASL_PASSWORD_FILE: expected a file with text in it, got ${file}, which is empty`,
   });

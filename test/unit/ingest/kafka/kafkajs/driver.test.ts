@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
+import { TokenUnavailable } from '../../../../../src/ingest/kafka/credentials/token-unavailable.ts';
 import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
 import { TLS_REFUSED } from '../../../../../src/ingest/kafka/kafkajs/socket.ts';
 import { kafkaLogCreator } from '../../../../../src/ingest/kafka/kafkajs/log.ts';
@@ -53,6 +54,7 @@ test('what is thrown of a refused connection is not logged as well', () => {
   for (const message of [
     'SASL PLAIN authentication failed: Authentication failed: Invalid username or password',
     'Response SaslAuthenticate(key: 36, version: 1)',
+    'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 503',
     'Failed to connect to seed broker, trying another broker from the list: Connection error: no TLS connection: came',
   ]) {
     const line = entry(kafkajs.logLevel.ERROR);
@@ -60,7 +62,7 @@ test('what is thrown of a refused connection is not logged as well', () => {
   }
   assert.deepEqual(
     lines.map(({ level }) => level),
-    [20, 20, 20],
+    [20, 20, 20, 20],
   );
 });
 
@@ -76,6 +78,9 @@ test('temporary errors are told apart from permanent ones', () => {
   assert.equal(isRetriable(outOfRetries), true);
   assert.equal(isRetriable(Object.assign(new Error('wrapped'), { cause: refused })), true);
   assert.equal(isRetriable(authentication), false);
+  for (const retriable of [true, false]) {
+    assert.equal(isRetriable(new TokenUnavailable('no token', { retriable })), retriable);
+  }
   assert.equal(isRetriable(new TypeError('a fault')), false);
   assert.equal(isRetriable('text'), false);
 });
