@@ -95,7 +95,7 @@ export class Metrics extends MetricsRegistry {
   );
   readonly kafkaConnected = this.gauge(
     'kafka_connected',
-    '1 while a Kafka broker has answered within KAFKA_SESSION_SECONDS',
+    '1 while a Kafka broker has answered within KAFKA_SESSION_TIMEOUT_MS',
     [],
     'min',
   );

@@ -6,7 +6,7 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
   KAFKA_GROUP_ID: 'sluice',
   KAFKA_START: 'committed',
   KAFKA_BAD_BATCH: 'stop',
-  KAFKA_SESSION_SECONDS: 6,
+  KAFKA_SESSION_TIMEOUT_MS: 6_000,
   DEAD_LETTER_TOPIC: undefined,
   EVENT_MAX_AGE_SECONDS: 0,
   REDIS_PREFIX: '',
@@ -15,6 +15,8 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
 /** Of a broker without TLS and password, at an address where none answers. */
 export const PLAIN_KAFKA: KafkaConnectionSettings = {
   KAFKA_BROKERS: ['127.0.0.1:1'],
+  KAFKA_CLIENT_ID: 'sluice',
+  KAFKA_RACK: undefined,
   KAFKA_TLS: false,
   KAFKA_CA: undefined,
   KAFKA_CERT: undefined,

@@ -7,6 +7,7 @@ export class TcpRelay {
   readonly #server: net.Server;
   readonly #pairs = new Set<readonly [net.Socket, net.Socket]>();
   #target: number;
+  #carriedBytes = 0;
   #isRefusing = false;
   #isStalling = false;
   /** Connections that carry nothing. */
@@ -31,6 +32,11 @@ export class TcpRelay {
 
   get port(): number {
     return (this.#server.address() as net.AddressInfo).port;
+  }
+
+  /** From the server to its clients, so far. */
+  get carriedBytes(): number {
+    return this.#carriedBytes;
   }
 
   /** From now on connections go there; those that are open stay. */
@@ -91,6 +97,7 @@ export class TcpRelay {
       return;
     }
     const server = net.connect(this.#target, '127.0.0.1');
+    server.on('data', (chunk: Buffer) => (this.#carriedBytes += chunk.length));
     const pair = [client, server] as const;
     this.#pairs.add(pair);
     for (const [one, other] of [

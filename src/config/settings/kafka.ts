@@ -18,9 +18,17 @@ export const KAFKA_SETTINGS = {
     default: 'stop',
     help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on.',
   }),
-  KAFKA_SESSION_SECONDS: integer(6, 300, {
-    default: 10,
+  KAFKA_SESSION_TIMEOUT_MS: integer(6_000, 300_000, {
+    default: 10_000,
     help: 'A pod that Kafka has not heard of for so long loses its partitions: as long do those of a killed pod stand still. A heap snapshot must not take longer.',
+  }),
+  KAFKA_CLIENT_ID: text({
+    default: 'sluice',
+    help: "Name of the gateway in brokers' logs, quotas and metrics.",
+  }),
+  KAFKA_RACK: optionalText({
+    default: undefined,
+    help: 'Rack or availability zone of the pod, as `broker.rack` names it: events are fetched from a replica there, if brokers have `replica.selector.class`.',
   }),
   DEAD_LETTER_TOPIC: optionalText({
     default: undefined,

@@ -3,16 +3,26 @@ import type { Log } from '../../log.ts';
 import type { KafkaCredentials } from './credentials/credentials.ts';
 import { kafkaCredentials, type CredentialsSettings } from './credentials/from-settings.ts';
 
-export type KafkaConnectionSettings = CredentialsSettings & Pick<Config, 'KAFKA_BROKERS'>;
+export type KafkaConnectionSettings = CredentialsSettings &
+  Pick<Config, 'KAFKA_BROKERS' | 'KAFKA_CLIENT_ID' | 'KAFKA_RACK'>;
 
 /** How a driver reaches brokers. */
 export interface KafkaConnection {
   /** `host:port` */
   readonly brokers: readonly string[];
+  /** Tells brokers who asks. */
+  readonly clientId: string;
+  /** Where the pod is, as `broker.rack` names it; undefined: leaders are asked, wherever they are. */
+  readonly rack: string | undefined;
   readonly credentials: KafkaCredentials;
 }
 
 /** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
 export function kafkaConnection(settings: KafkaConnectionSettings, log: Log): KafkaConnection {
-  return { brokers: settings.KAFKA_BROKERS, credentials: kafkaCredentials({ settings, log, now: Date.now }) };
+  return {
+    brokers: settings.KAFKA_BROKERS,
+    clientId: settings.KAFKA_CLIENT_ID,
+    rack: settings.KAFKA_RACK,
+    credentials: kafkaCredentials({ settings, log, now: Date.now }),
+  };
 }

@@ -32,7 +32,7 @@ export type KafkaSourceSettings = Pick<
   | 'KAFKA_GROUP_ID'
   | 'KAFKA_START'
   | 'KAFKA_BAD_BATCH'
-  | 'KAFKA_SESSION_SECONDS'
+  | 'KAFKA_SESSION_TIMEOUT_MS'
   | 'DEAD_LETTER_TOPIC'
   | 'EVENT_MAX_AGE_SECONDS'
   | 'REDIS_PREFIX'
@@ -148,7 +148,7 @@ export class KafkaSource {
   /** Where it stands, for metrics and `/debug/ingest`. */
   inspect(): KafkaSourceState {
     return {
-      connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_SECONDS * 1_000,
+      connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_TIMEOUT_MS,
       lastError: this.#lastError,
       partitions: this.#member?.positions().map((at) => this.#stateOf(at)) ?? [],
     };
@@ -218,7 +218,7 @@ export class KafkaSource {
   /** @param signal ends it */
   async #consume(signal: AbortSignal): Promise<unknown> {
     const { settings } = this.#options;
-    const sessionTimeoutMs = settings.KAFKA_SESSION_SECONDS * 1_000;
+    const sessionTimeoutMs = settings.KAFKA_SESSION_TIMEOUT_MS;
     const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
     const bound = this.#topics.names;
     if (bound.length === 0) {

@@ -88,7 +88,7 @@ export class SimulatedPod implements ClientPod {
     this.#source = new KafkaSource({
       settings: {
         ...SOURCE_SETTINGS,
-        KAFKA_SESSION_SECONDS: options.sessionSeconds,
+        KAFKA_SESSION_TIMEOUT_MS: options.sessionSeconds * 1_000,
         REDIS_PREFIX: PREFIX,
       },
       topics: shared.graph.topics,

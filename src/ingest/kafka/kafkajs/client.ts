@@ -17,11 +17,11 @@ const RETRY = { retries: 5, initialRetryTime: 300, maxRetryTime: 5_000 };
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
-export function kafkaFactory({ brokers, credentials }: KafkaConnection, log: Log): KafkaFactory {
+export function kafkaFactory({ brokers, clientId, credentials }: KafkaConnection, log: Log): KafkaFactory {
   registerCodecs();
   const { tls, sasl } = credentials;
   const options = {
-    clientId: 'sluice',
+    clientId,
     brokers: [...brokers],
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     retry: RETRY,

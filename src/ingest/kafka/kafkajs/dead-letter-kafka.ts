@@ -8,7 +8,7 @@ import { kafkaFactory, type KafkaFactory } from './client.ts';
 import { ReplayProducer } from './replay-producer.ts';
 import { KafkajsTopicReader } from './topic-reader.ts';
 
-type DeadLetterKafkaSettings = Pick<Config, 'KAFKA_GROUP_ID' | 'KAFKA_SESSION_SECONDS'>;
+type DeadLetterKafkaSettings = Pick<Config, 'KAFKA_GROUP_ID' | 'KAFKA_SESSION_TIMEOUT_MS'>;
 
 /** Real brokers, for the commands on dead letters. */
 export class KafkajsDeadLetterKafka implements DeadLetterKafka {
@@ -28,12 +28,12 @@ export class KafkajsDeadLetterKafka implements DeadLetterKafka {
 
   async open(topic: string, from: ReadonlyMap<number, number>): Promise<TopicReader> {
     const ranges = await topicRanges(this.#kafka(), topic, from);
-    const { KAFKA_GROUP_ID, KAFKA_SESSION_SECONDS } = this.#settings;
+    const { KAFKA_GROUP_ID, KAFKA_SESSION_TIMEOUT_MS } = this.#settings;
     const reader = new KafkajsTopicReader(this.#kafka(), topic, {
       ranges,
       // A group without members and positions is forgotten by the broker.
       groupId: `${KAFKA_GROUP_ID}-dead-letters-${randomUUID()}`,
-      sessionTimeoutMs: KAFKA_SESSION_SECONDS * 1_000,
+      sessionTimeoutMs: KAFKA_SESSION_TIMEOUT_MS,
       log: this.#log,
     });
     try {

@@ -11,11 +11,13 @@ import { StartPositions } from '../start-positions.ts';
 /** The one driver for real brokers. */
 export class KafkajsDriver implements KafkaDriver {
   readonly #kafka: KafkaFactory;
+  readonly #rack: string | undefined;
   /** Outlives the members: a topic may be made anew between two of them. */
   readonly #starts = new StartPositions();
 
   constructor(connection: KafkaConnection, log: Log) {
     this.#kafka = kafkaFactory(connection, log);
+    this.#rack = connection.rack;
   }
 
   missingTopics(wanted: readonly string[]): Promise<string[]> {
@@ -27,7 +29,7 @@ export class KafkajsDriver implements KafkaDriver {
   }
 
   member(options: MemberOptions): GroupMember {
-    return new KafkajsMember(this.#kafka(), this.#starts, options);
+    return new KafkajsMember(this.#kafka(), this.#rack, this.#starts, options);
   }
 
   deadLetterSink(topic: string): StoppableSink {

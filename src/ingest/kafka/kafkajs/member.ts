@@ -21,13 +21,15 @@ export class KafkajsMember implements GroupMember {
   #joining: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(kafka: Kafka, starts: StartPositions, options: MemberOptions) {
+  /** @param rack of the pod; undefined: it is fetched from leaders */
+  constructor(kafka: Kafka, rack: string | undefined, starts: StartPositions, options: MemberOptions) {
     this.#options = options;
     this.#starts = starts;
     const { timing, groupId } = options;
     this.#consumer = kafka.consumer({
       groupId,
       allowAutoTopicCreation: false,
+      ...(rack !== undefined && { rackId: rack }),
       sessionTimeout: timing.sessionTimeoutMs,
       heartbeatInterval: timing.heartbeatMs,
       rebalanceTimeout: timing.rebalanceTimeoutMs,

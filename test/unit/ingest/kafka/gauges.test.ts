@@ -8,7 +8,7 @@ import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { events, FakeBatch } from './batch-parts.ts';
 import { FakeDriver } from './fake-driver.ts';
 
-const SESSION_SECONDS = 10;
+const SESSION_TIMEOUT_MS = 10_000;
 const START = 1_000_000;
 
 async function consuming(t: TestContext) {
@@ -17,7 +17,7 @@ async function consuming(t: TestContext) {
   const metrics = new Metrics();
   const publisher = new RecordingPublisher();
   const source = new KafkaSource({
-    settings: { ...SOURCE_SETTINGS, KAFKA_SESSION_SECONDS: SESSION_SECONDS },
+    settings: { ...SOURCE_SETTINGS, KAFKA_SESSION_TIMEOUT_MS: SESSION_TIMEOUT_MS },
     topics: topics(topic('bids'), topic('asks')),
     publisher,
     metrics,
@@ -58,7 +58,7 @@ test('Kafka is connected for a session after its last answer', async (t) => {
   assert.deepEqual(await values('sluice_kafka_connected'), { '': 0 });
   onAnswer();
   assert.deepEqual(await values('sluice_kafka_connected'), { '': 1 });
-  clock.time += SESSION_SECONDS * 1_000 - 1;
+  clock.time += SESSION_TIMEOUT_MS - 1;
   assert.deepEqual(await values('sluice_kafka_connected'), { '': 1 });
   clock.time += 1;
   assert.deepEqual(await values('sluice_kafka_connected'), { '': 0 });
