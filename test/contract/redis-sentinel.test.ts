@@ -4,15 +4,17 @@ import type { Bus } from '../../src/bus/bus.ts';
 import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { IoredisListening } from '../../src/bus/redis/ioredis.ts';
-import { SentinelWatch } from '../../src/bus/redis/sentinel-watch.ts';
+import { Sentinels } from '../../src/bus/redis/sentinels.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import { systemClock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
-import { startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
+import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
+import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { testBus } from './bus.ts';
 import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
@@ -97,25 +99,83 @@ for (const [fault, happen] of Object.entries(FAULTS)) {
   );
 }
 
+/** A connection that listens to `news` on the master that these Sentinels name. */
+async function listenBy(t: TestContext, sentinels: readonly string[]) {
+  const access = { sentinels: sentinels.map(addressOf), master: NAME };
+  const log = createLog('silent');
+  const listening = new IoredisListening({
+    access,
+    sentinels: new Sentinels(access, log, systemClock),
+    log,
+  });
+  let connections = 0;
+  listening.start({ onReady: () => void (connections += 1), onLost: () => undefined });
+  t.after(() => listening.stop());
+  await eventually(() => assert.equal(connections, 1));
+  const inbox = new Inbox();
+  await listening.join('news', inbox.take);
+  return { inbox, untilMoved: () => eventually(() => assert.equal(connections, 2)) };
+}
+
+/** Two servers that take themselves for the master, and a Sentinel of each; that of the second one knows of a failover. */
+async function startTwoMasters(t: TestContext) {
+  const [former, next] = [await startRedis(t), await startRedis(t)];
+  const ports = [
+    await startSentinel(t, former.port, 1),
+    await startSentinel(t, next.port, 1, undefined, 1),
+  ] as const;
+  return { former, next, ports };
+}
+
 test(
   'redis with Sentinel: a connection to a master that hangs is made anew once another one is named, by that alone',
   OPTIONS,
   async (t) => {
     const trio = await startSentinels(t);
-    const access = { sentinels: trio.sentinels.map(addressOf), master: trio.name };
-    const log = createLog('silent');
-    const listening = new IoredisListening({ access, watch: new SentinelWatch(access, log), log });
-    let connections = 0;
-    listening.start({ onReady: () => void (connections += 1), onLost: () => undefined });
-    t.after(() => listening.stop());
-    await eventually(() => assert.equal(connections, 1));
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const { inbox, untilMoved } = await listenBy(t, trio.sentinels);
     const former = await trio.master();
     former.signal('SIGSTOP');
     const admin = await redisAdmin(t, await trio.replaced(former));
-    await eventually(() => assert.equal(connections, 2));
+    await untilMoved();
     await admin.publish('news', 'by the next one');
+    assert.deepEqual(await inbox.until(1), ['by the next one']);
+  },
+);
+
+const PARTITIONS: Record<string, (relay: TcpRelay) => void> = {
+  'are cut off from it for a while': (relay) => relay.cut(),
+  'hear nothing of it for a while, over connections that stay open': (relay) => relay.freeze(),
+};
+
+for (const [what, part] of Object.entries(PARTITIONS)) {
+  test(
+    `redis with Sentinel: a former master that goes on as it was is left, though pods ${what} when it is replaced`,
+    OPTIONS,
+    async (t) => {
+      const { former, next, ports } = await startTwoMasters(t);
+      const relay = await TcpRelay.start(t, ports[0]);
+      const { inbox, untilMoved } = await listenBy(t, [`127.0.0.1:${relay.port}`]);
+      await (await redisAdmin(t, former)).publish('news', 'by the former one');
+      assert.deepEqual(await inbox.until(1), ['by the former one']);
+      relay.moveTo(ports[1]);
+      part(relay);
+      await untilMoved();
+      await (await redisAdmin(t, next)).publish('news', 'by the next one');
+      assert.deepEqual(await inbox.until(2), ['by the former one', 'by the next one']);
+    },
+  );
+}
+
+test(
+  'redis with Sentinel: of several masters that are named, the one by the latest failover counts',
+  OPTIONS,
+  async (t) => {
+    const { next, ports } = await startTwoMasters(t);
+    const { inbox } = await listenBy(
+      t,
+      ports.map((port) => `127.0.0.1:${port}`),
+    );
+    await (await redisAdmin(t, next)).publish('news', 'by the next one');
     assert.deepEqual(await inbox.until(1), ['by the next one']);
   },
 );
@@ -132,7 +192,10 @@ test(
     bus.start();
     t.after(() => bus.stop());
     await eventually(() => assert.match(lines.join(''), /Redis is out of reach/));
-    assert.match(lines.join(''), /sentinel 127\.0\.0\.1:\d+ because ERR No such master with that name/);
+    assert.match(
+      lines.join(''),
+      /no Sentinel tells the address of other: 127\.0\.0\.1:\d+: ERR No such master with that name/,
+    );
     assert.match(String(bus.notReady()), /not been reached/);
   },
 );

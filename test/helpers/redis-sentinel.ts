@@ -67,6 +67,7 @@ export async function startSentinels(scope: Scope): Promise<SentinelTrio> {
  *
  * @param quorum how many Sentinels must find the master down
  * @param listening lines of its configuration that say how it listens on a port
+ * @param epoch of the last failover that it knows of
  * @returns that port
  */
 export async function startSentinel(
@@ -74,6 +75,7 @@ export async function startSentinel(
   masterPort: number,
   quorum: number,
   listening = (port: number): readonly string[] => [`port ${port}`],
+  epoch = 0,
 ): Promise<number> {
   const [folder, port] = [await temporaryFolder(scope), await freePort()];
   const file = path.join(folder, 'sentinel.conf');
@@ -84,6 +86,7 @@ export async function startSentinel(
     `sentinel monitor ${NAME} 127.0.0.1 ${masterPort} ${quorum}`,
     `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${NAME} 4000`,
+    `sentinel config-epoch ${NAME} ${epoch}`,
   ];
   await writeFile(file, [...lines, ''].join('\n'));
   spawnFor(scope, 'redis-server', [file, '--sentinel']);

@@ -77,14 +77,16 @@ test(
     const trusting = await startGateway(t, { ...settings, REDIS_CA: certificateFile });
     await trusting.untilReady();
     const doubting = await startGateway(t, settings);
-    await doubting.untilLog(/failed to connect to sentinel localhost/);
+    await doubting.untilLog(
+      /no Sentinel tells the address of mymaster: localhost:\d+: self-signed certificate/,
+    );
     await doubting.untilNotReady(/Redis/);
     const stranger = await startGateway(t, {
       ...settings,
       REDIS_CA: certificateFile,
       REDIS_SENTINEL_PASSWORD: 'wrong',
     });
-    await stranger.untilLog(/failed to connect to sentinel localhost/);
+    await stranger.untilLog(/no Sentinel tells the address of mymaster: localhost:\d+: WRONGPASS/);
     await stranger.untilNotReady(/Redis/);
     const lines = [trusting, doubting, stranger].flatMap((gateway) => gateway.lines);
     assert.doesNotMatch(JSON.stringify(lines), /sesame|swordfish/);

@@ -20,6 +20,8 @@ export interface Address {
   readonly port: number;
 }
 
+export const keyOfAddress = ({ host, port }: Address): string => `${host}:${port}`;
+
 /** What a pod proves itself by, and knows Redis by. */
 export interface RedisCredentials {
   /** Where the URL has none. */

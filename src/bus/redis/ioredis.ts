@@ -3,7 +3,7 @@ import { RedisPubSub } from '#graphql-redis-subscriptions';
 import { ReplyError, type ChainableCommander, type Redis } from 'ioredis';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Address, RedisAccess } from './access.ts';
+import { keyOfAddress, type Address, type RedisAccess } from './access.ts';
 import {
   TransactionRefused,
   type Command,
@@ -12,13 +12,14 @@ import {
   type ListeningConnection,
   type Reply,
 } from './connection.ts';
+import { masterConnector } from './master-connector.ts';
 import { createRedis, logOutages, MAX_RETRY_MS } from './redis-client.ts';
-import type { SentinelWatch } from './sentinel-watch.ts';
+import type { Sentinels } from './sentinels.ts';
 
 export interface IoredisOptions {
   readonly access: Exclude<RedisAccess, { nodes: unknown }>;
-  /** With Sentinel. */
-  readonly watch?: SentinelWatch | undefined;
+  /** They tell where Redis is, in place of `access`. */
+  readonly sentinels?: Sentinels | undefined;
   readonly log: Log;
 }
 
@@ -34,13 +35,23 @@ export const CHANNELS_PER_COMMAND = 1_000;
 /** What both connections have in common. */
 export abstract class IoredisConnection {
   protected readonly redis: Redis;
-  readonly #watch: SentinelWatch | undefined;
+  readonly #sentinels: Sentinels | undefined;
+  /** Of the last attempt to connect, as a Sentinel has named it. */
+  #master: string | undefined;
 
   /** @param name in the log */
-  constructor(redis: Redis, name: string, { watch, log }: IoredisOptions) {
-    this.redis = redis;
-    this.#watch = watch;
-    logOutages(redis, log.child({ connection: name }));
+  constructor(
+    { access, sentinels, log }: IoredisOptions,
+    name: string,
+    differences: Parameters<typeof createRedis>[1],
+  ) {
+    const connecting = (address: Address): void => void (this.#master = keyOfAddress(address));
+    this.redis = createRedis(access, {
+      ...differences,
+      ...(sentinels && { Connector: masterConnector(sentinels, connecting) }),
+    });
+    this.#sentinels = sentinels;
+    logOutages(this.redis, log.child({ connection: name }));
   }
 
   start(listener: ConnectionListener): void {
@@ -59,11 +70,11 @@ export abstract class IoredisConnection {
     });
     // If the first attempt fails, ioredis emits an `error` event and tries again.
     this.redis.connect().catch(() => undefined);
-    this.#watch?.follow(this);
+    this.#sentinels?.follow(this);
   }
 
   stop(): void {
-    this.#watch?.unfollow(this);
+    this.#sentinels?.unfollow(this);
     this.redis.disconnect();
   }
 
@@ -71,10 +82,10 @@ export abstract class IoredisConnection {
     this.redis.stream?.destroy();
   }
 
-  /** Reconnects, unless the connection is to this server. */
-  moveTo({ host, port }: Address): void {
-    const { remoteAddress, remotePort } = this.redis.stream ?? {};
-    if (remoteAddress !== host || remotePort !== port) this.reconnect();
+  /** Reconnects, unless the connection is to one of these servers, or is being made. */
+  moveTo(masters: readonly Address[]): void {
+    const isConnected = this.redis.stream?.remoteAddress !== undefined;
+    if (isConnected && !masters.some((one) => keyOfAddress(one) === this.#master)) this.reconnect();
   }
 
   /** @returns false if this connection is of no use: another one is made */
@@ -95,13 +106,12 @@ export abstract class IoredisConnection {
 /** While there is no connection, commands fail at once: nothing is queued, and nothing is sent a second time. */
 export class IoredisCommands extends IoredisConnection implements CommandConnection {
   constructor(options: IoredisOptions) {
-    const redis = createRedis(options.access, {
+    super(options, 'publisher', {
       autoResendUnfulfilledCommands: false,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       socketTimeout: REPLY_TIMEOUT_MS,
     });
-    super(redis, 'publisher', options);
   }
 
   protected prepare(): Promise<boolean> {
@@ -137,8 +147,7 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
   #refusal: string | undefined;
 
   constructor(options: IoredisOptions) {
-    const redis = createRedis(options.access, { maxRetriesPerRequest: null, autoResubscribe: false });
-    super(redis, 'subscriber', options);
+    super(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false });
     this.#log = options.log;
     this.#pubSub = new RedisPubSub({
       publisher: this.redis,

@@ -11,12 +11,13 @@ export const MAX_RETRY_MS = 400;
 /** Without an option of which ioredis wants to know at compile time. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** Between two attempts to listen to a Sentinel: the others announce the same. */
-const SENTINEL_RETRY_MS = 5_000;
+/** Of a Sentinel: the others tell the same. */
+const SENTINEL_TIMEOUT_MS = 1_000;
 
 /** What differs between connections. */
 type Differences = Pick<
   Options,
+  | 'Connector'
   | 'autoResendUnfulfilledCommands'
   | 'autoResubscribe'
   | 'enableOfflineQueue'
@@ -45,7 +46,7 @@ export function createRedis(
   return redis;
 }
 
-/** A client of one Sentinel, which listens to what it announces. */
+/** A client of one Sentinel, which connects with its first command. */
 export function createSentinelClient({ host, port }: Address, access: RedisAccess): Redis {
   const redis: Redis = new Redis({
     host,
@@ -53,18 +54,20 @@ export function createSentinelClient({ host, port }: Address, access: RedisAcces
     lazyConnect: true,
     keepAlive: 10_000,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    maxRetriesPerRequest: null,
+    commandTimeout: SENTINEL_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
     // Sentinel's reply to INFO says nothing of whether it is ready.
     enableReadyCheck: false,
     retryStrategy: () => {
       Object.assign(redis.options, secretsOfSentinel(access));
-      return SENTINEL_RETRY_MS;
+      return MAX_RETRY_MS;
     },
     ...secretsOfSentinel(access),
   });
   return redis;
 }
 
+/** Nothing of it where a connector finds the place. */
 function placeOf(access: Exclude<RedisAccess, { nodes: unknown }>): Options {
   if ('url' in access) {
     const { hostname, port, username, password } = new URL(access.url);
@@ -75,29 +78,18 @@ function placeOf(access: Exclude<RedisAccess, { nodes: unknown }>): Options {
       ...(password !== '' && { password: decodeURIComponent(password) }),
     };
   }
-  if ('address' in access) return access.address;
-  return {
-    sentinels: access.sentinels.map((sentinel) => ({ ...sentinel })),
-    name: access.master,
-    role: 'master',
-    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    // Always the same, as what is logged tells it.
-    sentinelRetryStrategy: () => MAX_RETRY_MS,
-    enableTLSForSentinelMode: access.tls === true,
-  };
+  return 'address' in access ? access.address : {};
 }
 
 /** What a connection is made with, as it is at present. */
 function secretsOf(access: RedisAccess): Options {
   const credentials = access.credentials?.() ?? {};
-  const { username, password, sentinelUsername, sentinelPassword } = credentials;
+  const { username, password } = credentials;
   const tls = hasTls(access) ? tlsOf(credentials) : undefined;
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(sentinelUsername !== undefined && { sentinelUsername }),
-    ...(sentinelPassword !== undefined && { sentinelPassword }),
-    ...(tls && { tls, sentinelTLS: tls }),
+    ...(tls && { tls }),
   };
 }
 
@@ -126,17 +118,12 @@ function tlsOf({ ca, cert, key }: RedisCredentials) {
 /** Logs one line for each outage, not for each attempt to connect. */
 export function logOutages(redis: Redis, log: Log): void {
   let logged: string | undefined;
-  /** Why the last Sentinel that was asked has told no address; ioredis says only that none did. */
-  let ofSentinel: string | undefined;
-  redis.on('sentinelError', (error: Error) => (ofSentinel = error.message));
   redis.on('ready', () => {
     logged = undefined;
     log.info('connected to Redis');
   });
   redis.on('error', ({ message }: Error) => {
-    const reason = ofSentinel ?? message;
-    ofSentinel = undefined;
-    if (reason !== logged) log.warn({ reason }, 'Redis is out of reach');
-    logged = reason;
+    if (message !== logged) log.warn({ reason: message }, 'Redis is out of reach');
+    logged = message;
   });
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Clock } from '../../../support/clock.ts';
-import type { Address, RedisAccess } from '../access.ts';
+import { keyOfAddress, type Address, type RedisAccess } from '../access.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { latest, masterOf, type ClusterView } from './view.ts';
 
@@ -23,8 +23,6 @@ const LOOK_MS = 1_000;
 
 /** Between two looks while something changes. */
 const LOOK_AGAIN_MS = 100;
-
-const keyOf = ({ host, port }: Address): string => `${host}:${port}`;
 
 /** The cluster as its nodes see it: which of them serves a slot. Slots are followed as they move. */
 export class Cluster {
@@ -116,7 +114,7 @@ export class Cluster {
     const before = this.#nodes;
     this.#nodes = new Map();
     for (const address of addresses) {
-      const key = keyOf(address);
+      const key = keyOfAddress(address);
       if (this.#nodes.has(key)) continue;
       const known = before.get(key);
       const node = known ?? new ClusterNode({ address, access, onChange: () => this.look(), log });
@@ -128,7 +126,7 @@ export class Cluster {
   #place(follower: SlotFollower): void {
     if (this.#view === undefined) return;
     const master = masterOf(this.#view, follower.slot);
-    const node = master === undefined ? undefined : this.#nodes.get(keyOf(master));
+    const node = master === undefined ? undefined : this.#nodes.get(keyOfAddress(master));
     if (node === this.#followers.get(follower)) return;
     this.#followers.set(follower, node);
     follower.moveTo(node);

@@ -2,7 +2,6 @@ import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Listener } from '../../bus.ts';
 import { CHANNELS_PER_COMMAND, IoredisConnection, type IoredisOptions } from '../ioredis.ts';
-import { createRedis } from '../redis-client.ts';
 
 interface NodeListeningOptions extends IoredisOptions {
   /** Called when the node says that it does not serve some channels any more. */
@@ -15,12 +14,11 @@ export class NodeListening extends IoredisConnection {
   readonly #log: Log;
 
   constructor(options: NodeListeningOptions) {
-    const redis = createRedis(options.access, { maxRetriesPerRequest: null, autoResubscribe: false });
-    super(redis, 'subscriber', options);
-    redis.on('smessageBuffer', (channel: Buffer, payload: Buffer) =>
+    super(options, 'subscriber', { maxRetriesPerRequest: null, autoResubscribe: false });
+    this.redis.on('smessageBuffer', (channel: Buffer, payload: Buffer) =>
       this.#listeners.get(channel.toString())?.(payload),
     );
-    redis.on('moved', options.onMoved);
+    this.redis.on('moved', options.onMoved);
     this.#log = options.log;
   }
 

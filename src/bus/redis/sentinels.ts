@@ -1,0 +1,147 @@
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Clock } from '../../support/clock.ts';
+import { keyOfAddress, type Address, type RedisAccess } from './access.ts';
+import { createSentinelClient } from './redis-client.ts';
+
+/** A connection to the master. */
+interface Follower {
+  /** Connects again, unless it is connected to one of these: Sentinels may have several names for one master. */
+  moveTo(masters: readonly Address[]): void;
+}
+
+interface Named {
+  readonly master: Address;
+  /** Higher after each failover. */
+  readonly epoch: number;
+}
+
+/** All Sentinels are asked so often: connections to a master that hangs, or is cut off from them, are moved so soon. */
+const LOOK_MS = 500;
+
+/** Once one Sentinel has told the master, the others are waited for so long. */
+const OTHERS_MS = 200;
+
+/**
+ * The Sentinels of a master. Each is asked, as one that is cut off from the others names a former master: the name with the
+ * highest epoch counts.
+ */
+export class Sentinels {
+  readonly #name: string;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #clients: readonly SentinelClient[];
+  readonly #followers = new Set<Follower>();
+  #told: string | undefined;
+  #stopping = new AbortController();
+
+  constructor(access: Extract<RedisAccess, { sentinels: unknown }>, log: Log, clock: Clock) {
+    this.#name = access.master;
+    this.#log = log;
+    this.#clock = clock;
+    this.#clients = access.sentinels.map((address) => new SentinelClient(address, access));
+  }
+
+  /** Begins to look after the master with the first follower. */
+  follow(follower: Follower): void {
+    if (this.#followers.size === 0) void this.#keepLooking();
+    this.#followers.add(follower);
+  }
+
+  /** Ends with the last one. */
+  unfollow(follower: Follower): void {
+    this.#followers.delete(follower);
+    if (this.#followers.size > 0) return;
+    this.#stopping.abort();
+    for (const client of this.#clients) client.stop();
+  }
+
+  /** @throws what each of them says if none names a master */
+  async master(): Promise<Address> {
+    const [master] = await this.#masters();
+    if (master === undefined) throw new Error(`expected a Sentinel for ${this.#name}, got none`);
+    return master;
+  }
+
+  /** All names that the master has. @throws as `master` */
+  async #masters(): Promise<readonly Address[]> {
+    const named: Named[] = [];
+    const refusals: string[] = [];
+    const over = new AbortController();
+    let isFirst: (() => void) | undefined;
+    const first = new Promise<void>((resolve) => (isFirst = resolve));
+    const asking = this.#clients.map(async (client) => {
+      try {
+        named.push(await client.master(this.#name));
+        isFirst?.();
+      } catch (thrown) {
+        refusals.push(`${keyOfAddress(client.address)}: ${messageOf(thrown)}`);
+      }
+    });
+    const late = first.then(() => this.#clock.sleep(OTHERS_MS, over.signal));
+    await Promise.race([Promise.all(asking), late]);
+    over.abort();
+    if (named.length === 0) {
+      throw new Error(`no Sentinel tells the address of ${this.#name}: ${refusals.toSorted().join('; ')}`);
+    }
+    const epoch = Math.max(...named.map((one) => one.epoch));
+    return named.filter((one) => one.epoch === epoch).map(({ master }) => master);
+  }
+
+  async #keepLooking(): Promise<void> {
+    this.#stopping = new AbortController();
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#clock.sleep(LOOK_MS, signal);
+      // Connections that are being made log why none of them tells.
+      const masters = await this.#masters().catch(() => []);
+      const [master] = masters;
+      if (signal.aborted || master === undefined) continue;
+      if (this.#told !== undefined && !masters.map(keyOfAddress).includes(this.#told)) {
+        this.#log.info({ master: keyOfAddress(master) }, 'Sentinel has named another master');
+        this.#told = undefined;
+      }
+      this.#told ??= keyOfAddress(master);
+      for (const follower of this.#followers) follower.moveTo(masters);
+    }
+  }
+}
+
+/** A connection to one Sentinel, which is made with the first question. */
+class SentinelClient {
+  readonly address: Address;
+  readonly #redis: Redis;
+  /** Why there is no connection: ioredis says only that there is none. */
+  #failure: string | undefined;
+
+  constructor(address: Address, access: RedisAccess) {
+    this.address = address;
+    this.#redis = createSentinelClient(address, access);
+    this.#redis.on('error', (error: Error) => (this.#failure = error.message));
+    this.#redis.on('ready', () => (this.#failure = undefined));
+  }
+
+  stop(): void {
+    this.#redis.disconnect();
+  }
+
+  /** @throws why it does not tell */
+  async master(name: string): Promise<Named> {
+    try {
+      const [address, fields] = await Promise.all([
+        this.#redis.call('SENTINEL', 'get-master-addr-by-name', name),
+        this.#redis.call('SENTINEL', 'master', name),
+      ]);
+      const [host = '', port] = address as readonly string[];
+      const list = fields as readonly string[];
+      const epoch = Number(list[list.indexOf('config-epoch') + 1]);
+      return { master: { host, port: Number(port) }, epoch };
+    } catch (thrown) {
+      const isSilent = thrown instanceof Error && thrown.message === 'Command timed out';
+      // One over which nothing comes may be half open.
+      if (isSilent && this.#redis.status === 'ready') this.#redis.stream?.destroy();
+      throw new Error(this.#failure ?? messageOf(thrown), { cause: thrown });
+    }
+  }
+}
