@@ -3,7 +3,14 @@ import { usesRedis } from './uses-redis.ts';
 
 const PLACES = ['REDIS_URL', 'REDIS_SENTINELS', 'REDIS_CLUSTER'] as const;
 
-const OF_SENTINEL = ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'] as const;
+const OF_SENTINEL = [
+  'REDIS_SENTINEL_MASTER',
+  'REDIS_SENTINEL_USERNAME',
+  'REDIS_SENTINEL_PASSWORD',
+  'REDIS_SENTINEL_PASSWORD_FILE',
+] as const;
+
+const PASSWORDS = ['REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'] as const;
 
 const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD', 'REDIS_PASSWORD_FILE'] as const;
 
@@ -31,8 +38,10 @@ export function redisContradictions(config: Config): string[] {
   if (!usesRedis(config) && ofUser.length > 0) {
     faults.push(`  ${PLACES.join(', ')}: expected one of them, as ${ofUser.join(' and ')} is set, got none`);
   }
-  if (config.REDIS_PASSWORD !== undefined && config.REDIS_PASSWORD_FILE !== undefined) {
-    faults.push('  REDIS_PASSWORD, REDIS_PASSWORD_FILE: expected one of them, got both');
+  for (const name of PASSWORDS) {
+    if (config[name] !== undefined && config[`${name}_FILE`] !== undefined) {
+      faults.push(`  ${name}, ${name}_FILE: expected one of them, got both`);
+    }
   }
   if (REDIS_CLUSTER.length > 0 && /[{}]/.test(REDIS_PREFIX)) {
     faults.push(

@@ -4,6 +4,8 @@ import type { Config } from '../config/settings.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
+type Password = 'REDIS_PASSWORD' | 'REDIS_SENTINEL_PASSWORD';
+
 /**
  * @returns undefined if no Redis is set
  * @throws SluiceError BAD_SETTINGS if a file that is named can't be read
@@ -36,16 +38,16 @@ function readAgain<T>(read: () => T, log: Log): () => T {
 }
 
 function credentialsOf(config: Config): RedisCredentials {
-  const { REDIS_PASSWORD } = config;
-  const fileOf = (name: 'REDIS_PASSWORD_FILE' | 'REDIS_CA' | 'REDIS_CERT' | 'REDIS_KEY') => {
+  const fileOf = (name: 'REDIS_CA' | 'REDIS_CERT' | 'REDIS_KEY' | `${Password}_FILE`) => {
     const file = config[name];
     return file === undefined ? undefined : readSettingFile(name, file);
   };
+  const passwordOf = (name: Password) => fileOf(`${name}_FILE`)?.replace(/[\r\n]+$/, '') ?? config[name];
   return {
     username: config.REDIS_USERNAME,
-    password: fileOf('REDIS_PASSWORD_FILE')?.replace(/[\r\n]+$/, '') ?? REDIS_PASSWORD,
+    password: passwordOf('REDIS_PASSWORD'),
     sentinelUsername: config.REDIS_SENTINEL_USERNAME,
-    sentinelPassword: config.REDIS_SENTINEL_PASSWORD,
+    sentinelPassword: passwordOf('REDIS_SENTINEL_PASSWORD'),
     ca: fileOf('REDIS_CA'),
     cert: fileOf('REDIS_CERT'),
     key: fileOf('REDIS_KEY'),

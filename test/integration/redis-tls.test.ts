@@ -142,6 +142,31 @@ test(
   },
 );
 
+test(
+  'a password for Sentinel that is replaced in its file is used from the next connection on',
+  needs('redis-server'),
+  async (t) => {
+    const redis = await startRedis(t);
+    const sentinel = await startSentinel(t, redis.port, 1, (port) => [
+      `port ${port}`,
+      'requirepass "second"',
+    ]);
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const file = path.join(graph, 'password');
+    await writeFile(file, 'first\n');
+    const gateway = await startGateway(t, {
+      GRAPH: graph,
+      REDIS_SENTINELS: `127.0.0.1:${sentinel}`,
+      REDIS_SENTINEL_MASTER: NAME,
+      REDIS_SENTINEL_PASSWORD_FILE: file,
+    });
+    await gateway.untilLog(/WRONGPASS/);
+    await writeFile(file, 'second\n');
+    await gateway.untilReady();
+    assert.doesNotMatch(JSON.stringify(gateway.lines), /"first|second"/);
+  },
+);
+
 test('a certificate file that can not be read stops the start', async (t) => {
   const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
   const settings = {

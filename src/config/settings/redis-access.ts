@@ -25,6 +25,10 @@ export const REDIS_ACCESS_SETTINGS = {
     secret: 'all',
     help: 'Password for Sentinel.',
   }),
+  REDIS_SENTINEL_PASSWORD_FILE: optionalText({
+    default: undefined,
+    help: 'File with the password for Sentinel, in place of `REDIS_SENTINEL_PASSWORD`; read again as `REDIS_PASSWORD_FILE` is.',
+  }),
   REDIS_USERNAME: optionalText({
     default: undefined,
     help: 'User name for Redis, where `REDIS_URL` has none.',

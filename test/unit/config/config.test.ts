@@ -120,6 +120,10 @@ test('user and password of Redis stand in its URL or in settings of their own', 
   assert.deepEqual(faultsOf({ ...url, REDIS_PASSWORD: 'hunter2', REDIS_PASSWORD_FILE: 'file' }), [
     '  REDIS_PASSWORD, REDIS_PASSWORD_FILE: expected one of them, got both',
   ]);
+  const ofSentinel = { REDIS_SENTINEL_PASSWORD: 'hunter2', REDIS_SENTINEL_PASSWORD_FILE: 'file' };
+  assert.deepEqual(faultsOf({ REDIS_SENTINELS: 'a:1', REDIS_SENTINEL_MASTER: 'm', ...ofSentinel }), [
+    '  REDIS_SENTINEL_PASSWORD, REDIS_SENTINEL_PASSWORD_FILE: expected one of them, got both',
+  ]);
   assert.deepEqual(faultsOf({ REDIS_URL: 'rediss://host', REDIS_CERT: 'cert.pem' }), [
     '  REDIS_CERT, REDIS_KEY: expected a certificate and its key, got one of them',
   ]);
