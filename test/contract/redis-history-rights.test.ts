@@ -19,7 +19,7 @@ const NOT_READ = 'what was missed while the connection was lost can not be read'
 /** The rights that the manual lists for Redis, by row: those for all topics, and those for topics with history. */
 async function rights(): Promise<readonly [string[], string[]]> {
   const page = await readFile(path.join(ROOT, SETTINGS), 'utf8');
-  const rows = page.split('\n').filter((line) => line.startsWith('| Redis |'));
+  const rows = page.split('\n').filter((line) => /^\| Redis +\|/.test(line));
   const [all = [], history = []] = rows.map((row) => {
     const [, list = ''] = /`([^`]*)`\s*\|$/.exec(row) ?? [];
     return list.replaceAll('\\', '').replaceAll('sluice:', PREFIX).split(' ');
