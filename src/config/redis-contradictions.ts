@@ -43,6 +43,9 @@ export function redisContradictions(config: Config): string[] {
       faults.push(`  ${name}, ${name}_FILE: expected one of them, got both`);
     }
   }
+  if (REDIS_CLUSTER.length === 0 && config.REDIS_CLUSTER_SPREAD.length > 0) {
+    faults.push('  REDIS_CLUSTER: expected host:port, as REDIS_CLUSTER_SPREAD is set, got nothing');
+  }
   if (REDIS_CLUSTER.length > 0 && /[{}]/.test(REDIS_PREFIX)) {
     faults.push(
       `  REDIS_PREFIX: expected no braces with REDIS_CLUSTER, since a topic stands in them, got ${REDIS_PREFIX}`,

@@ -15,7 +15,10 @@ export function redisAccess(config: Config, log: Log): RedisAccess | undefined {
   const { REDIS_SENTINEL_MASTER: master } = config;
   const credentials = readAgain(() => credentialsOf(config), log);
   if (url !== undefined) return { url, credentials };
-  if (nodes.length > 0) return { nodes: nodes.map(addressOf), tls, credentials };
+  if (nodes.length > 0) {
+    const spread = new Set(config.REDIS_CLUSTER_SPREAD);
+    return { nodes: nodes.map(addressOf), spread, tls, credentials };
+  }
   if (master === undefined) return undefined;
   return { sentinels: sentinels.map(addressOf), master, tls, credentials };
 }

@@ -15,6 +15,7 @@ import { systemClock } from '../support/clock.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { Basics } from './basics.ts';
 import { loadPersistedDocuments } from './load-persisted-documents.ts';
+import { expectSpreadable } from './spread-topics.ts';
 
 /** What a graph becomes in a gateway: made as a whole, and replaced as a whole. */
 export interface RunningGraph {
@@ -48,10 +49,12 @@ export class GraphMaker {
 
   /**
    * @param before what it is to replace
-   * @throws SluiceError if the graph's back ends can't be used, or its persisted documents do not fit it
+   * @throws SluiceError if the graph's back ends can't be used, its persisted documents do not fit it, or a topic that is
+   *   spread has history
    */
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
     const { config, metrics, log, tracing } = this.#basics;
+    expectSpreadable(config, graph);
     const { schema, definition, hasAuth } = graph;
     const subscription = schema.getSubscriptionType()?.name;
     const executor = new Executor({

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { before, type TestContext } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
+import { Places } from '../../src/bus/redis/cluster/places.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import type { PublishError } from '../../src/events/publisher.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { upTo } from '../helpers/numbers.ts';
 import type { RedisServer } from '../helpers/redis.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { fileScope } from '../helpers/scope.ts';
@@ -17,6 +20,7 @@ import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
 
 const PREFIX = 'cluster:';
+const CHANNELS = 10_000;
 const OPTIONS = needs('redis-server');
 const scope = fileScope();
 /** For tests that do not disturb it. */
@@ -28,12 +32,14 @@ interface Settings {
   readonly maxChannels?: number;
   readonly countsSubscribers?: boolean;
   readonly histories?: ReadonlyMap<string, HistorySettings>;
+  /** Topics whose channels are spread. */
+  readonly spread?: readonly string[];
 }
 
-function createBus(cluster: RedisCluster, settings: Settings) {
+function createBus(cluster: RedisCluster, { spread = [], ...settings }: Settings) {
   const metrics = new Metrics();
   const bus = ioredisBus({
-    access: { nodes: cluster.nodes.map(addressOf) },
+    access: { nodes: cluster.nodes.map(addressOf), spread: new Set(spread) },
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
@@ -73,15 +79,18 @@ async function emptied(t: TestContext, settings: Settings): Promise<Bus> {
   return (await startBus(t, shared, settings)).bus;
 }
 
-testBus('redis cluster', OPTIONS, async (t, settings) => {
-  const joins = async (channel: string) => {
-    const counts = await Promise.all(
-      shared.clients.map((client) => client.pubsub('SHARDNUMSUB', `${PREFIX}{topic}:${channel}`)),
-    );
-    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
-  };
-  return { ...(await startBus(t, shared, settings)), joins };
-});
+for (const spread of [[], ['topic']]) {
+  testBus(spread.length > 0 ? 'redis cluster, spread' : 'redis cluster', OPTIONS, async (t, settings) => {
+    const places = new Places(PREFIX, new Set(spread));
+    const joins = async (channel: string) => {
+      const counts = await Promise.all(
+        shared.clients.map((client) => client.pubsub('SHARDNUMSUB', places.of('topic', channel).channel)),
+      );
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    return { ...(await startBus(t, shared, { ...settings, spread })), joins };
+  });
+}
 testHistory('redis cluster', OPTIONS, (t) => emptied(t, kept()));
 testKeepingAll('redis cluster', OPTIONS, (t) => emptied(t, kept(true)));
 testReplacedHistories('redis cluster', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
@@ -116,6 +125,60 @@ test('redis cluster: topics are spread over the nodes, by their names', OPTIONS,
   );
   assert.ok(channels.filter((some) => some.length > 0).length > 1, JSON.stringify(channels));
 });
+
+/** How many channels of these names each master has. */
+async function channelsByMaster(pattern: string): Promise<readonly number[]> {
+  const channels = await Promise.all(
+    shared.clients.map((client) => client.pubsub('SHARDCHANNELS', pattern) as Promise<unknown[]>),
+  );
+  return channels.map((some) => some.length);
+}
+
+test(
+  'redis cluster: the channels of a topic that is spread are, over all masters within 10 %',
+  OPTIONS,
+  async (t) => {
+    const { bus } = await startBus(t, shared, { spread: ['orders'] });
+    const channels = upTo(CHANNELS).map((id) => `${PREFIX}orders:id=${id}`);
+    await Promise.all(channels.map((channel) => bus.subscribe('orders', channel, () => undefined).ready));
+    const counts = await channelsByMaster(`${PREFIX}{orders/*}:*`);
+    const fair = CHANNELS / counts.length;
+    for (const count of counts) assert.ok(Math.abs(count - fair) <= 0.1 * fair, JSON.stringify(counts));
+  },
+);
+
+test(
+  'redis cluster: of a topic that is spread, what one master does not take is published again, and nothing else',
+  OPTIONS,
+  async (t) => {
+    const cluster = await startCluster(t);
+    const { bus } = await startBus(t, cluster, { spread: ['orders'] });
+    const inboxes = await Promise.all(
+      upTo(50).map(async (id) => {
+        const inbox = new Inbox();
+        await bus.subscribe('orders', `${PREFIX}orders:id=${id}`, inbox.take).ready;
+        return inbox;
+      }),
+    );
+    const batch = upTo(50).map((id) => ({ channel: `${PREFIX}orders:id=${id}`, payload: String(id) }));
+    await bus.publish('orders', batch);
+    const hung = await cluster.masterOf(new Places(PREFIX, new Set(['orders'])).wordsOf('orders')[0] ?? '');
+    hung.signal('SIGSTOP');
+    const failed = await bus.publish('orders', batch).then(
+      () => [],
+      (thrown: unknown) => (thrown as PublishError).failed,
+    );
+    hung.signal('SIGCONT');
+    assert.ok(failed.length > 0 && failed.length < batch.length, String(failed.length));
+    const again = new Set(failed);
+    assert.deepEqual(
+      failed,
+      batch.filter((one) => again.has(one)),
+    );
+    const others = batch.flatMap((one, index) => (again.has(one) ? [] : [inboxes[index]]));
+    for (const inbox of others) assert.equal((await inbox?.until(2))?.length, 2);
+  },
+);
 
 test(
   'redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted',

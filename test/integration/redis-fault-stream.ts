@@ -51,10 +51,9 @@ export interface Outcome {
 
 interface StreamOptions {
   /** Of one pod: where Redis is. */
-  readonly redis: (pod: number) => Readonly<Record<string, string>>;
+  readonly redis: (pod: number, topic: string) => Readonly<Record<string, string>>;
   /** The argument of `@event`. */
   readonly history?: string;
-  readonly topic?: string;
   /** Resolves when the fault is over. Default: there is none. */
   readonly happen?: (topic: string) => Promise<unknown>;
 }
@@ -66,7 +65,7 @@ interface StreamOptions {
  */
 export async function streamThroughFault(t: TestContext, options: StreamOptions): Promise<Outcome> {
   const { redis, history = 'null', happen = () => Promise.resolve() } = options;
-  const topic = options.topic ?? (await createTopic(t, { partitions: PARTITIONS }));
+  const topic = await createTopic(t, { partitions: PARTITIONS });
   const folder = await graphFolder(t, {
     'schema.graphql': `
       type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", history: ${history}) }
@@ -75,7 +74,7 @@ export async function streamThroughFault(t: TestContext, options: StreamOptions)
   const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
   const pods = await Promise.all(
     upTo(PODS).map((pod) =>
-      startGateway(t, { GRAPH: folder, ...kafka, REDIS_PREFIX: `${topic}:`, ...redis(pod - 1) }),
+      startGateway(t, { GRAPH: folder, ...kafka, REDIS_PREFIX: `${topic}:`, ...redis(pod - 1, topic) }),
     ),
   );
   await Promise.all(pods.map((pod) => pod.untilReady()));

@@ -9,6 +9,8 @@ type RedisPlace =
   | {
       /** Of a cluster: some that are asked for the others. */
       readonly nodes: readonly Address[];
+      /** Topics whose channels are spread over several slots. They have no history. */
+      readonly spread?: ReadonlySet<string>;
     }
   | {
       /** Of a node of a cluster. */

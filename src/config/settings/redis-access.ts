@@ -1,4 +1,4 @@
-import { brokers, flag, optionalText, optionalUrl, type Setting } from '../types.ts';
+import { brokers, flag, optionalText, optionalUrl, texts, type Setting } from '../types.ts';
 
 /** Where Redis is, and how a pod logs in to it. */
 export const REDIS_ACCESS_SETTINGS = {
@@ -10,6 +10,10 @@ export const REDIS_ACCESS_SETTINGS = {
   REDIS_CLUSTER: brokers({
     default: [],
     help: 'Some nodes of the Redis Cluster that distributes events, in place of `REDIS_URL`; they tell the others.',
+  }),
+  REDIS_CLUSTER_SPREAD: texts('names of topics, separated by commas', (item) => /^[\w.-]+$/.test(item), {
+    default: [],
+    help: 'Topics without `history` whose channels are spread over the masters of `REDIS_CLUSTER`, each topic over twelve slots. The same for all pods; it is changed while none runs.',
   }),
   REDIS_SENTINELS: brokers({
     default: [],

@@ -108,6 +108,11 @@ test('a cluster is named by some of its nodes, and braces in names are for its s
     '  REDIS_PREFIX: expected no braces with REDIS_CLUSTER, since a topic stands in them, got {mine}:',
   ]);
   assert.equal(loadConfig({ REDIS_URL: 'redis://a', REDIS_PREFIX: '{mine}:' }).REDIS_PREFIX, '{mine}:');
+  const spread = { REDIS_CLUSTER_SPREAD: 'orders, prices' };
+  assert.deepEqual(loadConfig({ ...cluster, ...spread }).REDIS_CLUSTER_SPREAD, ['orders', 'prices']);
+  assert.deepEqual(faultsOf({ REDIS_URL: 'redis://a', ...spread }), [
+    '  REDIS_CLUSTER: expected host:port, as REDIS_CLUSTER_SPREAD is set, got nothing',
+  ]);
 });
 
 test('user and password of Redis stand in its URL or in settings of their own', () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { HistorySettings } from '../../../events/history-settings.ts';
 import { PublishError, type Publication } from '../../../events/publisher.ts';
 import type { Metrics } from '../../../metrics.ts';
@@ -10,6 +11,7 @@ import { BusNames } from '../names.ts';
 import { RedisLink, type RedisLinkOptions } from '../redis-link.ts';
 import { Cluster } from './cluster.ts';
 import { LinkTotals } from './link-totals.ts';
+import { Places, type Place } from './places.ts';
 import { slotOf } from './slot.ts';
 import { SlotCommands } from './slot-commands.ts';
 import { SlotListening } from './slot-listening.ts';
@@ -34,16 +36,25 @@ const ANNOUNCEMENTS = '@revocations';
 const FIRST_LINK_MS = 5_000;
 const LOOK_MS = 20;
 
-interface Wire {
+interface Part<T> {
+  /** Of its slot. */
+  readonly word: string;
+  readonly all: T[];
+  /** Of their channels in Redis. */
+  readonly names: string[];
+}
+
+interface TopicLink {
   readonly topic: string;
-  readonly channel: string;
+  readonly link: RedisLink;
 }
 
 /**
  * The bus between pods over a Redis Cluster. All that belongs to a topic is in one slot, so that one node has its channels,
- * its version and its history, and runs its transactions and scripts. Each topic has a link to that node; links to one node
- * share the two connections to it. When the slot moves, or its master is replaced, a link loses its node and gets another,
- * as a single Redis does in a failover.
+ * its version and its history, and runs its transactions and scripts; a topic that is spread has several such places, each
+ * with channels and a version of its own. Each place has a link to its node; links to one node share the two connections to
+ * it. When the slot moves, or its master is replaced, a link loses its node and gets another, as a single Redis does in a
+ * failover.
  */
 export class ClusterBus implements Bus {
   readonly #options: ClusterBusOptions;
@@ -52,11 +63,14 @@ export class ClusterBus implements Bus {
   readonly #totals: LinkTotals;
   readonly #channels: Channels;
   readonly #announcements: RedisLink;
-  /** By topic. */
-  readonly #links = new Map<string, RedisLink>();
+  readonly #places: Places;
+  /** By the word of their slot. */
+  readonly #links = new Map<string, TopicLink>();
   #histories: ReadonlyMap<string, HistorySettings>;
   /** Of channels that are joined or being joined, by their names on this pod. */
-  readonly #wires = new Map<string, Wire>();
+  readonly #joined = new Map<string, Place>();
+  /** Topics that are spread, and of which a gap is told at the end of this turn: a node that is lost concerns several places. */
+  readonly #gaps = new Set<string>();
   #onGap: GapListener = () => undefined;
   #isStarted = false;
   #isPaused = false;
@@ -68,7 +82,10 @@ export class ClusterBus implements Bus {
     this.#options = options;
     this.#clock = clock;
     this.#histories = histories;
+    this.#places = new Places(options.prefix, access.spread ?? new Set());
     this.#cluster = new Cluster({ access, log, clock });
+    // Publishers to all places of a topic may wait at once.
+    setMaxListeners(0, this.#stopping.signal);
     this.#totals = new LinkTotals(metrics);
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
     this.#announcements = this.#createLink(ANNOUNCEMENTS, new Map());
@@ -78,7 +95,7 @@ export class ClusterBus implements Bus {
     this.#isStarted = true;
     this.#cluster.start();
     this.#announcements.start();
-    for (const link of this.#links.values()) link.start();
+    for (const { link } of this.#links.values()) link.start();
   }
 
   async stop(): Promise<void> {
@@ -93,7 +110,7 @@ export class ClusterBus implements Bus {
   }
 
   subscribe(topic: string, channel: string, listener: Listener): Subscription {
-    this.#wires.set(channel, { topic, channel: this.#onWire(topic, channel) });
+    this.#joined.set(channel, this.#places.of(topic, channel));
     return this.#channels.subscribe(channel, listener);
   }
 
@@ -102,23 +119,23 @@ export class ClusterBus implements Bus {
   }
 
   position(topic: string): HistoryPosition | undefined {
-    return this.#links.get(topic)?.position(topic);
+    return this.#links.get(topic)?.link.position(topic);
   }
 
   async readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
-    const wires = channels.map((channel) => this.#onWire(topic, channel));
-    const read = await this.#link(topic).readHistory(topic, wires, since);
-    const named = read.channels.map((kept, index) => ({ ...kept, channel: channels[index] ?? '' }));
+    const kept = channels.map((channel) => this.#places.of(topic, channel).channel);
+    const read = await this.#link(topic, topic).readHistory(topic, kept, since);
+    const named = read.channels.map((one, index) => ({ ...one, channel: channels[index] ?? '' }));
     return { ...read, channels: named };
   }
 
   keep(histories: ReadonlyMap<string, HistorySettings>): void {
     this.#histories = histories;
     const changed = new Set<string>();
-    for (const [topic, link] of this.#links) {
+    for (const { topic, link } of this.#links.values()) {
       if (link.keep(this.#historyOf(topic)).size > 0) changed.add(topic);
     }
-    if (changed.size > 0) this.#channels.listenAgain((channel) => changed.has(this.#wire(channel).topic));
+    if (changed.size > 0) this.#channels.listenAgain((channel) => changed.has(this.#placeOf(channel).topic));
   }
 
   onGap(listener: GapListener): void {
@@ -144,65 +161,96 @@ export class ClusterBus implements Bus {
   }
 
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
-    const wires = channels.map((channel) => this.#onWire(topic, channel));
-    const subscribed = await (await this.#reached(topic)).subscribed(topic, wires);
-    return new Set(channels.filter((_, index) => subscribed.has(wires[index] ?? '')));
+    const subscribed = await Promise.all(
+      this.#parts(topic, channels, (channel) => channel).map(async ({ word, all, names }) => {
+        const some = await (await this.#reached(topic, word)).subscribed(topic, names);
+        return all.filter((_, index) => some.has(names[index] ?? ''));
+      }),
+    );
+    const some = new Set(subscribed.flat());
+    return new Set(channels.filter((channel) => some.has(channel)));
   }
 
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
-    const onWire = batch.map((one) => ({ ...one, channel: this.#onWire(topic, one.channel) }));
-    const link = await this.#reached(topic);
-    try {
-      await link.publish(topic, onWire);
-    } catch (thrown) {
-      if (!(thrown instanceof PublishError)) throw thrown;
-      const failed = new Set(thrown.failed);
-      throw new PublishError(
-        batch.filter((_, index) => failed.has(onWire[index] as Publication)),
-        batch.length,
-        thrown.cause,
-      );
+    const failed = new Set<Publication>();
+    let cause: unknown;
+    await Promise.all(
+      this.#parts(topic, batch, ({ channel }) => channel).map(async ({ word, all, names }) => {
+        const named = all.map((one, index) => ({ ...one, channel: names[index] ?? '' }));
+        try {
+          await (await this.#reached(topic, word)).publish(topic, named);
+        } catch (thrown) {
+          cause = thrown instanceof PublishError ? thrown.cause : thrown;
+          const refused = new Set(thrown instanceof PublishError ? thrown.failed : named);
+          for (const [index, one] of all.entries()) {
+            if (refused.has(named[index] as Publication)) failed.add(one);
+          }
+        }
+      }),
+    );
+    if (failed.size === 0) return;
+    const inOrder = batch.filter((one) => failed.has(one));
+    throw new PublishError(inOrder, batch.length, cause);
+  }
+
+  /** What is in each place of the topic, in its order. */
+  #parts<T>(topic: string, all: readonly T[], channelOf: (one: T) => string): readonly Part<T>[] {
+    const parts = new Map<string, Part<T>>();
+    for (const one of all) {
+      const { word, channel } = this.#places.of(topic, channelOf(one));
+      let part = parts.get(word);
+      if (part === undefined) parts.set(word, (part = { word, all: [], names: [] }));
+      part.all.push(one);
+      part.names.push(channel);
     }
+    return [...parts.values()];
   }
 
   #source(): ChannelSource {
+    const linkOf = ({ topic, word }: Place): RedisLink => this.#link(topic, word);
     return {
-      join: async (channel, listener) => {
-        const wire = this.#wire(channel);
+      join: async (name, listener) => {
+        const place = this.#placeOf(name);
         try {
-          await this.#link(wire.topic).join(wire.topic, wire.channel, listener);
+          await linkOf(place).join(place.topic, place.channel, listener);
         } catch (thrown) {
-          this.#wires.delete(channel);
+          this.#joined.delete(name);
           throw thrown;
         }
       },
-      listenAgain: (channel, listener) => {
-        const wire = this.#wire(channel);
-        return this.#link(wire.topic).listenAgain(wire.topic, wire.channel, listener);
+      listenAgain: (name, listener) => {
+        const place = this.#placeOf(name);
+        return linkOf(place).listenAgain(place.topic, place.channel, listener);
       },
-      leave: (channel) => {
-        const wire = this.#wire(channel);
-        this.#link(wire.topic).leave(wire.topic, wire.channel);
-        this.#wires.delete(channel);
+      leave: (name) => {
+        const place = this.#placeOf(name);
+        linkOf(place).leave(place.topic, place.channel);
+        this.#joined.delete(name);
       },
     };
   }
 
-  #wire(channel: string): Wire {
-    return this.#wires.get(channel) ?? { topic: '', channel };
+  #placeOf(channel: string): Place {
+    return this.#joined.get(channel) ?? { topic: '', word: '', channel };
   }
 
-  /** The topic in braces, which make its slot that of the channel: `<prefix>{<topic>}…`. */
-  #onWire(topic: string, channel: string): string {
-    const { prefix } = this.#options;
-    const rest = channel.startsWith(prefix + topic)
-      ? channel.slice(prefix.length + topic.length)
-      : `:${channel}`;
-    return `${prefix}{${topic}}${rest}`;
+  #tellGap(topic: string): void {
+    if (!this.#places.isSpread(topic)) {
+      this.#onGap(topic);
+      return;
+    }
+    if (this.#gaps.size === 0) {
+      setImmediate(() => {
+        const topics = [...this.#gaps];
+        this.#gaps.clear();
+        for (const one of topics) this.#onGap(one);
+      });
+    }
+    this.#gaps.add(topic);
   }
 
   #everyLink(): readonly RedisLink[] {
-    return [this.#announcements, ...this.#links.values()];
+    return [this.#announcements, ...[...this.#links.values()].map(({ link }) => link)];
   }
 
   #historyOf(topic: string): ReadonlyMap<string, HistorySettings> {
@@ -210,20 +258,20 @@ export class ClusterBus implements Bus {
     return new Map(settings === undefined ? [] : [[topic, settings]]);
   }
 
-  #link(topic: string): RedisLink {
-    const known = this.#links.get(topic);
-    if (known !== undefined) return known;
-    const link = this.#createLink(topic, this.#historyOf(topic));
-    this.#links.set(topic, link);
-    link.onGap((missed) => this.#onGap(missed));
+  #link(topic: string, word: string): RedisLink {
+    const known = this.#links.get(word);
+    if (known !== undefined) return known.link;
+    const link = this.#createLink(word, this.#historyOf(topic));
+    this.#links.set(word, { topic, link });
+    link.onGap((missed) => this.#tellGap(missed));
     if (this.#isStarted) link.start();
     if (this.#isPaused) link.pause();
     return link;
   }
 
-  /** The topic's link, which is given some time to connect if it is new. */
-  async #reached(topic: string): Promise<RedisLink> {
-    const link = this.#link(topic);
+  /** The link of a place of the topic, which is given some time to connect if it is new. */
+  async #reached(topic: string, word: string): Promise<RedisLink> {
+    const link = this.#link(topic, word);
     const began = this.#clock.now();
     while (link.notReady() !== undefined && this.#clock.now() - began < FIRST_LINK_MS) {
       if (this.#stopping.signal.aborted) break;

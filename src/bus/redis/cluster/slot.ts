@@ -1,4 +1,4 @@
-const SLOTS = 16_384;
+export const SLOTS = 16_384;
 
 /** CRC16 of XMODEM, as Redis Cluster has it. */
 const POLYNOMIAL = 0x1021;

@@ -1,0 +1,66 @@
+import { SLOTS, slotOf } from './slot.ts';
+
+/** Where something is in a cluster: in the slot of a word. */
+export interface Place {
+  readonly topic: string;
+  /** Stands in braces in all names of the place. */
+  readonly word: string;
+  /** The channel's name in Redis. */
+  readonly channel: string;
+}
+
+/**
+ * Places of one topic that is spread. They are evenly spaced over the slots, so that 2, 3, 4, 6 or 12 masters with as many
+ * slots each have as many of them each.
+ */
+const PLACES = 12;
+
+/** So far from the middle of its twelfth of the slots a place may be: the nearer, the longer a word for it is looked for. */
+const TOLERANCE = 64;
+
+/**
+ * In which slots the channels of topics are: all of a topic in that of its name, those of a topic that is spread in twelve,
+ * each channel in one of them for ever. Kafka's topic names have no `/`.
+ */
+export class Places {
+  readonly #prefix: string;
+  readonly #spread: ReadonlySet<string>;
+  /** Of topics that are spread. */
+  readonly #words = new Map<string, readonly string[]>();
+
+  constructor(prefix: string, spread: ReadonlySet<string>) {
+    this.#prefix = prefix;
+    this.#spread = spread;
+  }
+
+  isSpread(topic: string): boolean {
+    return this.#spread.has(topic);
+  }
+
+  /** Of all places of the topic. */
+  wordsOf(topic: string): readonly string[] {
+    if (!this.#spread.has(topic)) return [topic];
+    const known =
+      this.#words.get(topic) ?? Array.from({ length: PLACES }, (_, index) => wordAt(topic, index));
+    this.#words.set(topic, known);
+    return known;
+  }
+
+  /** The word stands in braces, which make its slot that of the channel: `<prefix>{<word>}…`. */
+  of(topic: string, channel: string): Place {
+    const words = this.wordsOf(topic);
+    const word = (words.length > 1 ? words[slotOf(channel) % words.length] : undefined) ?? topic;
+    const rest = channel.startsWith(this.#prefix + topic)
+      ? channel.slice(this.#prefix.length + topic.length)
+      : `:${channel}`;
+    return { topic, word, channel: `${this.#prefix}{${word}}${rest}` };
+  }
+}
+
+function wordAt(topic: string, index: number): string {
+  const middle = ((index + 0.5) * SLOTS) / PLACES;
+  for (let attempt = 0; ; attempt += 1) {
+    const word = `${topic}/${index}.${attempt}`;
+    if (Math.abs(slotOf(word) - middle) <= TOLERANCE) return word;
+  }
+}
