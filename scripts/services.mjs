@@ -5,18 +5,35 @@
 import { parseArgs } from 'node:util';
 import { ensureCommands } from './lib/commands.mjs';
 import { interrupt } from './lib/processes.mjs';
+import { runBuilt } from './lib/run-built.mjs';
 import { down, SERVICES, status, up } from './lib/services.mjs';
 
 const USAGE = `Usage: scripts/services up [--only <part,…>]   starts what does not run; prints KAFKA_BROKERS=… and REDIS_URL=…
        scripts/services down                   stops what up started, and removes its data
        scripts/services status                 says what runs; ends with 1 unless all of it does
+       scripts/services redis-cluster          three masters and replicas, as the tests have them, until it is interrupted;
+                                               prints REDIS_CLUSTER=…
+       scripts/services redis-sentinel         likewise three Sentinels, a master and two replicas; prints REDIS_SENTINELS=…
+                                               and REDIS_SENTINEL_MASTER=…
 
 Parts: kafka, redis, and the programs kcat, chromium and redis-server.
 Kafka and Redis come from KAFKA_BROKERS and REDIS_URL where these are set, else from Docker, else they are installed.`;
 
 const PROGRAMS = ['kcat', 'chromium', 'redis-server'];
 
-const ACTIONS = { up: bringUp, down: () => down(), status: tell };
+const ACTIONS = {
+  up: bringUp,
+  down: () => down(),
+  status: tell,
+  'redis-cluster': runTopology,
+  'redis-sentinel': runTopology,
+};
+
+/** In this process, so that nothing of it stays. */
+async function runTopology() {
+  await ensureCommands('redis-server');
+  await runBuilt('test/helpers/redis-cli.js');
+}
 
 async function bringUp({ only }) {
   const known = [...Object.keys(SERVICES), ...PROGRAMS];
