@@ -100,7 +100,7 @@ export const command = defineCommand({
 
 function nameOf({ pods, masters, toAll }: Case): string {
   const events = toAll ? 'every event to all' : 'a channel each';
-  const redis = masters === 0 ? 'one Redis' : `masters: ${masters}`;
+  const redis = masters === 0 ? 'one Redis' : `topic spread over masters: ${masters}`;
   return `${events}, ${redis}, pods: ${pods}`;
 }
 

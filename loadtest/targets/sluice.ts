@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],
-  environment: ({ brokers, redisUrl, redisCluster, graph, id, workers = 1 }) => ({
+  environment: ({ brokers, redisUrl, redisCluster, topic, graph, id, workers = 1 }) => ({
     GRAPH: graph,
     PORT: '0',
     ADMIN_PORT: '0',
@@ -15,7 +15,9 @@ export const sluice: Target = {
     CONNECTIONS_PER_SECOND: '0',
     KAFKA_BROKERS: brokers,
     KAFKA_GROUP_ID: id,
-    ...(redisCluster === undefined ? { REDIS_URL: redisUrl } : { REDIS_CLUSTER: redisCluster }),
+    ...(redisCluster === undefined
+      ? { REDIS_URL: redisUrl }
+      : { REDIS_CLUSTER: redisCluster, REDIS_CLUSTER_SPREAD: topic }),
     REDIS_PREFIX: `${id}:`,
     WORKERS: String(workers),
   }),
