@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, SluiceError } from '../errors.ts';
 import { contradictions } from './contradictions.ts';
+import { exampleFaults, exampleValue } from './example-value.ts';
 import { SETTINGS, type Config } from './settings.ts';
 import type { Setting } from './types.ts';
 
@@ -11,7 +12,7 @@ import type { Setting } from './types.ts';
  * @throws SluiceError BAD_SETTINGS: one message that lists, for each fault, what was expected and what came
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const faults: string[] = [];
+  const faults = exampleFaults(env);
   const production = isProduction(env);
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
     // Files that become variables, as Kubernetes' secrets do, often end with a newline.
@@ -20,7 +21,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       return [name, production ? setting.inProduction : setting.default];
     }
     const value = setting.parse(given);
-    if (value === undefined)
+    if (value === undefined && exampleValue(given) === undefined)
       faults.push(`  ${name}: expected ${setting.expected}, got ${shown(setting, given)}`);
     return [name, value];
   });

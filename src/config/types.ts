@@ -115,7 +115,6 @@ export const brokers = (common: Common<readonly string[]>): Setting<readonly str
   );
 
 function isBroker(item: string): boolean {
-  // Angle brackets are those of a placeholder, <broker>, that was left in.
   const [, digits] = /^[^/\s<>]+:(\d{1,5})$/.exec(item) ?? [];
   return Number(digits) >= 1 && Number(digits) <= 65_535;
 }

@@ -200,6 +200,25 @@ test('brokers have a port and no scheme, and are not placeholders', () => {
   assert.deepEqual(loadConfig({ KAFKA_BROKERS: '[::1]:9092' }).KAFKA_BROKERS, ['[::1]:9092']);
 });
 
+test('a value that an example of deploy/kubernetes has is refused wherever it was left, and no secret shown', () => {
+  const env = {
+    KAFKA_BROKERS: 'one:9092,REPLACE-WITH-BROKER:9093',
+    KAFKA_SASL_PASSWORD: 'REPLACE-WITH-PASSWORD',
+    REDIS_URL: 'rediss://:hunter2@REPLACE-WITH-REDIS:6379',
+    ORIGINS: 'https://REPLACE-WITH-SITE',
+    // Read by the graph's code.
+    LISTINGS_TOKEN: 'REPLACE-ME',
+    UNRELATED: 'REPLACE_WITH_SPACES replace-with-redis REPLACE-',
+  };
+  assert.deepEqual(faultsOf(env), [
+    "  KAFKA_BROKERS: expected a value of yours, got the example's REPLACE-WITH-BROKER",
+    "  KAFKA_SASL_PASSWORD: expected a value of yours, got the example's REPLACE-WITH-PASSWORD",
+    "  REDIS_URL: expected a value of yours, got the example's REPLACE-WITH-REDIS",
+    "  ORIGINS: expected a value of yours, got the example's REPLACE-WITH-SITE",
+    "  LISTINGS_TOKEN: expected a value of yours, got the example's REPLACE-ME",
+  ]);
+});
+
 test('a database of Redis is refused, since pub/sub has none, and so are parameters, which may be secret', () => {
   const [database] = faultsOf({ REDIS_URL: 'redis://host/1' });
   assert.match(database ?? '', /REDIS_URL: expected no database.*REDIS_PREFIX.*got \/1/);
