@@ -34,7 +34,7 @@ export class Overlay {
 
   get(kind: string, name?: string): Manifest {
     const found = this.manifests.filter(
-      (manifest) => manifest.kind === kind && (name === undefined || manifest.metadata.name.startsWith(name)),
+      (manifest) => manifest.kind === kind && (name === undefined || manifest.metadata.name === name),
     );
     if (found.length !== 1 || found[0] === undefined)
       throw new Error(`Expected one ${kind}, got ${found.length}.`);
