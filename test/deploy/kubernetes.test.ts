@@ -23,7 +23,7 @@ for (const name of ['dev', 'production']) {
     let config: ReturnType<typeof loadConfig>;
 
     before(async () => {
-      overlay = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays', name));
+      overlay = (await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays', name))).filledIn();
       config = loadConfig(overlay.settings);
     });
 
@@ -187,7 +187,7 @@ for (const name of ['dev', 'production']) {
 describe('the overlay dev by itself', needs('kubectl'), () => {
   it('runs in an image that a developer has just built and loaded into the node', async () => {
     const { container } = await Overlay.build(path.join(DEPLOY, 'kubernetes/overlays/dev'));
-    assert.equal(container.image, 'sluice');
+    assert.equal(container.image, 'sluice:dev');
     assert.equal(container.imagePullPolicy, 'IfNotPresent');
   });
 

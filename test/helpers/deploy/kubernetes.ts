@@ -13,6 +13,29 @@ interface Manifest {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+/** What a user puts in for the example values in deploy/kubernetes. */
+const VALUES: Readonly<Record<string, string>> = {
+  'REPLACE-WITH-REGISTRY': 'registry.example.com',
+  'REPLACE-WITH-TAG': '0.1.0',
+  'REPLACE-WITH-BROKER': 'broker.example.com',
+  'REPLACE-WITH-SITE': 'www.example.com',
+  'REPLACE-WITH-HOST': 'live.example.com',
+  'REPLACE-WITH-USER': 'shop',
+  'REPLACE-WITH-PASSWORD': 'hunter2',
+  'REPLACE-WITH-REDIS': 'redis.example.com',
+  'REPLACE-WITH-NETWORK-OF-KAFKA': '10.1.0.0/16',
+  'REPLACE-WITH-NETWORK-OF-REDIS': '10.2.0.0/16',
+  'REPLACE-WITH-NETWORKS-OF-PROXIES': '10.0.0.0/8',
+};
+
+/** A text with values put in, but for one example value. */
+export const filledIn = (text: string, left?: string): string =>
+  text.replaceAll(/REPLACE-WITH-[A-Z-]+/g, (found) => {
+    const value = VALUES[found];
+    if (value === undefined) throw new Error(`Expected a value for ${found}.`);
+    return found === left ? found : value;
+  });
+
 /** What an overlay comes to. Needs 'kubectl'. */
 export class Overlay {
   readonly yaml: string;
@@ -26,6 +49,11 @@ export class Overlay {
   static async build(folder: string): Promise<Overlay> {
     const { stdout } = await promisify(execFile)(deployTool('kubectl'), ['kustomize', folder]);
     return new Overlay(stdout);
+  }
+
+  /** With values in place of the examples'; those in Secrets stay. */
+  filledIn(): Overlay {
+    return new Overlay(filledIn(this.yaml));
   }
 
   find(kind: string): Manifest | undefined {
