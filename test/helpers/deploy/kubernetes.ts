@@ -1,17 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { parseAllDocuments } from 'yaml';
+import { parseManifests, type Manifest } from '../../deploy/policy/manifests.ts';
 import { deployTool } from '../services.ts';
 import { monitoringFaults } from './monitoring.ts';
-
-/** A Kubernetes object, as loose as YAML is. */
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  // oxlint-disable-next-line typescript/no-explicit-any -- every kind has its own shape, and the schemas check it
-  readonly spec: any;
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 /** What a user puts in for the example values in deploy/kubernetes. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -43,7 +34,7 @@ export class Overlay {
 
   private constructor(yaml: string) {
     this.yaml = yaml;
-    this.manifests = parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
+    this.manifests = parseManifests(yaml);
   }
 
   static async build(folder: string): Promise<Overlay> {

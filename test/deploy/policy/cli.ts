@@ -1,0 +1,35 @@
+/** `npm run policy`: checks what manifests come to. See docs/operations/kubernetes.md. */
+import { execFile } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { parseArgs, promisify } from 'node:util';
+import { parseManifests } from './manifests.ts';
+import { judge } from './policy.ts';
+
+const USAGE = `npm run -s policy -- [--examples] <folder of a kustomization | file of manifests | -> …`;
+
+const { values, positionals } = parseArgs({
+  options: { examples: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+if (positionals.length === 0) {
+  console.error(USAGE);
+  process.exitCode = 2;
+}
+for (const place of positionals) {
+  const { faults, notes } = judge(parseManifests(await yamlOf(place)), values);
+  for (const note of notes) console.log(`note: ${note}`);
+  for (const fault of faults) console.log(`fault: ${fault}`);
+  console.log(`${place}: ${faults.length} faults`);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+/** What kustomize makes of a folder, or what is in a file or on standard input. */
+async function yamlOf(place: string): Promise<string> {
+  if (place === '-') return text(process.stdin);
+  if (!(await stat(place)).isDirectory()) return readFile(place, 'utf8');
+  const { stdout } = await promisify(execFile)('kubectl', ['kustomize', place], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout;
+}

@@ -1,0 +1,136 @@
+import { isIP } from 'node:net';
+import { SETTINGS } from '../../../src/config/settings.ts';
+import { destinationsOf } from './destinations.ts';
+import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
+import { closes, openingsOf, policiesFor, type Opening } from './openings.ts';
+import { hasAddress, mayHave, peerTitle, type Peer } from './peers.ts';
+
+/** Traffic that the settings want. */
+interface Wanted {
+  /** How faults name it. */
+  readonly title: string;
+  readonly protocol: string;
+  readonly port: number;
+  readonly isFor: (peer: Peer) => boolean;
+}
+
+/** Of private networks, of the node and of its credentials: no part of "the internet". */
+const PRIVATE = ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', 'fd00::1', 'fe80::1'];
+
+/** From so few bits on an ipBlock is one for the internet, and not for some network of one's own. */
+const INTERNET_BITS = 7;
+
+/** Network policies let through what the settings use, and nothing else. */
+export function networkFaults(manifests: readonly Manifest[]): string[] {
+  return gatewaysOf(manifests).flatMap((gateway) =>
+    gateway.spec.template.spec.containers.flatMap((container: Container) => {
+      const environment = environmentOf(manifests, gateway, container);
+      const policies = policiesFor(manifests, gateway);
+      const { namespace } = gateway.metadata;
+      return [
+        ...portFaults(environment, gateway, container),
+        ...directionFaults(policies, 'ingress', inward(environment)),
+        ...directionFaults(policies, 'egress', outward(environment, namespace)),
+      ].map((fault) => (fault.startsWith('NetworkPolicy') ? fault : `${titleOf(gateway)}: ${fault}`));
+    }),
+  );
+}
+
+function directionFaults(
+  policies: readonly Manifest[],
+  direction: 'ingress' | 'egress',
+  wanted: readonly Wanted[],
+): string[] {
+  if (!policies.some((policy) => closes(policy, direction))) {
+    return [`expected a NetworkPolicy for its pods that closes ${direction}, found none in their namespace`];
+  }
+  const found = policies.map((policy) => openingsOf(policy, direction));
+  const openings = found.flatMap((one) => one.openings);
+  return [
+    ...found.flatMap((one) => one.faults),
+    ...wanted
+      .filter((want) => !openings.some((opening) => isWithin(want, opening)))
+      .map(
+        ({ title, protocol, port }) =>
+          `${title}: expected ${direction} of ${protocol} ${port} to be open, and it is closed`,
+      ),
+    ...openings.flatMap((opening) => openingFaults(opening, direction, wanted)),
+  ];
+}
+
+function openingFaults(opening: Opening, direction: string, wanted: readonly Wanted[]): string[] {
+  const { policy, peer, protocol, from, to, declared } = opening;
+  const unused = Array.from({ length: to - from + 1 }, (_, index) => from + index).filter(
+    (port) => !declared.has(port) && !wanted.some((want) => want.port === port && isWithin(want, opening)),
+  );
+  const ports = unused.length > 1 ? `${unused.at(0)} to ${unused.at(-1)}` : unused.at(0);
+  const faults =
+    unused.length === 0
+      ? []
+      : [
+          `${policy}: ${direction} of ${protocol} ${ports} is open for ${peerTitle(peer)}, and no setting uses that`,
+        ];
+  if (direction === 'egress' && isInternet(peer)) {
+    const reached = PRIVATE.filter((address) => hasAddress(peer.ipBlock ?? { cidr: '' }, address));
+    if (reached.length > 0) {
+      faults.push(
+        `${policy}: expected private networks among what ${peer.ipBlock?.cidr} leaves out (except), got none with ${reached.join(', ')}`,
+      );
+    }
+  }
+  return faults;
+}
+
+const isInternet = ({ ipBlock }: Peer): boolean =>
+  Number(ipBlock?.cidr.split('/')[1] ?? NaN) <= INTERNET_BITS;
+
+const isWithin = (want: Wanted, { peer, protocol, from, to }: Opening): boolean =>
+  protocol === want.protocol && from <= want.port && want.port <= to && want.isFor(peer);
+
+/** Browsers may come from everywhere, Prometheus from some pods or network only. */
+const inward = (environment: Readonly<Record<string, string>>): Wanted[] => [
+  { title: 'PORT', protocol: 'TCP', port: portOf('PORT', environment), isFor: () => true },
+  { title: 'ADMIN_PORT', protocol: 'TCP', port: portOf('ADMIN_PORT', environment), isFor: isSome },
+];
+
+function outward(environment: Readonly<Record<string, string>>, namespace: string | undefined): Wanted[] {
+  const destinations = destinationsOf(environment);
+  const names = destinations.some(({ host }) => isIP(host) === 0) ? ['UDP', 'TCP'] : [];
+  return [
+    ...destinations.map(({ variable, host, port }) => ({
+      title: `${variable} (${host}:${port})`,
+      protocol: 'TCP',
+      port,
+      isFor: (peer: Peer) => mayHave(peer, host, namespace),
+    })),
+    ...names.map((protocol) => ({ title: 'names of hosts (DNS)', protocol, port: 53, isFor: isResolver })),
+  ];
+}
+
+/** Pods of a namespace, or one address: to all others, names are a way out for data. */
+const isResolver = (peer: Peer): boolean =>
+  peer.ipBlock === undefined ? isSome(peer) : /\/(32|128)$/.test(peer.ipBlock.cidr);
+
+/** Not all pods of all namespaces, and not the internet. */
+function isSome(peer: Peer): boolean {
+  if (peer.ipBlock !== undefined) return !isInternet(peer);
+  return [peer.podSelector, peer.namespaceSelector].some(
+    (selector) => selector !== undefined && Object.keys(selector).length > 0,
+  );
+}
+
+/** Services and probes go by the container's ports. */
+function portFaults(
+  environment: Readonly<Record<string, string>>,
+  gateway: Manifest,
+  container: Container,
+): string[] {
+  const ports: readonly { containerPort: number }[] = container.ports ?? [];
+  return (['PORT', 'ADMIN_PORT'] as const)
+    .map((name) => ({ name, port: portOf(name, environment) }))
+    .filter(({ port }) => !ports.some(({ containerPort }) => containerPort === port))
+    .map(({ name, port }) => `${name}: expected a containerPort ${port}, found none in ${gateway.kind}`);
+}
+
+const portOf = (name: 'PORT' | 'ADMIN_PORT', environment: Readonly<Record<string, string>>): number =>
+  Number(environment[name] || SETTINGS[name].default);

@@ -1,0 +1,53 @@
+import { exampleValues } from './example-values.ts';
+import {
+  environmentOf,
+  GATEWAY_LABEL,
+  gatewaysOf,
+  titleOf,
+  type Container,
+  type Manifest,
+} from './manifests.ts';
+import { networkFaults } from './network.ts';
+import { podFaults } from './pods.ts';
+import { rolloutFaults, rolloutNotes } from './rollout.ts';
+import { secretFaults } from './secrets.ts';
+import { settingFaults, settingWarnings } from './settings.ts';
+
+export interface Verdict {
+  /** What must not be applied, each a line. */
+  readonly faults: readonly string[];
+  /** What should be known, each a line. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Checks manifests by all rules.
+ *
+ * @param examples whether they are examples, in which example values are no faults
+ */
+export function judge(manifests: readonly Manifest[], { examples = false } = {}): Verdict {
+  const left = exampleValues(manifests);
+  const gateways = gatewaysOf(manifests);
+  const said = (about: (environment: Record<string, string>) => string[]): string[] =>
+    gateways.flatMap((gateway) =>
+      gateway.spec.template.spec.containers.flatMap((container: Container) =>
+        about(environmentOf(manifests, gateway, container)).map((line) => `${titleOf(gateway)}: ${line}`),
+      ),
+    );
+  return {
+    faults: [
+      ...(gateways.length === 0 ? [`expected pods with the label ${GATEWAY_LABEL}: sluice, found none`] : []),
+      ...(examples ? [] : left),
+      ...said(settingFaults),
+      ...podFaults(manifests),
+      ...secretFaults(manifests),
+      ...rolloutFaults(manifests),
+      ...networkFaults(manifests),
+    ],
+    notes: [
+      ...(examples ? left.map((line) => `${line}; this is an example`) : []),
+      ...said(settingWarnings),
+      ...rolloutNotes(manifests),
+    ],
+  };
+}
