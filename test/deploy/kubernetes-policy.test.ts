@@ -465,7 +465,16 @@ const VALUES: readonly Mutation[] = [
   [
     'a graph that is neither rolled nor watched',
     (manifests) => mountMap(manifests, { mountPath: '/graph' }),
-    /expected the ConfigMap more of a generator, with a hash in its name, or WATCH_GRAPH=true/,
+    /expected the ConfigMap more of a generator, with a hash in its name, as WATCH_GRAPH is not true/,
+  ],
+  [
+    'a key that is read once',
+    (manifests) => {
+      mountMap(manifests, { mountPath: '/keys' });
+      manifests.settings['AUTH_PUBLIC_KEY'] = '/keys/tokens.pem';
+      manifests.settings['WATCH_GRAPH'] = 'true';
+    },
+    /expected the ConfigMap more of a generator.*the file of AUTH_PUBLIC_KEY is read once/,
   ],
   [
     'a file that never changes',
@@ -540,6 +549,20 @@ describe('the policy takes', needs('kubectl'), () => {
       manifests.settings['ORIGINS'] = 'https://www.example.com,https://shop.example.com';
     });
     assert.deepEqual(faults, []);
+  });
+
+  it('variables and files that something else makes, and says which changes wait for a rollout', () => {
+    const changed = new Manifests(sound);
+    changed.settings['AUTH_PUBLIC_KEY'] = '/certificates/tokens.pem';
+    const { faults, notes } = judge(changed.all);
+    assert.deepEqual(faults, []);
+    for (const [secret, reason] of [
+      ['sluice-secrets', 'its variables are read once'],
+      ['sluice-certificates', 'the file of AUTH_PUBLIC_KEY is read once'],
+    ])
+      assert.ok(
+        notes.some((note) => note.includes(`the Secret ${secret},`) && note.endsWith(`, as ${reason}`)),
+      );
   });
 
   it('a file that is read again, in a ConfigMap without a hash', () => {

@@ -11,50 +11,59 @@ interface Use {
   readonly mounts: readonly { readonly mountPath: string; readonly subPath?: string }[] | undefined;
 }
 
+/** Settings whose files are read at the start only: the graph's, unless it is watched, goes by its folder. */
+const READ_ONCE = ['AUTH_PUBLIC_KEY', 'PERSISTED_DOCUMENTS'] as const;
+
+type Environment = Readonly<Record<string, string>>;
+
 /**
- * A change of what pods read is a rolling update, by a name with a hash, or is read again, as files are. A Secret that
- * something else makes can't be judged: see `rolloutNotes`.
+ * A change of what pods read is a rolling update, by a name with a hash, or is read again. What these manifests do not make
+ * has no such name: see `rolloutNotes`.
  */
-export function rolloutFaults(manifests: readonly Manifest[]): string[] {
+export const rolloutFaults = (manifests: readonly Manifest[]): string[] =>
+  unseenChanges(manifests)
+    .filter(({ gateway, use }) => isHere(manifests, gateway, use))
+    .map(
+      ({ gateway, use: { kind, name }, reason }) =>
+        `${titleOf(gateway)}: expected the ${kind} ${name} of a generator, with a hash in its name, as ${reason}`,
+    );
+
+/** What something else makes, and pods do not read again. */
+export const rolloutNotes = (manifests: readonly Manifest[]): string[] =>
+  unseenChanges(manifests)
+    .filter(({ gateway, use }) => !isHere(manifests, gateway, use))
+    .map(
+      ({ gateway, use: { kind, name }, reason }) =>
+        `${titleOf(gateway)}: the ${kind} ${name}, if there is one, is not made here: its changes wait for a rollout, as ${reason}`,
+    );
+
+/** What changes while pods go on with what it was before. */
+function unseenChanges(
+  manifests: readonly Manifest[],
+): { readonly gateway: Manifest; readonly use: Use; readonly reason: string }[] {
   return gatewaysOf(manifests).flatMap((gateway) =>
     gateway.spec.template.spec.containers.flatMap((container: Container) => {
       const environment = environmentOf(manifests, gateway, container);
       return usesOf(gateway, container)
-        .filter((use) => isHere(manifests, gateway, use) && !HASHED.test(use.name))
-        .flatMap((use) => {
-          const fault = faultOf(use, environment);
-          return fault === undefined ? [] : [`${titleOf(gateway)}: ${fault}`];
-        });
+        .filter(({ name }) => !HASHED.test(name))
+        .map((use) => ({ gateway, use, reason: reasonOf(use, environment) }))
+        .filter(({ reason }) => reason !== undefined);
     }),
   );
 }
 
-/** Variables that come from elsewhere. */
-export function rolloutNotes(manifests: readonly Manifest[]): string[] {
-  return gatewaysOf(manifests).flatMap((gateway) =>
-    gateway.spec.template.spec.containers.flatMap((container: Container) =>
-      usesOf(gateway, container)
-        .filter((use) => use.mounts === undefined && !isHere(manifests, gateway, use))
-        .map(
-          ({ kind, name }) =>
-            `${titleOf(gateway)}: variables of the ${kind} ${name} are not known here; if there is one, its changes wait for a rollout`,
-        ),
-    ),
-  );
-}
-
-function faultOf(
-  { kind, name, mounts }: Use,
-  environment: Readonly<Record<string, string>>,
-): string | undefined {
-  const expected = `expected the ${kind} ${name} of a generator, with a hash in its name`;
-  if (mounts === undefined) return `${expected}, as its variables are read once`;
+/** Why a change is not seen; undefined where it is. */
+function reasonOf({ mounts }: Use, environment: Environment): string | undefined {
+  if (mounts === undefined) return 'its variables are read once';
   if (mounts.some(({ subPath }) => subPath !== undefined)) {
-    return `${expected}, as a file that is mounted by subPath never changes`;
+    return 'a file that is mounted by subPath never changes';
   }
   const isGraph = mounts.some(({ mountPath }) => mountPath === environment['GRAPH']);
-  if (isGraph && environment['WATCH_GRAPH'] !== 'true') return `${expected}, or WATCH_GRAPH=true`;
-  return undefined;
+  if (isGraph && environment['WATCH_GRAPH'] !== 'true') return 'WATCH_GRAPH is not true';
+  const once = READ_ONCE.find((name) =>
+    mounts.some(({ mountPath }) => environment[name]?.startsWith(`${mountPath}/`)),
+  );
+  return once === undefined ? undefined : `the file of ${once} is read once`;
 }
 
 const isHere = (manifests: readonly Manifest[], gateway: Manifest, { kind, name }: Use): boolean =>
