@@ -591,6 +591,17 @@ describe('npm run policy', needs('kubectl'), () => {
     assert.match(taken.stdout, /overlays\/production: 0 faults\n$/);
   });
 
+  it('says why there are no manifests', async () => {
+    for (const [place, reason] of [
+      [path.join(KUBERNETES, 'components'), /^\/.*components: .*unable to find one of 'kustomization\.yaml'/],
+      ['no-such-folder', /^no-such-folder: ENOENT/],
+    ] as const) {
+      const said = await policy(place);
+      assert.ok('code' in said && said.code === 1);
+      assert.match(said.stderr, reason);
+    }
+  });
+
   it('says how it is used, without arguments', async () => {
     const said = await policy();
     assert.ok('code' in said && said.code === 2);

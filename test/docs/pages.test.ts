@@ -11,7 +11,7 @@ const NEEDS: readonly { readonly need: Need; readonly by: RegExp }[] = [
   { need: 'redis', by: /scripts\/services up/ },
   { need: 'kcat', by: /\bkcat\b/ },
   { need: 'curl', by: /\bcurl\b/ },
-  { need: 'kubectl', by: /\bkubectl\b/ },
+  { need: 'kubectl', by: /\bkubectl\b|npm run -s policy\b/ },
 ];
 
 /** A reason says what is missing, or what else tries the block. */

@@ -17,7 +17,14 @@ if (positionals.length === 0) {
   process.exitCode = 2;
 }
 for (const place of positionals) {
-  const { faults, notes } = judge(parseManifests(await yamlOf(place)), values);
+  const yaml = await yamlOf(place).catch((error: Error & { stderr?: string }) => {
+    console.error(`${place}: ${error.stderr || error.message}`.trim());
+  });
+  if (yaml === undefined) {
+    process.exitCode = 1;
+    continue;
+  }
+  const { faults, notes } = judge(parseManifests(yaml), values);
   for (const note of notes) console.log(`note: ${note}`);
   for (const fault of faults) console.log(`fault: ${fault}`);
   console.log(`${place}: ${faults.length} faults`);
