@@ -180,6 +180,9 @@ const OPEN = (what: string): RegExp => new RegExp(`${what} is open for .*, and n
 const set = (name: string, value: string) => (manifests: Manifests) =>
   void (manifests.settings[name] = value);
 
+const annotate = (name: string, text: string) => (manifests: Manifests) =>
+  void (manifests.find('NetworkPolicy').metadata.annotations = { [name]: text });
+
 const NETWORK: readonly Mutation[] = [
   ['brokers at another port', set('KAFKA_BROKERS', 'kafka:9093'), CLOSED('KAFKA_BROKERS \\(kafka:9093\\)')],
   [
@@ -328,9 +331,23 @@ const NETWORK: readonly Mutation[] = [
     /expected private networks among what 0\.0\.0\.0\/0 leaves out \(except\), got none with 10\.0\.0\.1, .*169\.254\.169\.254/,
   ],
   [
+    'a reason for a port that is closed',
+    annotate('sluice/ports-without-setting', '8443 of the former Redis'),
+    /NetworkPolicy sluice: expected a rule for port 8443, which its annotation gives a reason for/,
+  ],
+  [
+    'the port of pods that no setting leads to',
+    annotate('sluice/pod-ports', 'listings.shop.svc:80 8080'),
+    /expected a setting with listings\.shop\.svc:80, of which its annotation has the pods' port/,
+  ],
+  [
+    'the port of pods without their Service',
+    annotate('sluice/pod-ports', '8080'),
+    /expected host:port and the port of its pods in sluice\/pod-ports, got 8080/,
+  ],
+  [
     'a port without a setting and without a reason',
-    (manifests) =>
-      (manifests.find('NetworkPolicy').metadata.annotations = { 'sluice/ports-without-setting': '443' }),
+    annotate('sluice/ports-without-setting', '443'),
     /expected a port and a reason in sluice\/ports-without-setting, got 443/,
   ],
 ];
@@ -529,6 +546,16 @@ describe('the policy takes', needs('kubectl'), () => {
       });
       assert.deepEqual(faults, []);
     }
+  });
+
+  it('a Service whose pods have another port', () => {
+    const faults = faultsWith((manifests) => {
+      manifests.settings['LISTINGS_URL'] = 'http://listings.shop.svc';
+      const policy = manifests.find('NetworkPolicy');
+      policy.metadata.annotations = { 'sluice/pod-ports': 'listings.shop.svc:80 8080' };
+      policy.spec.egress.push({ to: [{ namespaceSelector: {} }], ports: [{ port: 8080 }] });
+    });
+    assert.deepEqual(faults, []);
   });
 
   it('a port without a setting, with a reason', () => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { SETTINGS } from '../../../src/config/settings.ts';
-import { destinationsOf } from './destinations.ts';
+import { declarationsOf } from './declarations.ts';
+import { destinationsOf, type Destination } from './destinations.ts';
 import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
 import { closes, openingsOf, policiesFor, type Opening } from './openings.ts';
 import { hasAddress, mayHave, peerTitle, type Peer } from './peers.ts';
@@ -26,14 +27,40 @@ export function networkFaults(manifests: readonly Manifest[]): string[] {
     gateway.spec.template.spec.containers.flatMap((container: Container) => {
       const environment = environmentOf(manifests, gateway, container);
       const policies = policiesFor(manifests, gateway);
-      const { namespace } = gateway.metadata;
+      const destinations = destinationsOf(environment);
+      const podPorts = new Map(policies.flatMap((policy) => [...declarationsOf(policy).podPorts]));
       return [
         ...portFaults(environment, gateway, container),
+        ...policies.flatMap((policy) => declarationFaults(policy, destinations)),
         ...directionFaults(policies, 'ingress', inward(environment)),
-        ...directionFaults(policies, 'egress', outward(environment, namespace)),
+        ...directionFaults(policies, 'egress', outward(destinations, podPorts, gateway.metadata.namespace)),
       ].map((fault) => (fault.startsWith('NetworkPolicy') ? fault : `${titleOf(gateway)}: ${fault}`));
     }),
   );
+}
+
+/** What was written down for settings and rules that are gone. */
+function declarationFaults(policy: Manifest, destinations: readonly Destination[]): string[] {
+  const { ports, podPorts, faults } = declarationsOf(policy);
+  const { openings } = openingsOf(policy, 'egress');
+  const isOpen = (port: number): boolean => openings.some(({ from, to }) => from <= port && port <= to);
+  const isUsed = (service: string): boolean =>
+    destinations.some(({ host, port }) => `${host}:${port}` === service);
+  if (faults.length > 0) return [...faults];
+  return [
+    ...[...ports]
+      .filter((port) => !isOpen(port))
+      .map(
+        (port) =>
+          `${titleOf(policy)}: expected a rule for port ${port}, which its annotation gives a reason for`,
+      ),
+    ...[...podPorts.keys()]
+      .filter((service) => !isUsed(service))
+      .map(
+        (service) =>
+          `${titleOf(policy)}: expected a setting with ${service}, of which its annotation has the pods' port`,
+      ),
+  ];
 }
 
 function directionFaults(
@@ -93,14 +120,18 @@ const inward = (environment: Readonly<Record<string, string>>): Wanted[] => [
   { title: 'ADMIN_PORT', protocol: 'TCP', port: portOf('ADMIN_PORT', environment), isFor: isSome },
 ];
 
-function outward(environment: Readonly<Record<string, string>>, namespace: string | undefined): Wanted[] {
-  const destinations = destinationsOf(environment);
+/** @param podPorts by host:port of a Service, where that of its pods is another one */
+function outward(
+  destinations: readonly Destination[],
+  podPorts: ReadonlyMap<string, number>,
+  namespace: string | undefined,
+): Wanted[] {
   const names = destinations.some(({ host }) => isIP(host) === 0) ? ['UDP', 'TCP'] : [];
   return [
     ...destinations.map(({ variable, host, port }) => ({
       title: `${variable} (${host}:${port})`,
       protocol: 'TCP',
-      port,
+      port: podPorts.get(`${host}:${port}`) ?? port,
       isFor: (peer: Peer) => mayHave(peer, host, namespace),
     })),
     ...names.map((protocol) => ({ title: 'names of hosts (DNS)', protocol, port: 53, isFor: isResolver })),

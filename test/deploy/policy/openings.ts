@@ -1,3 +1,4 @@
+import { declarationsOf } from './declarations.ts';
 import { isBeside, podLabels, selects, titleOf, type Manifest } from './manifests.ts';
 import type { Peer } from './peers.ts';
 
@@ -14,9 +15,6 @@ export interface Opening {
 }
 
 type Direction = 'ingress' | 'egress';
-
-/** A declaration: `6379 Redis itself, whose address Sentinel tells`, one a line. */
-const DECLARED = 'sluice/ports-without-setting';
 
 /** The network policies for a gateway's pods. */
 export const policiesFor = (manifests: readonly Manifest[], gateway: Manifest): Manifest[] =>
@@ -39,7 +37,8 @@ export function openingsOf(
   direction: Direction,
 ): { openings: Opening[]; faults: string[] } {
   const title = titleOf(policy);
-  const { declared, faults } = declaredPorts(policy);
+  const { ports: declared } = declarationsOf(policy);
+  const faults: string[] = [];
   const openings: Opening[] = [];
   const rules = closes(policy, direction) ? (policy.spec[direction] ?? []) : [];
   for (const rule of rules) {
@@ -63,19 +62,4 @@ export function openingsOf(
     }
   }
   return { openings, faults };
-}
-
-function declaredPorts(policy: Manifest): { declared: ReadonlySet<number>; faults: string[] } {
-  const lines = (policy.metadata.annotations?.[DECLARED] ?? '')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  const declared = new Set<number>();
-  const faults: string[] = [];
-  for (const line of lines) {
-    const [, port] = /^(\d+) \S/.exec(line.trim()) ?? [];
-    if (port === undefined)
-      faults.push(`${titleOf(policy)}: expected a port and a reason in ${DECLARED}, got ${line}`);
-    else declared.add(Number(port));
-  }
-  return { declared, faults };
 }
