@@ -11,7 +11,7 @@ import type { KafkaRecord } from '../../src/ingest/record.ts';
 import { eventually } from '../helpers/eventually.ts';
 
 /** Short, but not shorter than brokers allow. */
-const timing = {
+export const TIMING = {
   sessionTimeoutMs: 6_000,
   heartbeatMs: 300,
   rebalanceTimeoutMs: 10_000,
@@ -36,7 +36,7 @@ export class TestMember {
     options: Pick<MemberOptions, 'groupId' | 'topics'> & Partial<MemberOptions>,
   ) {
     this.member = driver.member({
-      timing,
+      timing: TIMING,
       onBatch: (batch) => this.take(batch),
       onAssigned: (assignment) => void this.assignments.push(assignment),
       onPositionReset: (reset) => void this.resets.push(reset),

@@ -22,8 +22,11 @@ export interface OwnKafka {
   readonly client: Kafka;
   /** Holds a folder for each partition: `<topic>-<partition>`. */
   readonly logFolder: string;
+  /** Its `controller.quorum.voters`, by which further brokers join it. */
+  readonly voters: string;
   /** Kills the broker, and starts it on the same data. Resolves once it answers. */
   readonly restart: () => Promise<void>;
+  readonly kill: () => Promise<void>;
 }
 
 /**
@@ -44,10 +47,11 @@ export async function startOwnKafka(
   const all = [...listeners, { protocol: 'PLAINTEXT', port: open }];
   const addresses = all.map(({ protocol, port }) => `${protocol}://localhost:${port}`).join(',');
   const logFolder = path.join(folder, 'data');
+  const voters = `1@localhost:${controller}`;
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    'controller.quorum.voters': `1@localhost:${controller}`,
+    'controller.quorum.voters': voters,
     listeners: `${addresses},CONTROLLER://localhost:${controller}`,
     'advertised.listeners': addresses,
     'listener.security.protocol.map': [
@@ -64,7 +68,35 @@ export async function startOwnKafka(
     'group.initial.rebalance.delay.ms': 0,
     ...settings,
   };
-  return { ...(await startBroker(t, folder, properties, `localhost:${open}`, java)), logFolder };
+  return { ...(await startBroker(t, folder, properties, `localhost:${open}`, java)), logFolder, voters };
+}
+
+/**
+ * Another broker, which joins one that `startOwnKafka` has started.
+ *
+ * @param folder for its configuration and data
+ * @param advertised the port that clients are told
+ */
+export function startFollower(
+  t: TestContext,
+  folder: string,
+  { voters }: OwnKafka,
+  ports: { readonly own: number; readonly advertised: number },
+  settings: Readonly<Record<string, string | number>>,
+): Promise<Omit<OwnKafka, 'logFolder' | 'voters'>> {
+  const properties = {
+    'process.roles': 'broker',
+    'node.id': 2,
+    'controller.quorum.voters': voters,
+    listeners: `PLAINTEXT://localhost:${ports.own}`,
+    'advertised.listeners': `PLAINTEXT://localhost:${ports.advertised}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': path.join(folder, 'data'),
+    ...settings,
+  };
+  return startBroker(t, folder, properties, `localhost:${ports.own}`);
 }
 
 /**
@@ -80,7 +112,7 @@ export async function startBroker(
   properties: Readonly<Record<string, string | number>>,
   brokers: string,
   options: readonly string[] = [],
-): Promise<Omit<OwnKafka, 'logFolder'>> {
+): Promise<Omit<OwnKafka, 'logFolder' | 'voters'>> {
   const file = path.join(folder, 'server.properties');
   const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(file, lines.join(''));
@@ -112,5 +144,5 @@ export async function startBroker(
       await probe.listTopics().finally(() => probe.disconnect());
     });
   };
-  return { brokers, client, restart };
+  return { brokers, client, restart, kill: () => ended(broker, 'SIGKILL') };
 }

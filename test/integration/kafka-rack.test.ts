@@ -61,7 +61,10 @@ test(
 );
 
 /** A leader in rack a, and in rack b a follower that is reached by a relay. */
-async function startTwoBrokers(t: TestContext): Promise<{ leader: OwnKafka; follower: TcpRelay }> {
+async function startTwoBrokers(t: TestContext): Promise<{
+  leader: Pick<OwnKafka, 'brokers' | 'client'>;
+  follower: TcpRelay;
+}> {
   const [controller, first, second] = [await freePort(), await freePort(), await freePort()];
   const relay = await TcpRelay.start(t, second);
   const common = (id: number, port: number, advertised: number, folder: string) => ({
@@ -103,7 +106,7 @@ async function startTwoBrokers(t: TestContext): Promise<{ leader: OwnKafka; foll
       [[1, [1, 2]]],
     );
   });
-  return { leader: { ...leader, logFolder: `${folders[0]}/data` }, follower: relay };
+  return { leader, follower: relay };
 }
 
 async function send({ client }: Pick<OwnKafka, 'client'>): Promise<void> {
