@@ -97,11 +97,11 @@ test(
   needs('kafka-jars'),
   async (t) => {
     const issuer = await TokenIssuer.start(t);
+    const kafka = await startKafka(t, issuer);
     issuer.failure = {
       status: 401,
       body: '{"error":"invalid_client","error_description":"unknown client or secret"}',
     };
-    const kafka = await startKafka(t, issuer);
     const gateway = await kafka.gateway({ ...clientOf(issuer), KAFKA_OAUTH_CLIENT_AUTH: 'post' });
     await gateway.untilNotReady(/consumer crashed: KAFKA_OAUTH_TOKEN_URL/);
     const { error } = await gateway.untilLine(({ msg }) => msg.startsWith('the Kafka consumer ended'));
@@ -116,6 +116,10 @@ test(
       client_id: 'gateway',
       client_secret: SECRET,
     });
+    issuer.failure = { status: 503, body: '' };
+    const away = 'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 503';
+    await gateway.untilLine((line) => line['error'] === away);
+    await gateway.untilNotReady(/consumer crashed/);
     issuer.failure = undefined;
     await gateway.untilReady();
     issuer.failure = { status: 503, body: '' };

@@ -20,11 +20,23 @@ export function oauthBearer({ extensions, token }: TokenCredentials): Mechanism 
     mechanism: 'oauthbearer',
     authenticationProvider: ({ saslAuthenticate }) => ({
       authenticate: async () => {
-        const parts = ['n,,', `auth=Bearer ${await token()}`, `${pairs.join('')}${SEPARATOR}`];
+        const parts = [
+          'n,,',
+          `auth=Bearer ${await token().catch(unavailable)}`,
+          `${pairs.join('')}${SEPARATOR}`,
+        ];
         await authenticate(saslAuthenticate, parts.join(SEPARATOR));
       },
     }),
   };
+}
+
+/**
+ * kafkajs would try again on the same connection, by a handshake that the broker refuses, as there has been one, and that
+ * refusal would hide why there is no token. The next attempt is that of the gateway, with a connection of its own.
+ */
+function unavailable(cause: unknown): never {
+  throw Object.assign(new kafkajs.KafkaJSNonRetriableError(messageOf(cause)), { cause });
 }
 
 async function authenticate(saslAuthenticate: Authenticate, message: string): Promise<void> {

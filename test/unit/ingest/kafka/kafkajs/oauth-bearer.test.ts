@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import kafkajs, { type AuthenticationProviderArgs } from 'kafkajs';
+import { TokenUnavailable } from '../../../../../src/ingest/kafka/credentials/token-unavailable.ts';
+import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
 import { oauthBearer } from '../../../../../src/ingest/kafka/kafkajs/oauth-bearer.ts';
 
 type Authenticate = AuthenticationProviderArgs['saslAuthenticate'];
@@ -16,6 +18,13 @@ function framed(text: string): Buffer {
 
 /** A broker that answers with these, one after the other. */
 async function authenticate(...answers: readonly (string | Error)[]): Promise<string[]> {
+  return authenticateWith(() => Promise.resolve('the.to.ken'), answers);
+}
+
+async function authenticateWith(
+  token: () => Promise<string>,
+  answers: readonly (string | Error)[],
+): Promise<string[]> {
   const sent: string[] = [];
   const left = [...answers];
   const saslAuthenticate: Authenticate = async ({ request, response }) => {
@@ -29,7 +38,7 @@ async function authenticate(...answers: readonly (string | Error)[]): Promise<st
   const { authenticationProvider } = oauthBearer({
     mechanism: 'oauthbearer',
     extensions: { logicalCluster: 'lkc-1', identityPoolId: 'pool-2' },
-    token: () => Promise.resolve('the.to.ken'),
+    token,
   });
   const args = { saslAuthenticate } as AuthenticationProviderArgs;
   await authenticationProvider(args)
@@ -56,4 +65,18 @@ test('a broker that refuses a token without an error code is heard, and let end 
 test('a connection that is lost meanwhile says nothing of the token', async () => {
   const lost = new kafkajs.KafkaJSConnectionError('closed');
   await assert.rejects(authenticate(lost), { name: 'KafkaJSConnectionError', sent: [MESSAGE] });
+});
+
+test('kafkajs does not try again where there is no token, since the broker has had its handshake', async () => {
+  const away = new TokenUnavailable('the endpoint is away', { retriable: true });
+  await assert.rejects(
+    authenticateWith(() => Promise.reject(away), []),
+    (error: Error) => {
+      assert.equal(error.name, 'KafkaJSNonRetriableError');
+      assert.equal(error.message, 'the endpoint is away');
+      // The gateway does, with another connection.
+      assert.equal(isRetriable(error), true);
+      return true;
+    },
+  );
 });
