@@ -27,6 +27,7 @@ const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readon
   'scram-sha-256': OF_PASSWORD,
   'scram-sha-512': OF_PASSWORD,
   oauthbearer: OF_TOKEN,
+  'aws-msk-iam': ['KAFKA_AWS_REGION'],
 };
 
 /** Faults of the settings of the connection to Kafka that are valid alone, but not together. */
@@ -60,6 +61,12 @@ function mechanismFaults(config: Config, isGiven: IsGiven): string[] {
   const why = `KAFKA_SASL_MECHANISM is ${mechanism}`;
   if (mechanism === 'oauthbearer') {
     return [...faults, ...exactlyOne(TOKEN, why, isGiven), ...endpointFaults(config, isGiven)];
+  }
+  if (mechanism === 'aws-msk-iam') {
+    // There is no listener of Amazon MSK for it without.
+    if (!config.KAFKA_TLS) faults.push(`  KAFKA_TLS: expected true, as ${why}, got false`);
+    const { expected } = KAFKA_ACCESS_SETTINGS.KAFKA_AWS_REGION;
+    return isGiven('KAFKA_AWS_REGION') ? faults : [...faults, nothing('KAFKA_AWS_REGION', expected, why)];
   }
   if (!isGiven('KAFKA_SASL_USERNAME')) faults.push(nothing('KAFKA_SASL_USERNAME', 'text', why));
   return [...faults, ...exactlyOne(PASSWORD, why, isGiven)];

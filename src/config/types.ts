@@ -162,6 +162,14 @@ export const optionalUrl = (
     common,
   );
 
+/** A region of AWS, of which `eu-central-1a` is a zone. */
+export const optionalRegion = (common: Common<string | undefined>): Setting<string | undefined> =>
+  setting(
+    'a region of AWS, such as eu-central-1',
+    (value) => (/^[a-z]+(-[a-z]+)+-\d+$/.test(value) ? value : undefined),
+    common,
+  );
+
 /** As a Host header has it: an IPv6 address stands in brackets. */
 function isHostname(item: string): boolean {
   return URL.canParse(`http://${item}`) && new URL(`http://${item}`).host === item && !/:\d+$/.test(item);

@@ -36,4 +36,5 @@ export const PLAIN_KAFKA: KafkaConnectionSettings = {
   KAFKA_OAUTH_SCOPE: undefined,
   KAFKA_OAUTH_AUDIENCE: undefined,
   KAFKA_OAUTH_EXTENSIONS: [],
+  KAFKA_AWS_REGION: undefined,
 };

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
+import { runCli } from '../helpers/gateway.ts';
 import { needs } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TokenIssuer } from '../helpers/token-issuer.ts';
@@ -133,3 +134,74 @@ test(
     assert.doesNotMatch(loggedBy(gateway), /sesame|eyJ/);
   },
 );
+
+const SIGNER = 'aws-msk-iam-sasl-signer-js';
+
+/** Node's options for a gateway that gets this in place of the package which signs tokens for Amazon MSK. */
+async function withSigner(t: TestContext, code: string): Promise<{ NODE_OPTIONS: string }> {
+  const file = path.join(await temporaryFolder(t), 'signer.cjs');
+  const program = `
+    const Module = require('node:module');
+    const load = Module._load;
+    Module._load = (name, ...rest) => (name === '${SIGNER}' ? signer() : load(name, ...rest));
+    function signer() { ${code} }
+  `;
+  await writeFile(file, program);
+  return { NODE_OPTIONS: `--require ${file}` };
+}
+
+const MSK = { KAFKA_SASL_MECHANISM: 'aws-msk-iam', KAFKA_AWS_REGION: 'eu-central-1' };
+
+test(
+  'tokens that the package for Amazon MSK signs are shown to brokers, and new ones before they expire',
+  needs('kafka-jars'),
+  async (t) => {
+    const issuer = await TokenIssuer.start(t);
+    const kafka = await startKafka(t, issuer);
+    issuer.claims = { lifeSeconds: 24 };
+    // The broker takes the issuer's tokens only; what signs says for which region it was asked.
+    const signer = await withSigner(
+      t,
+      `return {
+        async generateAuthToken({ region }) {
+          const body = new URLSearchParams({ region });
+          const response = await fetch('${issuer.tokenUrl}', { method: 'POST', body });
+          if (!response.ok) throw new Error('no credentials');
+          const { access_token: token, expires_in: seconds } = await response.json();
+          return { token, expiryTime: Date.now() + seconds * 1_000 };
+        },
+      };`,
+    );
+    issuer.failure = { status: 403, body: '' };
+    const gateway = await kafka.gateway({ ...MSK, ...signer });
+    const { error } = await gateway.untilLine(({ msg }) => msg.startsWith('the Kafka consumer ended'));
+    assert.equal(
+      error,
+      'KAFKA_SASL_MECHANISM: expected credentials of AWS for aws-msk-iam, got: no credentials',
+    );
+    issuer.failure = undefined;
+    await gateway.untilReady();
+    const refused = issuer.requests.length;
+    const received = await kafka.subscriber(gateway);
+    await kafka.send('{"id":1,"n":1}');
+    await received.until(1);
+    await eventually(() => assert.ok(issuer.requests.length >= refused + 2));
+    await kafka.send('{"id":1,"n":2}');
+    await received.until(2);
+    assert.deepEqual(issuer.requests.at(-1)?.form, { region: 'eu-central-1' });
+    const others = gateway.lines.filter(({ level, msg }) => level >= 50 && !msg.startsWith('the Kafka'));
+    assert.deepEqual(others, []);
+    assert.doesNotMatch(loggedBy(gateway), /eyJ/);
+  },
+);
+
+test('a gateway for Amazon MSK does not start without the package that signs, and says how to install it', async (t) => {
+  const missing = await withSigner(t, `throw new Error("Cannot find module '${SIGNER}'\\nRequire stack:");`);
+  const settings = { KAFKA_BROKERS: 'localhost:1', KAFKA_TLS: 'true', ...MSK, ...missing };
+  const { code, stdout, stderr } = await runCli(t, ['serve'], settings);
+  assert.equal(code, 1);
+  assert.match(
+    stdout + stderr,
+    /expected aws-msk-iam-sasl-signer-js .*npm install aws-msk-iam-sasl-signer-js/,
+  );
+});

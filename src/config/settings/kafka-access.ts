@@ -1,4 +1,13 @@
-import { choice, flag, optionalChoice, optionalText, optionalUrl, texts, type Setting } from '../types.ts';
+import {
+  choice,
+  flag,
+  optionalChoice,
+  optionalRegion,
+  optionalText,
+  optionalUrl,
+  texts,
+  type Setting,
+} from '../types.ts';
 
 /** By whom brokers are reached, and how they know it. Files are read again at each connection. */
 export const KAFKA_ACCESS_SETTINGS = {
@@ -21,10 +30,13 @@ export const KAFKA_ACCESS_SETTINGS = {
     default: undefined,
     help: 'File with that passphrase, in place of `KAFKA_KEY_PASSPHRASE`.',
   }),
-  KAFKA_SASL_MECHANISM: optionalChoice(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'], {
-    default: undefined,
-    help: 'SASL mechanism of the connection to Kafka.',
-  }),
+  KAFKA_SASL_MECHANISM: optionalChoice(
+    ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer', 'aws-msk-iam'],
+    {
+      default: undefined,
+      help: 'SASL mechanism of the connection to Kafka. With `aws-msk-iam`, tokens for `oauthbearer` are signed with AWS credentials.',
+    },
+  ),
   KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
   KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
   KAFKA_SASL_PASSWORD_FILE: optionalText({
@@ -71,4 +83,8 @@ export const KAFKA_ACCESS_SETTINGS = {
       help: 'SASL extensions that go with the token, such as `logicalCluster=lkc-…,identityPoolId=pool-…` of Confluent Cloud.',
     },
   ),
+  KAFKA_AWS_REGION: optionalRegion({
+    default: undefined,
+    help: 'Region of the Amazon MSK cluster, for `aws-msk-iam`.',
+  }),
 } as const satisfies Record<string, Setting<unknown>>;

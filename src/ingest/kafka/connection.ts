@@ -17,7 +17,7 @@ export interface KafkaConnection {
   readonly credentials: KafkaCredentials;
 }
 
-/** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
+/** @throws SluiceError BAD_SETTINGS if a file is not what it must be, or MISSING_PACKAGE */
 export function kafkaConnection(settings: KafkaConnectionSettings, log: Log): KafkaConnection {
   return {
     brokers: settings.KAFKA_BROKERS,

@@ -119,3 +119,20 @@ test('no secret of the connection to Kafka is shown', () => {
   assert.doesNotMatch(shown, /sesame|rye/);
   assert.match(describeConfig(loadConfig(ENDPOINT)), /^KAFKA_OAUTH_CLIENT_SECRET=\(secret\)$/m);
 });
+
+test('aws-msk-iam takes a region and nothing else, over TLS', () => {
+  const msk = { KAFKA_SASL_MECHANISM: 'aws-msk-iam', KAFKA_TLS: 'true', KAFKA_AWS_REGION: 'us-gov-east-1' };
+  assert.deepEqual(faultsOf(msk), []);
+  assert.deepEqual(faultsOf({ ...msk, KAFKA_TLS: 'false', KAFKA_AWS_REGION: '', KAFKA_SASL_PASSWORD: 'p' }), [
+    '  KAFKA_SASL_PASSWORD: expected nothing, as KAFKA_SASL_MECHANISM is aws-msk-iam, got a value',
+    '  KAFKA_TLS: expected true, as KAFKA_SASL_MECHANISM is aws-msk-iam, got false',
+    '  KAFKA_AWS_REGION: expected a region of AWS, such as eu-central-1, as KAFKA_SASL_MECHANISM is aws-msk-iam, got nothing',
+  ]);
+  assert.deepEqual(faultsOf({ ...msk, KAFKA_AWS_REGION: 'eu-central-1a' }), [
+    '  KAFKA_AWS_REGION: expected a region of AWS, such as eu-central-1, got eu-central-1a',
+  ]);
+  assert.match(
+    faultsOf({ KAFKA_AWS_REGION: 'eu-central-1' }).join(),
+    /^  KAFKA_SASL_MECHANISM: expected plain or .*, as KAFKA_AWS_REGION is set, got nothing$/,
+  );
+});

@@ -3,6 +3,7 @@ import type { Config } from '../../../config/settings.ts';
 import type { Log } from '../../../log.ts';
 import { issueToken } from './client-credentials.ts';
 import type { KafkaCredentials } from './credentials.ts';
+import { mskTokens } from './msk-token.ts';
 import { RenewedToken } from './renewed-token.ts';
 import { secret } from './secret.ts';
 import { tokenFile } from './token-file.ts';
@@ -29,6 +30,7 @@ export type CredentialsSettings = Pick<
   | 'KAFKA_OAUTH_SCOPE'
   | 'KAFKA_OAUTH_AUDIENCE'
   | 'KAFKA_OAUTH_EXTENSIONS'
+  | 'KAFKA_AWS_REGION'
 >;
 
 interface CredentialsOptions {
@@ -38,7 +40,7 @@ interface CredentialsOptions {
   readonly now: () => number;
 }
 
-/** @throws SluiceError BAD_SETTINGS if a file is not what it must be */
+/** @throws SluiceError BAD_SETTINGS if a file is not what it must be, or MISSING_PACKAGE */
 export function kafkaCredentials(options: CredentialsOptions): KafkaCredentials {
   const { settings } = options;
   const tls = tlsFiles(settings);
@@ -55,6 +57,8 @@ function saslOf(options: CredentialsOptions): KafkaCredentials['sasl'] {
       return undefined;
     case 'oauthbearer':
       return { mechanism, extensions: extensionsOf(settings), token: tokenSource(options) };
+    case 'aws-msk-iam':
+      return { mechanism: 'oauthbearer', extensions: {}, token: mskToken(options) };
     default:
       return { mechanism, username, password: secretOf(settings, 'KAFKA_SASL_PASSWORD') };
   }
@@ -76,6 +80,11 @@ function tokenSource({ settings, log, now }: CredentialsOptions): () => Promise<
     now,
   };
   const token = new RenewedToken({ issue: () => issueToken(client), now, log });
+  return () => token.get();
+}
+
+function mskToken({ settings, log, now }: CredentialsOptions): () => Promise<string> {
+  const token = new RenewedToken({ issue: mskTokens(settings.KAFKA_AWS_REGION ?? ''), now, log });
   return () => token.get();
 }
 
