@@ -56,6 +56,12 @@ test(
     await gateway.untilReady();
     await kafka.send('{"id":1,"n":3}');
     await received.until(3);
+    // One line for each attempt.
+    const told = gateway.lines.filter((line) => /authentication/i.test(JSON.stringify(line)));
+    assert.deepEqual(
+      [...new Set(told.map(({ msg }) => msg))],
+      ['the Kafka consumer ended; starting another'],
+    );
     assert.doesNotMatch(loggedBy(gateway), /sesame|barley/);
   },
 );
