@@ -87,11 +87,17 @@ module.exports = {
       to: { path: 'node_modules/kafkajs/' },
     },
     {
+      name: 'one-seam-for-the-second-kafka-client',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/ingest/kafka/platformatic/' },
+      to: { path: 'node_modules/@platformatic/' },
+    },
+    {
       name: 'kafka-driver-is-handed-in',
       severity: 'error',
       comment: 'What consumes knows the seam only; src/ingest/ingest.ts chooses the driver.',
       from: { path: '^src/ingest/kafka/[^/]+$' },
-      to: { path: '^src/ingest/kafka/kafkajs/' },
+      to: { path: '^src/ingest/kafka/(kafkajs|platformatic)/' },
     },
     {
       name: 'no-dev-dependency-in-src',

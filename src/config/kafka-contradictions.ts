@@ -1,5 +1,6 @@
 import { KAFKA_ACCESS_SETTINGS } from './settings/kafka-access.ts';
 import type { Config } from './settings.ts';
+import { usesRedis } from './uses-redis.ts';
 
 type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
 
@@ -33,7 +34,23 @@ const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readon
 /** Faults of the settings of the connection to Kafka that are valid alone, but not together. */
 export function kafkaContradictions(config: Config): string[] {
   const isGiven = (name: Name): boolean => config[name] !== undefined && String(config[name]) !== '';
-  return [...tlsFaults(config, isGiven), ...mechanismFaults(config, isGiven)];
+  return [...tlsFaults(config, isGiven), ...mechanismFaults(config, isGiven), ...instanceFaults(config)];
+}
+
+/** A name is that of one member of a group that others know. */
+function instanceFaults(config: Config): string[] {
+  const { KAFKA_INSTANCE_ID: id, KAFKA_DRIVER, WORKERS } = config;
+  if (id === undefined) return [];
+  const faults: string[] = [];
+  if (KAFKA_DRIVER !== 'platformatic')
+    faults.push(`  KAFKA_DRIVER: expected platformatic, as KAFKA_INSTANCE_ID is set, got ${KAFKA_DRIVER}`);
+  if (!usesRedis(config))
+    faults.push(
+      `  KAFKA_INSTANCE_ID: expected nothing, as without Redis each process has a group of its own, got ${id}`,
+    );
+  if (WORKERS !== 1)
+    faults.push(`  WORKERS: expected 1, as KAFKA_INSTANCE_ID names one member of the group, got ${WORKERS}`);
+  return faults;
 }
 
 type IsGiven = (name: Name) => boolean;

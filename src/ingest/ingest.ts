@@ -6,18 +6,14 @@ import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { chooseDriver, type DriverSettings } from './choose-driver.ts';
 import { EventSpans } from './event-spans.ts';
-import { kafkaConnection, type KafkaConnectionSettings } from './kafka/connection.ts';
-import { KafkajsDriver } from './kafka/kafkajs/driver.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings &
-    KafkaConnectionSettings &
-    RedisPlaceSettings &
-    Pick<Config, 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
@@ -66,7 +62,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
-    const driver = new KafkajsDriver(kafkaConnection(settings, log), log);
+    const driver = await chooseDriver(settings, log);
     const attributes = {
       'messaging.system': 'kafka',
       'messaging.consumer.group.name': settings.KAFKA_GROUP_ID,

@@ -1,27 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { Partitioners, type Kafka, type Producer } from 'kafkajs';
-import { kafkaConnection, type KafkaConnectionSettings } from '../../src/ingest/kafka/connection.ts';
-import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
-import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
-import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
 
 const createPartitioner = Partitioners.DefaultPartitioner;
-
-export function kafkajsDriver(
-  brokers: readonly string[],
-  settings: Partial<KafkaConnectionSettings> = {},
-): KafkajsDriver {
-  const log = createLog('silent');
-  return new KafkajsDriver(
-    kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings }, log),
-    log,
-  );
-}
 
 /** A real broker. It stays connected until the test ends. */
 export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {

@@ -7,8 +7,8 @@ import { KafkaSource, type KafkaSourceSettings } from '../../src/ingest/kafka/so
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
-import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
-import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
+import { chooseDriver } from '../../src/ingest/choose-driver.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
@@ -162,7 +162,9 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
     ...options.settings,
   };
-  const real = new KafkajsDriver(kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers }, log), log);
+  const { KAFKA_DRIVER } = loadConfig({ KAFKA_DRIVER: process.env['KAFKA_DRIVER'] });
+  const access = { ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers, KAFKA_DRIVER, KAFKA_INSTANCE_ID: undefined };
+  const real = await chooseDriver(access, log);
   const ingest = new KafkaSource({
     settings,
     topics: new Map([[topic.name, topic]]),

@@ -6,6 +6,10 @@ export const KAFKA_SETTINGS = {
     default: [],
     help: 'Kafka brokers to connect to first. Not set: this process consumes nothing.',
   }),
+  KAFKA_DRIVER: choice(['kafkajs', 'platformatic'], {
+    default: 'kafkajs',
+    help: 'Client that [connects to Kafka](../operations/kafka-clients.md). Pods with either are members of one group.',
+  }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
     help: 'Consumer group that all pods join. Without Redis each process has a group of its own, whose name begins with this.',
@@ -21,6 +25,10 @@ export const KAFKA_SETTINGS = {
   KAFKA_SESSION_TIMEOUT_MS: integer(6_000, 300_000, {
     default: 10_000,
     help: 'A pod that Kafka has not heard of for so long loses its partitions: as long do those of a killed pod stand still. A heap snapshot must not take longer.',
+  }),
+  KAFKA_INSTANCE_ID: optionalText({
+    default: undefined,
+    help: 'Name that this pod alone has in the group, and keeps: a pod that is back within `KAFKA_SESSION_TIMEOUT_MS` [keeps its partitions](../operations/kafka-clients.md). With `KAFKA_DRIVER=platformatic` only.',
   }),
   KAFKA_CLIENT_ID: text({
     default: 'sluice',

@@ -136,3 +136,18 @@ test('aws-msk-iam takes a region and nothing else, over TLS', () => {
     /^  KAFKA_SASL_MECHANISM: expected plain or .*, as KAFKA_AWS_REGION is set, got nothing$/,
   );
 });
+
+test('a name in the group is for one process, with a client that can have one, in a group that others know', () => {
+  const redis = { REDIS_URL: 'redis://r', KAFKA_BROKERS: 'k:9092' };
+  const named = { ...redis, KAFKA_DRIVER: 'platformatic', KAFKA_INSTANCE_ID: 'sluice-0' };
+  assert.deepEqual(faultsOf(named), []);
+  assert.deepEqual(faultsOf({ ...named, KAFKA_DRIVER: '' }), [
+    '  KAFKA_DRIVER: expected platformatic, as KAFKA_INSTANCE_ID is set, got kafkajs',
+  ]);
+  assert.deepEqual(faultsOf({ ...named, REDIS_URL: '' }), [
+    '  KAFKA_INSTANCE_ID: expected nothing, as without Redis each process has a group of its own, got sluice-0',
+  ]);
+  assert.deepEqual(faultsOf({ ...named, WORKERS: '2' }), [
+    '  WORKERS: expected 1, as KAFKA_INSTANCE_ID names one member of the group, got 2',
+  ]);
+});

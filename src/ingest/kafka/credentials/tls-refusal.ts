@@ -5,6 +5,9 @@ import type { TlsCredentials } from './credentials.ts';
 /** What a socket of TLS fails with; `reason` is OpenSSL's. */
 type SocketError = NodeJS.ErrnoException & { readonly reason?: string };
 
+/** How messages of connections begin that TLS is in the way of. */
+export const NO_TLS = 'no TLS connection: ';
+
 /** Alerts by which a server tells that it does not take the client's certificate, or wants one. */
 const ABOUT_CERTIFICATE = /ALERT.*(CERTIFICATE|UNKNOWN_CA)/;
 

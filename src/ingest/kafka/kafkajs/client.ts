@@ -1,7 +1,7 @@
 import kafkajs, { type Kafka } from '#kafkajs';
 import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
-import { registerCodecs } from './codecs.ts';
+import { registerCodecs } from './register-codecs.ts';
 import { kafkaLogCreator, kafkaLogLevel } from './log.ts';
 import { saslOptions } from './sasl.ts';
 import { socketFactory } from './socket.ts';

@@ -1,6 +1,6 @@
 import kafkajs, { type LogEntry, type logCreator } from '#kafkajs';
 import type { Log } from '../../../log.ts';
-import { NO_TLS } from './socket.ts';
+import { NO_TLS } from '../credentials/tls-refusal.ts';
 
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
 const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];

@@ -2,13 +2,10 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { ISocketFactory } from '#kafkajs';
 import type { KafkaCredentials } from '../credentials/credentials.ts';
-import { tlsRefusal } from '../credentials/tls-refusal.ts';
+import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';
 
 /** The code of an error that no other attempt mends. */
 export const TLS_REFUSED = 'SLUICE_TLS_REFUSED';
-
-/** How messages of such errors begin. */
-export const NO_TLS = 'no TLS connection: ';
 
 /** As kafkajs's own socket factory has it. */
 const KEEP_ALIVE_MS = 60_000;

@@ -1,8 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { crc32c } from '@node-rs/crc32';
 import { Decompress } from 'fzstd';
-import kafkajs from '#kafkajs';
 import { decompressFrameSync } from 'lz4-napi';
 import { uncompressSync } from 'snappy';
 
@@ -10,7 +8,7 @@ import { uncompressSync } from 'snappy';
  * Most bytes that one record batch may become. Brokers bound a batch to about 1 MB compressed; without a bound here, one
  * that was made for it would take the memory of the pod. (LZ4 makes at most 255 bytes of one.)
  */
-const MAX_BYTES = 64 * 1024 * 1024;
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Begins snappy of Java clients: frames of their own, each a length (32 bits) and a block. librdkafka sends one block. */
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
@@ -60,25 +58,6 @@ export function portableZstd(bytes: Buffer): Buffer {
   });
   stream.push(bytes, true);
   return Buffer.concat(pieces, length);
-}
-
-/** Lets kafkajs read record batches of all codecs that Kafka has, and verify their checksums. */
-export function registerCodecs(): void {
-  const { CompressionCodecs, CompressionTypes, RecordBatchChecksum } = kafkajs;
-  CompressionCodecs[CompressionTypes.GZIP] = codec(decompressGzip);
-  CompressionCodecs[CompressionTypes.Snappy] = codec(decompressSnappy);
-  CompressionCodecs[CompressionTypes.LZ4] = codec(decompressLz4);
-  CompressionCodecs[CompressionTypes.ZSTD] = codec(decompressZstd);
-  RecordBatchChecksum.crc32C = crc32c;
-}
-
-/** As kafkajs wants it. The gateway compresses no records. */
-function codec(decompress: (bytes: Buffer) => Buffer | Promise<Buffer>) {
-  const made = {
-    decompress: async (bytes: Buffer) => decompress(bytes),
-    compress: () => Promise.reject(new Error('the gateway compresses no records')),
-  };
-  return () => made;
 }
 
 /** A snappy block begins with the length of what it holds. */

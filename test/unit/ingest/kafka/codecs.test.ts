@@ -10,7 +10,7 @@ import {
   decompressSnappy,
   decompressZstd,
   portableZstd,
-} from '../../../../../src/ingest/kafka/kafkajs/codecs.ts';
+} from '../../../../src/ingest/kafka/codecs.ts';
 
 const TEXT = Buffer.from(JSON.stringify(Array.from({ length: 5_000 }, (_, n) => ({ n, some: 'text' }))));
 

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { mkdir } from 'node:fs/promises';
-import type { KafkaConnectionSettings } from '../../src/ingest/kafka/connection.ts';
-import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { startFollower, startOwnKafka } from '../helpers/own-kafka.ts';
@@ -11,6 +9,7 @@ import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { range } from './kafka-checks.ts';
+import { DRIVERS } from './kafka-drivers.ts';
 import { TestMember, TIMING } from './kafka-member.ts';
 import { brokerHandle } from './kafkajs-broker.ts';
 
@@ -22,15 +21,7 @@ const timing = { ...TIMING, metadataMaxAgeMs: 600_000 };
 /** How soon the controller notices that a broker is gone. */
 const CONTROLLER = { 'broker.session.timeout.ms': 3_000, 'broker.heartbeat.interval.ms': 500 };
 
-/**
- * What each driver does that knows of racks.
- *
- * @param driverOf one for these brokers
- */
-export function testNearestReplica(
-  name: string,
-  driverOf: (brokers: readonly string[], settings: Partial<KafkaConnectionSettings>) => KafkaDriver,
-): void {
+for (const { name, make } of DRIVERS) {
   test(
     `${name}: events are fetched from the replica in the member's rack, and from the leader when that is gone`,
     needs('kafka-jars'),
@@ -57,7 +48,7 @@ export function testNearestReplica(
       const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
       await admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true });
       const broker = await brokerHandle(t, kafka.client);
-      const driver = driverOf([kafka.brokers], { KAFKA_RACK: 'zone-b' });
+      const driver = make([kafka.brokers], { KAFKA_RACK: 'zone-b' });
       const member = await new TestMember(driver, { groupId: 'group', topics: [topic], timing }).start(t);
       await broker.produce(topic, 0, ['first']);
       await member.until(() => member.records.length === 1);

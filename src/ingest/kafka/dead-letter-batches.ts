@@ -1,0 +1,47 @@
+import type { DeadLetterMessage } from '../dead-letter.ts';
+
+interface Producer {
+  /** Resolves when all are acknowledged. */
+  send(batch: readonly DeadLetterMessage[]): Promise<void>;
+  /** Whether the topic takes no records that are so large, or no more of them together. */
+  isTooLarge(thrown: unknown): boolean;
+}
+
+/** Sent together at most; brokers take about 1 MB by default. */
+const BATCH_BYTES = 256 * 1_024;
+
+/** Sends dead letters in their order, few enough together that a topic takes them. */
+export async function sendDeadLetters(
+  messages: readonly DeadLetterMessage[],
+  producer: Producer,
+): Promise<void> {
+  let batch: DeadLetterMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = message.value?.length ?? 0;
+    if (batch.length > 0 && bytes + size > BATCH_BYTES) {
+      await sendBatch(batch, producer);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  await sendBatch(batch, producer);
+}
+
+async function sendBatch(batch: readonly DeadLetterMessage[], producer: Producer): Promise<void> {
+  try {
+    await producer.send(batch);
+  } catch (thrown) {
+    if (!producer.isTooLarge(thrown)) throw thrown;
+    // Its headers make the record larger than the topic takes, and would on each retry. Topic, partition and offset are
+    // kept; the record itself is still there, in its own topic.
+    if (batch.length > 1) for (const message of batch) await sendBatch([message], producer);
+    else await producer.send(batch.map(withoutValue));
+  }
+}
+
+function withoutValue({ key, value, headers }: DeadLetterMessage): DeadLetterMessage {
+  return { key, value: null, headers: { ...headers, 'sluice-bytes-left-out': String(value?.length ?? 0) } };
+}

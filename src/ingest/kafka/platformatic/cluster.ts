@@ -1,0 +1,180 @@
+import { findCoordinatorV4, listOffsetsV7, metadataV12 } from '@platformatic/kafka';
+import type { KafkaConnection } from '../connection.ts';
+import { groupBy } from './group-by.ts';
+import { Connections, type BrokerAddress } from './connections.ts';
+import { CODE, KafkaError } from './kafka-error.ts';
+
+export interface TopicLayout {
+  /** As kafkajs writes it: positions that one driver has committed are the other's, too. */
+  readonly topicId: string;
+  /** As the protocol's package writes it. */
+  readonly uuid: string;
+  /** By partition: the node that leads it; -1 if none does at the moment. */
+  readonly leaders: readonly number[];
+}
+
+interface ClusterOptions {
+  readonly connection: KafkaConnection;
+  readonly onAnswer?: () => void;
+  /** How long a broker may take to answer; longer than a rebalance. */
+  readonly requestTimeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Consumers see what is committed only. */
+export const READ_COMMITTED = 1;
+
+/** Stands for an offset in place of a time. */
+const TIMES = { beginning: -2n, end: -1n } as const;
+
+const GROUP = 0;
+
+/** Which brokers there are, and what they lead; its connections are for requests that are answered at once. */
+export class Cluster {
+  readonly #connection: KafkaConnection;
+  readonly #options: Required<ClusterOptions>;
+  readonly #connections: Connections;
+  /** By node. */
+  #brokers: ReadonlyMap<number, BrokerAddress> = new Map();
+
+  constructor({
+    connection,
+    onAnswer = () => undefined,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  }: ClusterOptions) {
+    this.#connection = connection;
+    this.#options = { connection, onAnswer, requestTimeoutMs };
+    this.#connections = this.connections();
+  }
+
+  /** Of this pod; empty: not known. */
+  get rack(): string {
+    return this.#connection.rack ?? '';
+  }
+
+  get answering(): Connections {
+    return this.#connections;
+  }
+
+  /** Further connections, for what waits. To be closed by the one who asks. */
+  connections(): Connections {
+    return new Connections(this.#options);
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  /** @throws KafkaError if there is no such broker any more */
+  broker(node: number): BrokerAddress {
+    const address = this.#brokers.get(node);
+    if (address === undefined)
+      throw new KafkaError(`no broker has the number ${node}`, { isRetriable: true });
+    return address;
+  }
+
+  /** @throws KafkaError if one of them is missing */
+  async topics(names: readonly string[]): Promise<ReadonlyMap<string, TopicLayout>> {
+    const found = await this.describe(names);
+    const missing = names.filter((name) => !found.has(name));
+    if (missing.length > 0)
+      throw new KafkaError(`topics missing: ${missing.join(', ')}`, {
+        codes: [CODE.unknownTopic],
+        isRetriable: true,
+      });
+    return found;
+  }
+
+  /** @returns without those that do not exist, or that this user may not describe */
+  async describe(names: readonly string[]): Promise<ReadonlyMap<string, TopicLayout>> {
+    const { brokers, topics } = await this.#metadata(names);
+    this.#brokers = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
+    return new Map(
+      topics
+        .filter(({ errorCode }) => errorCode !== CODE.unknownTopic && errorCode !== CODE.topicAuthorization)
+        .map(({ name, topicId: uuid, partitions }) => {
+          const leaders: number[] = [];
+          for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId;
+          const topicId = Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+          return [name ?? '', { topicId, uuid, leaders }];
+        }),
+    );
+  }
+
+  /** @throws KafkaError, also while the broker makes the topic of groups, for their first one */
+  async coordinator(groupId: string): Promise<BrokerAddress> {
+    const { coordinators } = await this.#any((broker) =>
+      this.#connections.request(broker, 'finding the coordinator', findCoordinatorV4.api, GROUP, [groupId]),
+    );
+    const [coordinator] = coordinators;
+    if (coordinator === undefined) throw new KafkaError('no coordinator came', { isRetriable: true });
+    return { host: coordinator.host, port: coordinator.port };
+  }
+
+  /** @returns by partition */
+  async offsets(
+    topic: string,
+    { leaders }: TopicLayout,
+    partitions: readonly number[],
+    of: keyof typeof TIMES,
+  ): Promise<ReadonlyMap<number, number>> {
+    const byLeader = groupBy(partitions, (partition) => leaders[partition] ?? -1);
+    const answers = await Promise.all(
+      [...byLeader].map(([node, led]) =>
+        this.#connections.request(
+          this.broker(node),
+          'asking where a log begins and ends',
+          listOffsetsV7.api,
+          -1,
+          READ_COMMITTED,
+          [
+            {
+              name: topic,
+              partitions: led.map((partitionIndex) => ({
+                partitionIndex,
+                currentLeaderEpoch: -1,
+                timestamp: TIMES[of],
+              })),
+            },
+          ],
+        ),
+      ),
+    );
+    const found = answers.flatMap(({ topics }) => topics.flatMap((each) => each.partitions));
+    return new Map(found.map(({ partitionIndex, offset }) => [partitionIndex, Number(offset)]));
+  }
+
+  async #metadata(names: readonly string[]) {
+    try {
+      return await this.#any((broker) =>
+        this.#connections.request(broker, 'asking for topics', metadataV12.api, [...names], false, false),
+      );
+    } catch (thrown) {
+      // The client throws where one topic of several is missing.
+      const { response } = thrown as { response?: Awaited<ReturnType<typeof metadataV12.api.async>> };
+      if (thrown instanceof KafkaError && response !== undefined) return response;
+      throw thrown;
+    }
+  }
+
+  /** Asks one broker after the other until one answers, those first that answered last. */
+  async #any<T>(ask: (broker: BrokerAddress) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const broker of [...this.#brokers.values(), ...this.#connection.brokers.map(addressOf)]) {
+      try {
+        return await ask(broker);
+      } catch (thrown) {
+        if (!(thrown instanceof KafkaError) || thrown.codes.length > 0 || !thrown.isRetriable) throw thrown;
+        failure = thrown;
+      }
+    }
+    throw failure;
+  }
+}
+
+/** @param broker `host:port`, of which the host may be an IPv6 address in brackets */
+function addressOf(broker: string): BrokerAddress {
+  const at = broker.lastIndexOf(':');
+  return { host: broker.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port: Number(broker.slice(at + 1)) };
+}

@@ -1,0 +1,183 @@
+import net from 'node:net';
+import {
+  AuthenticationError,
+  Connection,
+  TimeoutError,
+  type API,
+  type ResponseParser,
+  type SASLOptions,
+  type Writer,
+} from '@platformatic/kafka';
+import type { KafkaConnection } from '../connection.ts';
+import type { KafkaCredentials, TlsCredentials } from '../credentials/credentials.ts';
+import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';
+import { KafkaError, kafkaError, refusalOf } from './kafka-error.ts';
+
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ConnectionsOptions {
+  readonly connection: KafkaConnection;
+  /** A broker may hold a join for as long as a rebalance takes. */
+  readonly requestTimeoutMs: number;
+  /** A broker has answered. */
+  readonly onAnswer: () => void;
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/**
+ * One connection to each broker. Kafka answers the requests of a connection in their order, so that what may wait long (a
+ * fetch, a join) has its own `Connections`.
+ */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Map<string, Promise<Connection>>();
+  /** What ended a connection after it was open: servers of TLS 1.3 refuse a client's certificate only then. */
+  readonly #refusals = new WeakMap<Connection, KafkaError>();
+  #isClosed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws KafkaError */
+  async request<Arguments extends unknown[], Response>(
+    to: BrokerAddress,
+    doing: string,
+    api: API<Arguments, Response>,
+    ...args: Arguments
+  ): Promise<Response> {
+    return this.#answered(to, doing, (connection) => api.async(connection, ...args));
+  }
+
+  /** A request whose answer the gateway reads itself. @throws KafkaError */
+  async raw<Response>(
+    to: BrokerAddress,
+    doing: string,
+    { key, version }: { readonly key: number; readonly version: number },
+    create: () => Writer,
+    parse: ResponseParser<Response>,
+  ): Promise<Response> {
+    const send = (connection: Connection) =>
+      new Promise<Response>((resolve, reject) => {
+        connection.send<Response>(key, version, create, parse, true, true, (error, answer) =>
+          error === null ? resolve(answer as Response) : reject(error),
+        );
+      });
+    return this.#answered(to, doing, send);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(
+      open.map((each) => each.then((connection) => connection.close()).catch(() => undefined)),
+    );
+  }
+
+  async #answered<Response>(
+    to: BrokerAddress,
+    doing: string,
+    send: (connection: Connection) => Promise<Response>,
+  ): Promise<Response> {
+    const connection = await this.#connectionTo(to, doing);
+    try {
+      const response = await send(connection);
+      this.#options.onAnswer();
+      return response;
+    } catch (thrown) {
+      // The client can't read what follows the answer to a request that it has given up.
+      if (thrown instanceof TimeoutError) void connection.close();
+      const error = this.#refusals.get(connection) ?? kafkaError(thrown, doing);
+      if (error.codes.length > 0) this.#options.onAnswer();
+      throw error;
+    }
+  }
+
+  #connectionTo(to: BrokerAddress, doing: string): Promise<Connection> {
+    const key = `${to.host}:${to.port}`;
+    const present = this.#open.get(key);
+    if (present !== undefined) return present;
+    const opening = this.#connect(to, doing, () => {
+      if (this.#open.get(key) === opening) this.#open.delete(key);
+    });
+    this.#open.set(key, opening);
+    opening.catch(() => this.#open.delete(key));
+    return opening;
+  }
+
+  async #connect({ host, port }: BrokerAddress, doing: string, onClose: () => void): Promise<Connection> {
+    if (this.#isClosed) throw new KafkaError(`${doing}: the client is closed`, { isRetriable: false });
+    const { connection: settings, requestTimeoutMs } = this.#options;
+    const { clientId, credentials } = settings;
+    const { tls, sasl } = credentials;
+    let shown: TlsCredentials = {};
+    let connection: Connection | undefined;
+    try {
+      if (tls !== undefined) shown = tls();
+      connection = new Connection(clientId, {
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        requestTimeout: requestTimeoutMs,
+        ...(tls && { tls: shown, tlsServerName: net.isIP(host) === 0 }),
+        ...(sasl && { sasl: saslOptions(sasl) }),
+      });
+      // A connection that is lost fails its requests, too; without a listener Node.js would end the process.
+      const opening = connection;
+      connection.on('error', (error) => {
+        const refusal = refusedTls(error, opening, shown);
+        if (refusal !== undefined) this.#refusals.set(opening, refusal);
+        onClose();
+      });
+      connection.on('close', onClose);
+      await connection.connect(host, port);
+    } catch (thrown) {
+      throw (
+        refusedTls(thrown, connection, shown) ??
+        refusalOf(thrown, sasl?.mechanism.toUpperCase()) ??
+        kafkaError(thrown, doing)
+      );
+    }
+    if (this.#isClosed) await connection.close();
+    return connection;
+  }
+}
+
+function refusedTls(
+  thrown: unknown,
+  connection: Connection | undefined,
+  shown: TlsCredentials,
+): KafkaError | undefined {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
+  const socket = connection?.socket;
+  if (cause === undefined || socket === undefined || !('authorizationError' in socket)) return undefined;
+  const refusal = tlsRefusal(cause, socket as Parameters<typeof tlsRefusal>[1], shown);
+  return refusal === undefined
+    ? undefined
+    : new KafkaError(`${NO_TLS}${refusal}`, { isRetriable: false, cause });
+}
+
+/** Secrets are asked for in the course of each authentication. */
+function saslOptions(sasl: NonNullable<KafkaCredentials['sasl']>): SASLOptions {
+  if (sasl.mechanism === 'oauthbearer') {
+    return {
+      mechanism: 'OAUTHBEARER',
+      token: sasl.token,
+      oauthBearerExtensions: { ...sasl.extensions },
+      // A broker tells of a token that it refuses in an answer without an error code.
+      authBytesValidator: (bytes, callback) =>
+        bytes.length === 0 ? callback(null, bytes) : callback(new AuthenticationError(String(bytes))),
+    };
+  }
+  const { mechanism, username, password } = sasl;
+  return { mechanism: MECHANISMS[mechanism], username, password };
+}
+
+const MECHANISMS = {
+  plain: 'PLAIN',
+  'scram-sha-256': 'SCRAM-SHA-256',
+  'scram-sha-512': 'SCRAM-SHA-512',
+} as const;

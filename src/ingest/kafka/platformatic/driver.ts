@@ -1,0 +1,77 @@
+import { deleteGroupsV2 } from '@platformatic/kafka';
+import type { KafkaConnection } from '../connection.ts';
+import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import { StartPositions } from '../start-positions.ts';
+import { Cluster } from './cluster.ts';
+import { DeadLetterProducer } from './dead-letter-producer.ts';
+import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
+import { PlatformaticMember } from './member.ts';
+
+interface PlatformaticDriverOptions {
+  /** Of a static member; undefined: Kafka gives a member a new name at each start. */
+  readonly instanceId: string | undefined;
+}
+
+/**
+ * Real brokers, by the connections and the protocol of `@platformatic/kafka`. Its own consumer is not used: it commits a
+ * position again after a rebalance, to a partition that may be another member's by then (docs/adr/0022).
+ */
+export class PlatformaticDriver implements KafkaDriver {
+  readonly #connection: KafkaConnection;
+  readonly #options: PlatformaticDriverOptions;
+  /** Outlives the members: a topic may be made anew between two of them. */
+  readonly #starts = new StartPositions();
+
+  constructor(connection: KafkaConnection, options: PlatformaticDriverOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  missingTopics(wanted: readonly string[]): Promise<string[]> {
+    return this.#withCluster(async (cluster) => {
+      const found = await cluster.describe(wanted);
+      return wanted.filter((topic) => !found.has(topic));
+    });
+  }
+
+  forgetGroup(groupId: string): Promise<boolean> {
+    return this.#withCluster(async (cluster) => {
+      try {
+        const coordinator = await cluster.coordinator(groupId);
+        await cluster.answering.request(coordinator, 'deleting the group', deleteGroupsV2.api, [groupId]);
+        return true;
+      } catch (thrown) {
+        if (thrown instanceof KafkaError && thrown.has(CODE.groupNotFound)) return true;
+        if (thrown instanceof KafkaError && thrown.has(CODE.nonEmptyGroup)) return false;
+        throw thrown;
+      }
+    });
+  }
+
+  member(options: MemberOptions): GroupMember {
+    const { instanceId } = this.#options;
+    return new PlatformaticMember({
+      ...options,
+      connection: this.#connection,
+      starts: this.#starts,
+      instanceId,
+    });
+  }
+
+  deadLetterSink(topic: string): StoppableSink {
+    return new DeadLetterProducer(new Cluster({ connection: this.#connection }), topic);
+  }
+
+  isRetriable(error: unknown): boolean {
+    return isRetriable(error);
+  }
+
+  async #withCluster<T>(use: (cluster: Cluster) => Promise<T>): Promise<T> {
+    const cluster = new Cluster({ connection: this.#connection });
+    try {
+      return await use(cluster);
+    } finally {
+      await cluster.close();
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { fetchV13 } from '@platformatic/kafka';
+import { systemClock } from '../../../support/clock.ts';
+import type { Cluster, TopicLayout } from './cluster.ts';
+import { READ_COMMITTED } from './cluster.ts';
+import type { Connections } from './connections.ts';
+import { fetchResponse, type FetchedPartition } from './fetch-response.ts';
+import { groupBy } from './group-by.ts';
+import { KafkaError } from './kafka-error.ts';
+import type { MemberPartition } from './member-partition.ts';
+
+interface FetcherOptions {
+  readonly cluster: Cluster;
+  readonly layouts: ReadonlyMap<string, TopicLayout>;
+  readonly partitions: readonly MemberPartition[];
+  readonly fetchWaitMs: number;
+  /** A partition has something to be handed over, or an error. */
+  readonly onFetched: (partition: MemberPartition, fetched: FetchedPartition) => void;
+  /** A fetch has failed: brokers may lead others now. */
+  readonly onFailed: (error: KafkaError) => void;
+}
+
+/** What a broker sends of a partition at once; a single record batch may be larger. */
+const PARTITION_BYTES = 256 * 1_024;
+const FETCH_BYTES = 1_024 * 1_024;
+
+/** Each fetch stands for itself: brokers remember nothing of it. */
+const NO_SESSION = { id: 0, epoch: -1 };
+
+const RETRY_MS = 300;
+
+/**
+ * Fetches from each broker that leads partitions of the member, one fetch at a time, and the next one while what came
+ * last is processed: a broker is asked again once all that it sent has been taken.
+ */
+export class Fetcher {
+  readonly #options: FetcherOptions;
+  readonly #connections: Connections;
+  readonly #stopping = new AbortController();
+  readonly #busy = new Set<number>();
+  /** In the order in which they are asked for: those that had something come last. */
+  readonly #order: Set<MemberPartition>;
+  /** Replicas of the pod's own rack, which leaders have named: they are asked in place of these. */
+  readonly #replicas = new Map<MemberPartition, number>();
+  #layouts: ReadonlyMap<string, TopicLayout>;
+
+  constructor(options: FetcherOptions) {
+    this.#options = options;
+    this.#connections = options.cluster.connections();
+    this.#order = new Set(options.partitions);
+    this.#layouts = options.layouts;
+  }
+
+  /** Brokers may lead others than before. */
+  use(layouts: ReadonlyMap<string, TopicLayout>): void {
+    this.#layouts = layouts;
+    this.#replicas.clear();
+    this.fetch();
+  }
+
+  /** Asks those brokers that have nothing to do. */
+  fetch(): void {
+    if (this.#stopping.signal.aborted) return;
+    for (const [node, held] of groupBy(this.#order, (each) => this.#nodeOf(each))) {
+      if (node < 0 || this.#busy.has(node) || held.some(({ isWaiting }) => isWaiting)) continue;
+      const wanted = held.filter(({ isPaused }) => !isPaused);
+      if (wanted.length > 0) void this.#fetchFrom(node, wanted);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#connections.close();
+  }
+
+  async #fetchFrom(node: number, wanted: readonly MemberPartition[]): Promise<void> {
+    this.#busy.add(node);
+    const asked = new Map(wanted.map((each) => [each, each.fetchOffset]));
+    try {
+      const fetched = await this.#ask(node, wanted);
+      this.#busy.delete(node);
+      for (const each of fetched) this.#take(each, asked);
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return;
+      for (const each of wanted) this.#replicas.delete(each);
+      this.#options.onFailed(thrown as KafkaError);
+      await systemClock.sleep(RETRY_MS, this.#stopping.signal);
+      this.#busy.delete(node);
+    }
+    this.fetch();
+  }
+
+  async #ask(node: number, wanted: readonly MemberPartition[]): Promise<readonly FetchedPartition[]> {
+    const { cluster, fetchWaitMs } = this.#options;
+    const topics = [...groupBy(wanted, ({ topic }) => topic)].map(([topic, partitions]) => ({
+      topicId: this.#layouts.get(topic)?.uuid ?? '',
+      partitions: partitions.map(({ partition, fetchOffset }) => ({
+        partition,
+        currentLeaderEpoch: -1,
+        fetchOffset: BigInt(fetchOffset),
+        lastFetchedEpoch: -1,
+        partitionMaxBytes: PARTITION_BYTES,
+      })),
+    }));
+    const { id, epoch } = NO_SESSION;
+    const request = [
+      fetchWaitMs,
+      1,
+      FETCH_BYTES,
+      READ_COMMITTED,
+      id,
+      epoch,
+      topics,
+      [],
+      cluster.rack,
+    ] as const;
+    const { errorCode, partitions } = await this.#connections.raw(
+      cluster.broker(node),
+      'fetching',
+      fetchV13.api,
+      () => fetchV13.createRequest(...(request as unknown as Parameters<typeof fetchV13.createRequest>)),
+      (_id, _key, _version, reader) => fetchResponse(reader.buffer.slice(reader.position)),
+    );
+    if (errorCode === 0) return partitions;
+    throw new KafkaError(`fetching: error ${errorCode} of Kafka`, { codes: [errorCode], isRetriable: true });
+  }
+
+  #take(fetched: FetchedPartition, asked: ReadonlyMap<MemberPartition, number>): void {
+    const { uuid, partition, errorCode, records, preferredReplica } = fetched;
+    const found = [...asked.keys()].find(
+      (each) => each.partition === partition && this.#layouts.get(each.topic)?.uuid === uuid,
+    );
+    // Its position was moved while the broker was asked, or it was paused: it is fetched again.
+    if (found === undefined || found.fetchOffset !== asked.get(found) || found.isPaused) return;
+    // A replica may lag behind its leader, which has the last word.
+    if (errorCode !== 0 && this.#replicas.delete(found)) return;
+    if (preferredReplica >= 0) this.#replicas.set(found, preferredReplica);
+    if (errorCode === 0 && records.length > 0) {
+      this.#order.delete(found);
+      this.#order.add(found);
+    }
+    this.#options.onFetched(found, fetched);
+  }
+
+  #nodeOf(each: MemberPartition): number {
+    return this.#replicas.get(each) ?? this.#layouts.get(each.topic)?.leaders[each.partition] ?? -1;
+  }
+}

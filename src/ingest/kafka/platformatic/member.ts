@@ -1,0 +1,155 @@
+import { systemClock } from '../../../support/clock.ts';
+import { Backoff } from '../../../support/backoff.ts';
+import type { KafkaConnection } from '../connection.ts';
+import type { Assignment, GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
+import type { StartPositions } from '../start-positions.ts';
+import { Cluster, type TopicLayout } from './cluster.ts';
+import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
+import { MemberPartition } from './member-partition.ts';
+import { Membership, type CommitOf } from './membership.ts';
+import { Session } from './session.ts';
+
+interface PlatformaticMemberOptions extends MemberOptions {
+  readonly connection: KafkaConnection;
+  readonly starts: StartPositions;
+  /** Undefined: Kafka gives the member a new name at each start. */
+  readonly instanceId: string | undefined;
+}
+
+/** Joins that fail one after the other until the member crashes, for which some ten seconds go. */
+const RETRIES = 5;
+const RETRY = { firstMs: 300, maxMs: 5_000 };
+
+/** More than Kafka lets a join wait. */
+const JOIN_MARGIN_MS = 10_000;
+
+/** A member of a group that is joined, and consumed from, by requests of `@platformatic/kafka`. */
+export class PlatformaticMember implements GroupMember {
+  readonly #options: PlatformaticMemberOptions;
+  readonly #cluster: Cluster;
+  readonly #membership: Membership;
+  readonly #stopping = new AbortController();
+  #running: Promise<Error | undefined> | undefined;
+  #session: Session | undefined;
+  #partitions: readonly MemberPartition[] = [];
+  #isCrashed = false;
+
+  constructor(options: PlatformaticMemberOptions) {
+    this.#options = options;
+    const { connection, onAnswer, timing, groupId, topics, instanceId } = options;
+    const requestTimeoutMs = timing.rebalanceTimeoutMs + JOIN_MARGIN_MS;
+    this.#cluster = new Cluster({ connection, onAnswer, requestTimeoutMs });
+    this.#membership = new Membership({ cluster: this.#cluster, groupId, topics, timing, instanceId });
+  }
+
+  async run(): Promise<Error> {
+    this.#running = this.#run();
+    return (await this.#running) ?? new Promise<never>(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#session?.stop();
+    if (this.#session === undefined) {
+      // It joins, for which Kafka may let it wait.
+      await this.#membership.leave();
+      await this.#membership.close();
+      await this.#running;
+    } else {
+      await this.#running;
+      await this.#membership.leave();
+      await this.#membership.close();
+    }
+    await this.#cluster.close();
+  }
+
+  positions(): readonly PartitionPosition[] {
+    return this.#partitions.map(({ at }) => at);
+  }
+
+  /** @returns what it crashed of; undefined after a stop */
+  async #run(): Promise<Error | undefined> {
+    const { random } = systemClock;
+    let backoff = new Backoff({ ...RETRY, random });
+    for (let failures = 0; !this.#stopping.signal.aborted;) {
+      try {
+        const session = await this.#join();
+        if (session === undefined) break;
+        failures = 0;
+        backoff = new Backoff({ ...RETRY, random });
+        await session.run();
+      } catch (thrown) {
+        if (this.#stopping.signal.aborted) break;
+        failures += 1;
+        if (failures > RETRIES || !isRetriable(thrown)) {
+          this.#isCrashed = true;
+          return this.#named(thrown as Error);
+        }
+        await systemClock.sleep(backoff.next(), this.#stopping.signal);
+      } finally {
+        this.#session = undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** @returns undefined after a stop */
+  async #join(): Promise<Session | undefined> {
+    const { topics, onAssigned } = this.#options;
+    await this.#cluster.topics(topics);
+    const assignment = await this.#membership.join();
+    // A partition may have been added meanwhile.
+    const layouts = await this.#cluster.topics(topics);
+    const partitions = await this.#settle(assignment, layouts);
+    if (this.#stopping.signal.aborted) return undefined;
+    this.#partitions = partitions;
+    this.#session = new Session({
+      cluster: this.#cluster,
+      membership: this.#membership,
+      member: this.#options,
+      partitions,
+      layouts,
+      isRunning: () => !this.#isCrashed && !this.#stopping.signal.aborted,
+    });
+    onAssigned(assignment);
+    return this.#session;
+  }
+
+  /** Where the partitions start; commits what the group has not committed. */
+  async #settle(
+    assignment: Assignment,
+    layouts: ReadonlyMap<string, TopicLayout>,
+  ): Promise<readonly MemberPartition[]> {
+    const result: MemberPartition[] = [];
+    const found: CommitOf[] = [];
+    for (const [topic, partitions] of Object.entries(assignment)) {
+      const layout = layouts.get(topic);
+      if (layout === undefined) continue;
+      const { topicId, leaders } = layout;
+      const positions = await this.#membership.committed(topic, leaders.length);
+      const { start, metadata } = this.#options.starts.decide({ topic, topicId, positions });
+      const startsAt = (wanted: 'beginning' | 'end') => {
+        const starting = partitions.filter((partition) => start(partition) === wanted);
+        return this.#cluster.offsets(topic, layout, starting, wanted);
+      };
+      const looked = new Map([...(await startsAt('beginning')), ...(await startsAt('end'))]);
+      for (const partition of partitions) {
+        const offset = looked.get(partition);
+        const position = offset ?? positions.find((each) => each.partition === partition)?.offset ?? 0;
+        result.push(new MemberPartition({ topic, topicId, partition, metadata, position }));
+        if (offset !== undefined) found.push({ topic, partition, offset, metadata });
+      }
+    }
+    await this.#membership.commit(found);
+    return result;
+  }
+
+  #named(error: Error): Error {
+    const { instanceId } = this.#options;
+    if (instanceId === undefined || !(error instanceof KafkaError) || !error.has(CODE.fencedInstance))
+      return error;
+    const expected = 'expected a name that no other member of the group has';
+    const message = `KAFKA_INSTANCE_ID: ${expected}, got ${instanceId}, which another one joined with`;
+    return new KafkaError(message, { codes: error.codes, isRetriable: false, cause: error });
+  }
+}

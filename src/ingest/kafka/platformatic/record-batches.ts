@@ -1,0 +1,173 @@
+import zlib from 'node:zlib';
+import { crc32c } from '@node-rs/crc32';
+import type { KafkaRecord, RawHeaders } from '../../record.ts';
+import { decompressLz4, decompressSnappy, decompressZstd, MAX_BYTES } from '../codecs.ts';
+import type { BadBatch } from '../driver.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { AbortedTransaction, FetchedPartition } from './fetch-response.ts';
+
+/** What was fetched of a partition, as far as it can be decoded. */
+export interface DecodedRecords {
+  readonly records: readonly KafkaRecord[];
+  /** Behind all that is decoded, transactions' markers and what was aborted among it. */
+  readonly next: number;
+  /** At `next`. */
+  readonly bad: BadBatch | undefined;
+}
+
+type Origin = Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'>;
+
+/*
+ *   first offset   length   leader epoch   magic   checksum   attributes   last offset   times   producer   …   records
+ *   0              8        12             16      17         21           23 (delta)    27, 35  43             61
+ *                           └──────────────── length ────────────────────────────────────────────────────────────────┘
+ *                                                             └──────── what the checksum is of ───────────────────────┘
+ */
+const LENGTH_END = 12;
+const CHECKED_FROM = 21;
+
+const FORMAT = 2;
+const CODEC = 0b111;
+const BROKER_TIME = 1 << 3;
+const TRANSACTIONAL = 1 << 4;
+const CONTROL = 1 << 5;
+
+/** Type of a transaction's marker. */
+const ABORT = 0;
+
+const CODECS: readonly (((bytes: Buffer) => Buffer) | undefined)[] = [
+  (bytes) => bytes,
+  (bytes) => zlib.gunzipSync(bytes, { maxOutputLength: MAX_BYTES }),
+  decompressSnappy,
+  decompressLz4,
+  decompressZstd,
+];
+
+/** @param from the first offset that is wanted: a batch holds those before it, too */
+export function decodeRecords(
+  origin: Origin,
+  from: number,
+  { records: bytes, aborted }: Pick<FetchedPartition, 'records' | 'aborted'>,
+): DecodedRecords {
+  const records: KafkaRecord[] = [];
+  const transactions = new AbortedTransactions(aborted);
+  let next = from;
+  for (let at = 0; at + LENGTH_END <= bytes.length;) {
+    const end = at + LENGTH_END + bytes.readInt32BE(at + 8);
+    if (end > bytes.length || end <= at + LENGTH_END) break;
+    const batch = bytes.subarray(at, end);
+    const firstOffset = Number(batch.readBigInt64BE(0));
+    try {
+      const { lastOffset } = decodeBatch(origin, from, batch, transactions, records);
+      next = Math.max(next, lastOffset + 1);
+    } catch (error) {
+      // Nothing of the batch itself is handed over.
+      while ((records.at(-1)?.offset ?? -1) >= firstOffset) records.pop();
+      const lastOffset = batch.length >= 27 ? firstOffset + batch.readInt32BE(23) : firstOffset;
+      return {
+        records,
+        next,
+        bad: { firstOffset: Math.max(firstOffset, from), lastOffset, error: error as Error },
+      };
+    }
+    at = end;
+  }
+  return { records, next, bad: undefined };
+}
+
+/** Adds the batch's records to `into`. @throws Error if it can't be decoded */
+function decodeBatch(
+  origin: Origin,
+  from: number,
+  batch: Buffer,
+  transactions: AbortedTransactions,
+  into: KafkaRecord[],
+): { lastOffset: number } {
+  const head = new ByteReader(batch);
+  const firstOffset = head.int64();
+  head.int32();
+  head.int32();
+  const magic = head.int8();
+  if (magic !== FORMAT) throw new Error(`expected a record batch of format ${FORMAT}, got one of ${magic}`);
+  const checksum = head.uint32();
+  const actual = crc32c(batch.subarray(CHECKED_FROM));
+  if (actual !== checksum)
+    throw new Error(`expected a record batch with the checksum ${checksum}, got ${actual}`);
+  const attributes = head.int16();
+  const lastOffset = firstOffset + head.int32();
+  const firstTimestamp = head.int64();
+  const maxTimestamp = head.int64();
+  const producerId = head.bigInt64();
+  head.int16();
+  head.int32();
+  const count = head.int32();
+  const isControl = (attributes & CONTROL) !== 0;
+  const codec = CODECS[attributes & CODEC];
+  if (codec === undefined)
+    throw new Error(`expected a codec that Kafka has, got number ${attributes & CODEC}`);
+  transactions.reach(lastOffset);
+  if (!isControl && (attributes & TRANSACTIONAL) !== 0 && transactions.isAborted(producerId))
+    return { lastOffset };
+  const reader = new ByteReader(codec(head.bytes(head.remaining)));
+  for (let left = count; left > 0; left -= 1) {
+    const length = reader.varInt();
+    const end = reader.position + length;
+    reader.int8(); // attributes, which no record has
+    const timestampDelta = reader.varInt();
+    const offset = firstOffset + reader.varInt();
+    const key = reader.varIntBytes();
+    const value = reader.varIntBytes();
+    const headers = headersOf(reader);
+    if (reader.position !== end)
+      throw new RangeError(`expected a record of ${length} bytes, got another length`);
+    if (isControl) {
+      if (key !== null && key.length >= 4 && key.readInt16BE(2) === ABORT) transactions.end(producerId);
+      continue;
+    }
+    if (offset < from) continue;
+    const timestamp = (attributes & BROKER_TIME) !== 0 ? maxTimestamp : firstTimestamp + timestampDelta;
+    into.push({ ...origin, offset, timestamp, key, value, headers });
+  }
+  return { lastOffset };
+}
+
+function headersOf(reader: ByteReader): RawHeaders | undefined {
+  let left = reader.varInt();
+  if (left < 0) throw new RangeError(`expected a number of headers, got ${left}`);
+  if (left === 0) return undefined;
+  // A producer may call a header `__proto__`.
+  const headers = Object.create(null) as Record<string, Buffer | Buffer[] | undefined>;
+  for (; left > 0; left -= 1) {
+    const name = String(reader.varIntBytes() ?? '');
+    const value = reader.varIntBytes() ?? undefined;
+    const present = headers[name];
+    if (present === undefined) headers[name] = value;
+    else if (value !== undefined) headers[name] = [...(Array.isArray(present) ? present : [present]), value];
+  }
+  return headers;
+}
+
+/** Which producers are in a transaction that they have aborted, at the batch that is being decoded. */
+class AbortedTransactions {
+  readonly #left: AbortedTransaction[];
+  readonly #open = new Set<bigint>();
+
+  constructor(aborted: readonly AbortedTransaction[]) {
+    this.#left = aborted.toSorted((one, other) => one.firstOffset - other.firstOffset);
+  }
+
+  reach(offset: number): void {
+    for (let [first] = this.#left; first !== undefined && first.firstOffset <= offset; [first] = this.#left) {
+      this.#open.add(first.producerId);
+      this.#left.shift();
+    }
+  }
+
+  isAborted(producerId: bigint): boolean {
+    return this.#open.has(producerId);
+  }
+
+  end(producerId: bigint): void {
+    this.#open.delete(producerId);
+  }
+}

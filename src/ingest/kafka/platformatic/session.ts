@@ -1,0 +1,268 @@
+import { systemClock } from '../../../support/clock.ts';
+import type { MemberOptions } from '../driver.ts';
+import type { Cluster, TopicLayout } from './cluster.ts';
+import { Fetcher } from './fetcher.ts';
+import type { FetchedPartition } from './fetch-response.ts';
+import { CODE, KafkaError } from './kafka-error.ts';
+import type { MemberPartition } from './member-partition.ts';
+import { isRebalance, type Membership } from './membership.ts';
+import { PlatformaticBatch, type BatchSession } from './record-batch.ts';
+import { decodeRecords } from './record-batches.ts';
+
+interface SessionOptions {
+  readonly cluster: Cluster;
+  readonly membership: Membership;
+  readonly member: MemberOptions;
+  readonly partitions: readonly MemberPartition[];
+  /** As they were at the join. */
+  readonly layouts: ReadonlyMap<string, TopicLayout>;
+  readonly isRunning: () => boolean;
+}
+
+/** How long a partition rests that a broker could not answer for. */
+const REST_MS = 300;
+
+/**
+ * What a member does between a join and the next: heartbeats, fetches, and the processing of one batch at a time. A
+ * rebalance lets the batch in hand come to its end, since what it has published is to be committed.
+ */
+export class Session implements BatchSession {
+  readonly #options: SessionOptions;
+  readonly #fetcher: Fetcher;
+  readonly #finished = new AbortController();
+  /** Why the member has to join again. */
+  #over: Error | undefined;
+  /** What crashes the member. */
+  #crash: Error | undefined;
+  #isStopping = false;
+  #isLost = false;
+  #wake: (() => void) | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { cluster, layouts, partitions, member } = options;
+    this.#fetcher = new Fetcher({
+      cluster,
+      layouts,
+      partitions,
+      fetchWaitMs: member.timing.fetchWaitMs,
+      onFetched: (partition, fetched) => this.#fetched(partition, fetched),
+      onFailed: () => this.#lookUp(),
+    });
+  }
+
+  /** Resolves once the member has to join again, or is stopped; rejects with what it crashes of. */
+  async run(): Promise<void> {
+    this.#fetcher.fetch();
+    const tasks = Promise.all([this.#beat(), this.#watch()]);
+    try {
+      while (!this.#isEnding()) {
+        const partition = this.#options.partitions.find(({ isWaiting, isPaused }) => isWaiting && !isPaused);
+        if (partition === undefined) await this.#woken();
+        else await this.#process(partition);
+      }
+    } finally {
+      this.#isLost = true;
+      this.#finished.abort();
+      await this.#fetcher.stop();
+      await tasks;
+    }
+    if (this.#crash !== undefined) throw this.#crash;
+  }
+
+  /** Ends it after the batch in hand. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#wake?.();
+  }
+
+  heartbeat(): void {
+    if (this.#over !== undefined) throw this.#over;
+  }
+
+  async commit(partition: MemberPartition, nextOffset: number): Promise<void> {
+    const { topic, metadata } = partition;
+    try {
+      const position = { topic, partition: partition.partition, offset: nextOffset, metadata };
+      await this.#options.membership.commit([position]);
+    } catch (thrown) {
+      this.#end(thrown as Error);
+      throw thrown;
+    }
+    partition.moveTo(nextOffset);
+  }
+
+  pause(partition: MemberPartition): () => void {
+    const resume = partition.pause();
+    return () => {
+      resume();
+      this.#wake?.();
+      this.#fetcher.fetch();
+    };
+  }
+
+  isAssigned(): boolean {
+    return !this.#isLost;
+  }
+
+  isRunning(): boolean {
+    return this.#crash === undefined && this.#options.isRunning();
+  }
+
+  #isEnding(): boolean {
+    return this.#isStopping || this.#over !== undefined || this.#crash !== undefined;
+  }
+
+  async #process(partition: MemberPartition): Promise<void> {
+    const fetched = partition.take();
+    if (fetched === undefined) return;
+    const decoded = decodeRecords(partition, partition.position, fetched);
+    const { records, bad, next } = decoded;
+    if (records.length === 0 && bad === undefined) {
+      // Markers of transactions, or what was aborted.
+      partition.moveTo(next);
+      partition.rewind();
+      this.#fetcher.fetch();
+      return;
+    }
+    partition.fetchOffset = next;
+    // A batch that can't be decoded is fetched again, by itself.
+    if (bad === undefined) this.#fetcher.fetch();
+    try {
+      await this.#options.member.onBatch(new PlatformaticBatch(this, partition, decoded));
+    } catch (thrown) {
+      if (isOfKafka(thrown)) this.#end(thrown);
+      else this.#fail(thrown as Error);
+      return;
+    }
+    const last = records.at(-1);
+    const isConsumed = last !== undefined && bad === undefined && partition.position > last.offset;
+    if (isConsumed) partition.moveTo(Math.max(next, partition.position));
+    if (!isConsumed || partition.isPaused) partition.rewind();
+    this.#fetcher.fetch();
+  }
+
+  #fetched(partition: MemberPartition, fetched: FetchedPartition): void {
+    const { errorCode } = fetched;
+    if (errorCode === 0) partition.fetched(fetched);
+    else if (errorCode === CODE.offsetOutOfRange) void this.#reset(partition);
+    else if (errorCode === CODE.topicAuthorization) {
+      const message = `expected that this user may read ${partition.topic}: the broker refuses it`;
+      this.#fail(new KafkaError(message, { codes: [errorCode], isRetriable: false }));
+    } else {
+      this.#rest(partition);
+      this.#lookUp();
+    }
+    this.#wake?.();
+  }
+
+  /** Moves the partition to where its log begins or ends. */
+  async #reset(partition: MemberPartition): Promise<void> {
+    const { topic, position } = partition;
+    const resume = this.pause(partition);
+    try {
+      const [beginning, end] = await Promise.all([
+        this.#offsetOf(partition, 'beginning'),
+        this.#offsetOf(partition, 'end'),
+      ]);
+      // The broker that leads the partition now may have what the one before had not.
+      if (position < beginning || position > end) {
+        const to = position < beginning ? 'beginning' : 'end';
+        const offset = position < beginning ? beginning : end;
+        await this.commit(partition, offset);
+        partition.rewind();
+        this.#options.member.onPositionReset({ topic, partition: partition.partition, position, to, offset });
+      }
+    } catch {
+      this.#rest(partition);
+    }
+    resume();
+  }
+
+  async #offsetOf({ topic, partition }: MemberPartition, of: 'beginning' | 'end'): Promise<number> {
+    const { cluster } = this.#options;
+    const layouts = await cluster.topics([topic]);
+    const layout = layouts.get(topic);
+    const found = layout && (await cluster.offsets(topic, layout, [partition], of)).get(partition);
+    if (found === undefined) throw new KafkaError(`${topic}/${partition} has no log`, { isRetriable: true });
+    return found;
+  }
+
+  #rest(partition: MemberPartition): void {
+    const resume = this.pause(partition);
+    void systemClock.sleep(REST_MS, this.#finished.signal).then(resume);
+  }
+
+  async #beat(): Promise<void> {
+    const { membership, member } = this.#options;
+    for (;;) {
+      await systemClock.sleep(member.timing.heartbeatMs, this.#finished.signal);
+      if (this.#finished.signal.aborted) return;
+      try {
+        await membership.heartbeat();
+      } catch (thrown) {
+        this.#end(thrown as Error);
+        // In a rebalance the membership must be kept for as long as the batch in hand takes.
+        if (!(thrown instanceof KafkaError && thrown.has(CODE.rebalanceInProgress))) return;
+      }
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#finished;
+    for (;;) {
+      await systemClock.sleep(this.#options.member.timing.metadataMaxAgeMs, signal);
+      if (signal.aborted) return;
+      await this.#lookUp();
+    }
+  }
+
+  /** Looks which brokers lead what, and whether topics are as they were at the join. */
+  #lookUp(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { cluster, layouts: before } = this.#options;
+    try {
+      const now = await cluster.topics([...before.keys()]);
+      for (const [topic, { uuid, leaders }] of before) {
+        const found = now.get(topic);
+        if (found?.uuid === uuid && found.leaders.length === leaders.length) continue;
+        this.#end(new KafkaError(`${topic} has other partitions than at the join`, { isRetriable: true }));
+        return;
+      }
+      this.#fetcher.use(now);
+    } catch (thrown) {
+      if (thrown instanceof KafkaError && thrown.has(CODE.unknownTopic)) this.#end(thrown);
+    }
+  }
+
+  #end(error: Error): void {
+    const isGone = isRebalance(error) && !error.has(CODE.rebalanceInProgress);
+    if (isGone) this.#isLost = true;
+    this.#over ??= error;
+    this.#wake?.();
+  }
+
+  #fail(error: Error): void {
+    this.#crash ??= error;
+    this.#wake?.();
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}
+
+/** Errors of heartbeats and commits, which `onBatch` passes on. */
+function isOfKafka(thrown: unknown): thrown is KafkaError {
+  return thrown instanceof KafkaError;
+}

@@ -1,0 +1,31 @@
+import {
+  kafkaConnection,
+  type KafkaConnection,
+  type KafkaConnectionSettings,
+} from '../../src/ingest/kafka/connection.ts';
+import type { KafkaDriver } from '../../src/ingest/kafka/driver.ts';
+import { KafkajsDriver } from '../../src/ingest/kafka/kafkajs/driver.ts';
+import { PlatformaticDriver } from '../../src/ingest/kafka/platformatic/driver.ts';
+import { createLog } from '../../src/log.ts';
+import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
+
+export interface DriverMaker {
+  readonly name: string;
+  make(brokers: readonly string[], settings?: Partial<KafkaConnectionSettings>): KafkaDriver;
+}
+
+const log = createLog('silent');
+
+/** The drivers for real brokers. */
+export const DRIVERS: readonly DriverMaker[] = [
+  maker('kafkajs', (connection) => new KafkajsDriver(connection, log)),
+  maker('platformatic', (connection) => new PlatformaticDriver(connection, { instanceId: undefined })),
+];
+
+function maker(name: string, make: (connection: KafkaConnection) => KafkaDriver): DriverMaker {
+  return {
+    name,
+    make: (brokers, settings = {}) =>
+      make(kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: brokers, ...settings }, log)),
+  };
+}

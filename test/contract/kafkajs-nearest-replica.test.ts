@@ -1,4 +1,0 @@
-import { testNearestReplica } from './kafka-nearest-replica.ts';
-import { kafkajsDriver } from './kafkajs-broker.ts';
-
-testNearestReplica('kafkajs', kafkajsDriver);
