@@ -1,0 +1,2 @@
+process.env['KAFKA_DRIVER'] = 'platformatic';
+await import('../dead-letters.test.ts');

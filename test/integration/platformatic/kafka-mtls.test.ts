@@ -1,0 +1,2 @@
+process.env['KAFKA_DRIVER'] = 'platformatic';
+await import('../kafka-mtls.test.ts');
