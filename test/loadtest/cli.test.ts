@@ -57,6 +57,11 @@ for (const [what, args, complaint] of [
   ['No subcommand', [], /^expected one of the commands run, .*, report, or --help, got nothing$/],
   ['A name that every object has', ['constructor'], /^expected one of the commands .*, got constructor$/],
   ['An unknown option', ['check', '--tiny'], /^expected one of --help, --small, --rounds, got --tiny$/],
+  [
+    'A Kafka client that is not there',
+    ['run', '--driver', 'librdkafka'],
+    /driver.*kafkajs.*platformatic.*librdkafka/,
+  ],
   ['An argument that is not taken', ['run', 'stock'], /'stock'/],
   ['An option without its value', ['cycles', '--cycles'], /--cycles <value>/],
   [
