@@ -221,6 +221,11 @@ const NETWORK: readonly Mutation[] = [
     CLOSED('AUTH_JWKS_URL \\(login.example.com:443\\)'),
   ],
   [
+    'an endpoint of tokens',
+    set('KAFKA_OAUTH_TOKEN_URL', 'https://login.example.com/token'),
+    CLOSED('KAFKA_OAUTH_TOKEN_URL \\(login.example.com:443\\)'),
+  ],
+  [
     'a collector',
     set('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector.monitoring:4318'),
     CLOSED('OTEL_EXPORTER_OTLP_ENDPOINT \\(collector.monitoring:4318\\)'),
