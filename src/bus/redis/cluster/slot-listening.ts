@@ -15,6 +15,12 @@ interface SlotListeningOptions {
   readonly log: Log;
 }
 
+/**
+ * A node that is not heard for so long while channels are being joined is connected to again: its connection may have
+ * become half open while none of this pod's slots were there, and so no heartbeat.
+ */
+const STALLED_MS = 2_000;
+
 /** Between two attempts at what a node has refused, or could not do. */
 const AGAIN_MS = 200;
 
@@ -31,6 +37,7 @@ export class SlotListening implements ListeningConnection {
   #node: ClusterNode | undefined;
   #listener: ConnectionListener | undefined;
   #isReady = false;
+  #isPaused = false;
   /** Aborts when the present connection is lost. */
   #lost = new AbortController();
   readonly #stopping = new AbortController();
@@ -78,7 +85,7 @@ export class SlotListening implements ListeningConnection {
     for (;;) {
       const node = await this.#present();
       try {
-        await node.listening.connection.join(this.#dispatching([channel]));
+        await this.#joinOn(node, [channel]);
         if (node !== this.#node) continue;
         this.#joined.add(channel);
         return;
@@ -114,10 +121,12 @@ export class SlotListening implements ListeningConnection {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#node?.listening.connection.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#node?.listening.connection.resume();
   }
 
@@ -134,7 +143,7 @@ export class SlotListening implements ListeningConnection {
     this.#tellNode();
     while (!lost.signal.aborted) {
       try {
-        await node.listening.connection.join(this.#dispatching([...this.#joined]));
+        await this.#joinOn(node, [...this.#joined]);
         if (lost.signal.aborted) return;
         this.#refusal = undefined;
         this.#isReady = true;
@@ -145,6 +154,28 @@ export class SlotListening implements ListeningConnection {
         if (thrown instanceof ReplyError && !isElsewhere(reason)) this.#noteRefusal(reason);
         await this.#lookAgain();
       }
+    }
+  }
+
+  async #joinOn(node: ClusterNode, channels: readonly string[]): Promise<void> {
+    const settled = new AbortController();
+    void this.#expectProgress(node, settled.signal);
+    try {
+      await node.listening.connection.join(this.#dispatching(channels));
+    } finally {
+      settled.abort();
+    }
+  }
+
+  async #expectProgress(node: ClusterNode, settled: AbortSignal): Promise<void> {
+    const { listening } = node;
+    const over = AbortSignal.any([settled, this.#stopping.signal]);
+    for (;;) {
+      const before = listening.connection.bytesRead;
+      await this.#options.clock.sleep(STALLED_MS, over);
+      if (over.aborted || node !== this.#node) return;
+      const isSilent = listening.isReady && !this.#isPaused && listening.connection.bytesRead === before;
+      if (isSilent) this.reconnect();
     }
   }
 
