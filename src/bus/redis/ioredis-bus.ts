@@ -2,6 +2,7 @@ import { systemClock } from '../../support/clock.ts';
 import type { Bus } from '../bus.ts';
 import type { RedisAccess } from './access.ts';
 import { ClusterBus } from './cluster/cluster-bus.ts';
+import { ioredisNodes } from './cluster/ioredis-nodes.ts';
 import { IoredisCommands, IoredisListening } from './ioredis.ts';
 import { RedisBus, type RedisBusOptions } from './redis-bus.ts';
 import { Sentinels } from './sentinels.ts';
@@ -12,7 +13,10 @@ interface IoredisBusOptions extends Omit<RedisBusOptions, 'commands' | 'listenin
 
 /** A bus over one Redis server, which may be another one after a failover, or over a cluster. */
 export function ioredisBus({ access, ...options }: IoredisBusOptions): Bus {
-  if ('nodes' in access) return new ClusterBus({ ...options, access });
+  if ('nodes' in access) {
+    const { nodes, spread } = access;
+    return new ClusterBus({ ...options, nodes, spread, connect: ioredisNodes(access) });
+  }
   const { log, clock = systemClock } = options;
   const sentinels = 'sentinels' in access ? new Sentinels(access, log, clock) : undefined;
   return new RedisBus({

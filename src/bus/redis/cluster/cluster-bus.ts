@@ -6,11 +6,12 @@ import { systemClock, type Clock } from '../../../support/clock.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../../bus.ts';
 import { Channels, type ChannelSource } from '../../channels.ts';
 import type { HistoryPosition, HistoryRead } from '../../history.ts';
-import type { RedisAccess } from '../access.ts';
+import type { Address } from '../access.ts';
 import { BusNames } from '../names.ts';
 import { RedisLink, type RedisLinkOptions } from '../redis-link.ts';
 import { Cluster } from './cluster.ts';
 import { LinkTotals } from './link-totals.ts';
+import type { ConnectNode } from './node-connections.ts';
 import { Places, type Place } from './places.ts';
 import { slotOf } from './slot.ts';
 import { SlotCommands } from './slot-commands.ts';
@@ -20,7 +21,11 @@ export interface ClusterBusOptions extends Omit<
   RedisLinkOptions,
   'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers'
 > {
-  readonly access: Extract<RedisAccess, { nodes: unknown }>;
+  /** Some of the cluster, which are asked for the others. */
+  readonly nodes: readonly Address[];
+  readonly connect: ConnectNode;
+  /** Topics whose channels are spread over several slots. They have no history. */
+  readonly spread?: ReadonlySet<string> | undefined;
   /** Of all names of channels and keys: without braces. */
   readonly prefix: string;
   readonly lingerMs: number;
@@ -35,14 +40,6 @@ const ANNOUNCEMENTS = '@revocations';
 /** A topic's first chunk waits for its link for so long, then it is tried again as any other. */
 const FIRST_LINK_MS = 5_000;
 const LOOK_MS = 20;
-
-interface Part<T> {
-  /** Of its slot. */
-  readonly word: string;
-  readonly all: T[];
-  /** Of their channels in Redis. */
-  readonly names: string[];
-}
 
 interface TopicLink {
   readonly topic: string;
@@ -77,13 +74,13 @@ export class ClusterBus implements Bus {
   readonly #stopping = new AbortController();
 
   constructor(options: ClusterBusOptions) {
-    const { access, lingerMs, maxChannels, histories = new Map(), metrics, log } = options;
+    const { nodes, connect, spread, lingerMs, maxChannels, histories = new Map(), metrics, log } = options;
     const { clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#histories = histories;
-    this.#places = new Places(options.prefix, access.spread ?? new Set());
-    this.#cluster = new Cluster({ access, log, clock });
+    this.#places = new Places(options.prefix, spread ?? new Set());
+    this.#cluster = new Cluster({ nodes, connect, log, clock });
     // Publishers to all places of a topic may wait at once.
     setMaxListeners(0, this.#stopping.signal);
     this.#totals = new LinkTotals(metrics);
@@ -162,10 +159,12 @@ export class ClusterBus implements Bus {
 
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     const subscribed = await Promise.all(
-      this.#parts(topic, channels, (channel) => channel).map(async ({ word, all, names }) => {
-        const some = await (await this.#reached(topic, word)).subscribed(topic, names);
-        return all.filter((_, index) => some.has(names[index] ?? ''));
-      }),
+      this.#places
+        .parts(topic, channels, (channel) => channel)
+        .map(async ({ word, all, names }) => {
+          const some = await (await this.#reached(topic, word)).subscribed(topic, names);
+          return all.filter((_, index) => some.has(names[index] ?? ''));
+        }),
     );
     const some = new Set(subscribed.flat());
     return new Set(channels.filter((channel) => some.has(channel)));
@@ -175,35 +174,24 @@ export class ClusterBus implements Bus {
     const failed = new Set<Publication>();
     let cause: unknown;
     await Promise.all(
-      this.#parts(topic, batch, ({ channel }) => channel).map(async ({ word, all, names }) => {
-        const named = all.map((one, index) => ({ ...one, channel: names[index] ?? '' }));
-        try {
-          await (await this.#reached(topic, word)).publish(topic, named);
-        } catch (thrown) {
-          cause = thrown instanceof PublishError ? thrown.cause : thrown;
-          const refused = new Set(thrown instanceof PublishError ? thrown.failed : named);
-          for (const [index, one] of all.entries()) {
-            if (refused.has(named[index] as Publication)) failed.add(one);
+      this.#places
+        .parts(topic, batch, ({ channel }) => channel)
+        .map(async ({ word, all, names }) => {
+          const named = all.map((one, index) => ({ ...one, channel: names[index] ?? '' }));
+          try {
+            await (await this.#reached(topic, word)).publish(topic, named);
+          } catch (thrown) {
+            cause = thrown instanceof PublishError ? thrown.cause : thrown;
+            const refused = new Set(thrown instanceof PublishError ? thrown.failed : named);
+            for (const [index, one] of all.entries()) {
+              if (refused.has(named[index] as Publication)) failed.add(one);
+            }
           }
-        }
-      }),
+        }),
     );
     if (failed.size === 0) return;
     const inOrder = batch.filter((one) => failed.has(one));
     throw new PublishError(inOrder, batch.length, cause);
-  }
-
-  /** What is in each place of the topic, in its order. */
-  #parts<T>(topic: string, all: readonly T[], channelOf: (one: T) => string): readonly Part<T>[] {
-    const parts = new Map<string, Part<T>>();
-    for (const one of all) {
-      const { word, channel } = this.#places.of(topic, channelOf(one));
-      let part = parts.get(word);
-      if (part === undefined) parts.set(word, (part = { word, all: [], names: [] }));
-      part.all.push(one);
-      part.names.push(channel);
-    }
-    return [...parts.values()];
   }
 
   #source(): ChannelSource {

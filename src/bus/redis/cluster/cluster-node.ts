@@ -1,14 +1,14 @@
 import type { Log } from '../../../log.ts';
 import { withTimeout } from '../../../support/with-timeout.ts';
-import type { Address, RedisAccess } from '../access.ts';
-import { IoredisCommands } from '../ioredis.ts';
+import { keyOfAddress, type Address } from '../access.ts';
+import type { CommandConnection } from '../connection.ts';
 import { Followed } from './followed.ts';
-import { NodeListening } from './node-listening.ts';
+import type { ConnectNode, NodeListeningConnection } from './node-connections.ts';
 import { VIEW, viewOf, type ClusterView } from './view.ts';
 
 interface ClusterNodeOptions {
   readonly address: Address;
-  readonly access: RedisAccess;
+  readonly connect: ConnectNode;
   /** Called when slots may have moved. */
   readonly onChange: () => void;
   readonly log: Log;
@@ -20,18 +20,14 @@ const VIEW_TIMEOUT_MS = 1_000;
 /** A master of the cluster, and this pod's two connections to it. */
 export class ClusterNode {
   readonly address: Address;
-  readonly commands: Followed<IoredisCommands>;
-  readonly listening: Followed<NodeListening>;
+  readonly commands: Followed<CommandConnection>;
+  readonly listening: Followed<NodeListeningConnection>;
 
-  constructor({ address, access, onChange, log }: ClusterNodeOptions) {
+  constructor({ address, connect, onChange, log }: ClusterNodeOptions) {
     this.address = address;
-    const { tls = false, credentials } = access;
-    const options = {
-      access: { address, tls, ...(credentials && { credentials }) },
-      log: log.child({ node: `${address.host}:${address.port}` }),
-    };
-    this.commands = new Followed(new IoredisCommands(options));
-    this.listening = new Followed(new NodeListening({ ...options, onMoved: onChange }));
+    const connections = connect(address, onChange, log.child({ node: keyOfAddress(address) }));
+    this.commands = new Followed(connections.commands);
+    this.listening = new Followed(connections.listening);
     const lost = { onReady: () => undefined, onLost: onChange };
     this.commands.follow(lost);
     this.listening.follow(lost);

@@ -1,12 +1,15 @@
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Clock } from '../../../support/clock.ts';
-import { keyOfAddress, type Address, type RedisAccess } from '../access.ts';
+import { keyOfAddress, type Address } from '../access.ts';
 import { ClusterNode } from './cluster-node.ts';
+import type { ConnectNode } from './node-connections.ts';
 import { latest, masterOf, type ClusterView } from './view.ts';
 
 interface ClusterOptions {
-  readonly access: Extract<RedisAccess, { nodes: unknown }>;
+  /** Some nodes, which are asked for the others. */
+  readonly nodes: readonly Address[];
+  readonly connect: ConnectNode;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -65,10 +68,10 @@ export class Cluster {
   }
 
   async #keepLooking(): Promise<void> {
-    const { clock, log, access } = this.#options;
+    const { clock, log, nodes } = this.#options;
     const { signal } = this.#stopping;
     let told: string | undefined;
-    this.#use(access.nodes);
+    this.#use(nodes);
     while (!signal.aborted) {
       this.#pause = new AbortController();
       try {
@@ -94,7 +97,7 @@ export class Cluster {
     const [refused] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     // All masters may have been replaced, one by one: those that are set may know the others.
     if (!this.#stopping.signal.aborted)
-      this.#use([...[...this.#nodes.values()].map((n) => n.address), ...this.#options.access.nodes]);
+      this.#use([...[...this.#nodes.values()].map((n) => n.address), ...this.#options.nodes]);
     throw refused instanceof Error ? refused : new Error('no node is known');
   }
 
@@ -110,14 +113,14 @@ export class Cluster {
 
   /** Connects to these nodes; those of before that are not among them are left to the caller. */
   #use(addresses: readonly Address[]): void {
-    const { access, log } = this.#options;
+    const { connect, log } = this.#options;
     const before = this.#nodes;
     this.#nodes = new Map();
     for (const address of addresses) {
       const key = keyOfAddress(address);
       if (this.#nodes.has(key)) continue;
       const known = before.get(key);
-      const node = known ?? new ClusterNode({ address, access, onChange: () => this.look(), log });
+      const node = known ?? new ClusterNode({ address, connect, onChange: () => this.look(), log });
       this.#nodes.set(key, node);
       if (known === undefined) node.start();
     }

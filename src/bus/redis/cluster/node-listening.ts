@@ -1,6 +1,7 @@
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Listener } from '../../bus.ts';
+import type { NodeListeningConnection } from './node-connections.ts';
 import { CHANNELS_PER_COMMAND, IoredisConnection, type IoredisOptions } from '../ioredis.ts';
 
 interface NodeListeningOptions extends IoredisOptions {
@@ -8,8 +9,7 @@ interface NodeListeningOptions extends IoredisOptions {
   readonly onMoved: () => void;
 }
 
-/** The connection that channels of all slots of a node are listened to on. Those who use it join theirs again. */
-export class NodeListening extends IoredisConnection {
+export class NodeListening extends IoredisConnection implements NodeListeningConnection {
   readonly #listeners = new Map<string, Listener>();
   readonly #log: Log;
 
@@ -22,10 +22,6 @@ export class NodeListening extends IoredisConnection {
     this.#log = options.log;
   }
 
-  /**
-   * @param channels of one slot
-   * @throws what the node says of them, or an error if the connection is closed for good
-   */
   async join(channels: ReadonlyMap<string, Listener>): Promise<void> {
     for (const [channel, listener] of channels) this.#listeners.set(channel, listener);
     const names = [...channels.keys()];
@@ -34,7 +30,6 @@ export class NodeListening extends IoredisConnection {
     }
   }
 
-  /** Their messages reach no listener any more. */
   forget(channels: Iterable<string>): void {
     for (const channel of channels) this.#listeners.delete(channel);
   }

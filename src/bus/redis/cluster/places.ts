@@ -9,6 +9,14 @@ export interface Place {
   readonly channel: string;
 }
 
+/** What is in one place. */
+interface Part<T> {
+  readonly word: string;
+  readonly all: T[];
+  /** Of their channels in Redis. */
+  readonly names: string[];
+}
+
 /**
  * Places of one topic that is spread. They are evenly spaced over the slots, so that 2, 3, 4, 6 or 12 masters with as many
  * slots each have as many of them each.
@@ -54,6 +62,19 @@ export class Places {
       ? channel.slice(this.#prefix.length + topic.length)
       : `:${channel}`;
     return { topic, word, channel: `${this.#prefix}{${word}}${rest}` };
+  }
+
+  /** What is in each place of the topic, in its order. */
+  parts<T>(topic: string, all: readonly T[], channelOf: (one: T) => string): readonly Part<T>[] {
+    const parts = new Map<string, Part<T>>();
+    for (const one of all) {
+      const { word, channel } = this.of(topic, channelOf(one));
+      let part = parts.get(word);
+      if (part === undefined) parts.set(word, (part = { word, all: [], names: [] }));
+      part.all.push(one);
+      part.names.push(channel);
+    }
+    return [...parts.values()];
   }
 }
 
