@@ -3,7 +3,7 @@ import type { TopicName } from '../world/graph.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
 /** How often each kind is drawn, beside the others. */
-const WEIGHTS: Readonly<Record<FaultKind, number>> = {
+const WEIGHTS: Readonly<Record<Exclude<FaultKind, 'slot-moves'>, number>> = {
   'redis-crash': 3,
   failover: 5,
   'kill-listeners': 3,
@@ -31,7 +31,7 @@ const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   'topic-made-anew': 2,
 };
 
-const KINDS = (Object.keys(WEIGHTS) as FaultKind[]).flatMap((kind) =>
+const KINDS = (Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[]).flatMap((kind) =>
   Array.from({ length: WEIGHTS[kind] }, () => kind),
 );
 
@@ -65,6 +65,10 @@ export function drawCut(random: Random, atMs: number): Fault {
   return random.chance(0.2)
     ? { kind: 'storm', atMs, forMs }
     : { kind: 'cut-client', atMs, forMs, client: random.between(0, 3) };
+}
+
+export function drawMove(random: Random, atMs: number): Fault {
+  return { kind: 'slot-moves', atMs, forMs: drawDuration(random), topic: random.pick(TOPICS) };
 }
 
 export function drawFault(random: Random, atMs: number): Fault {

@@ -26,6 +26,8 @@ type FaultOf =
       /** Whether its clients are disconnected when it is made a replica. */
       readonly kicksClients: boolean;
     } & Lasting)
+  /** The slot of the topic goes to another node, key by key; of a cluster. */
+  | ({ readonly kind: 'slot-moves'; readonly topic: TopicName } & Lasting)
   | { readonly kind: 'kill-listeners' }
   | { readonly kind: 'kill-publishers' }
   | ({ readonly kind: 'busy'; readonly probability: number } & Lasting)

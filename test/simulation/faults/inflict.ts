@@ -1,4 +1,5 @@
 import { LATENCY_MS } from '../redis/network.ts';
+import type { RedisPair } from '../world/redis-pair.ts';
 import { PREFIX } from '../world/pod-settings.ts';
 import type { SimulatedPod } from '../world/pod.ts';
 import { GROUP, type World } from '../world/world.ts';
@@ -17,11 +18,13 @@ function podOf({ livePods }: World, number: number): SimulatedPod | undefined {
 }
 
 function inflictOnAll(world: World, fault: Fault): void {
-  const { redis, kafka, repairs, ledger, time } = world;
+  const { kafka, repairs, ledger, time, cluster } = world;
+  const redis = 'topic' in fault ? world.pairOf(fault.topic) : pairHit(world, fault);
   switch (fault.kind) {
     case 'redis-crash':
       ledger.losses.push({ at: time.now });
       redis.crash(fault.forMs, fault.keepsData, fault.silent);
+      cluster?.changed(redis);
       return;
     case 'failover':
       redis.lagMs = fault.lagMs;
@@ -29,6 +32,7 @@ function inflictOnAll(world: World, fault: Fault): void {
       repairs.after(fault.lagMs, () => {
         const formerMaster = redis.master.name;
         const done = redis.failOver(fault);
+        cluster?.changed(redis);
         // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
         const at = done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now;
         ledger.losses.push({ at, ...(done && { failover: { formerMaster, at: time.now } }) });
@@ -62,6 +66,9 @@ function inflictOnAll(world: World, fault: Fault): void {
       return;
     case 'redis-frozen':
       redis.freeze(fault.forMs);
+      return;
+    case 'slot-moves':
+      cluster?.move(fault.topic, fault.forMs);
       return;
     case 'evicted': {
       const key = evictedBy(fault, redis.master.data.keys);
@@ -115,7 +122,7 @@ function inflictOnAll(world: World, fault: Fault): void {
 function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
   const { network, kafka, repairs, time } = world;
   const route = network.route(pod.owner);
-  const { commands, listening } = pod;
+  const { commands, listening } = pod.redis;
   switch (fault.kind) {
     case 'slow-link': {
       route.latencyMs = [fault.latencyMs / 2, fault.latencyMs];
@@ -126,16 +133,16 @@ function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
       route.blockedUntil = Math.max(route.blockedUntil, time.now + fault.forMs);
       return;
     case 'broken-listener':
-      listening.present?.break();
+      for (const socket of listening) socket.break();
       return;
     case 'broken-publisher':
-      commands.present?.break();
+      for (const socket of commands) socket.break();
       return;
     case 'half-open-listener':
-      listening.present?.vanish('both');
+      for (const socket of listening) socket.vanish('both');
       return;
     case 'half-open-publisher':
-      commands.present?.vanish(fault.direction);
+      for (const socket of commands) socket.vanish(fault.direction);
       return;
     case 'frozen-pod':
       if (pod.owner.state !== 'running') return;
@@ -161,12 +168,20 @@ function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
   }
 }
 
+/** Of a cluster, one master or the other. */
+function pairHit({ pairs }: World, { atMs }: Fault): RedisPair {
+  const pair = pairs[atMs % pairs.length];
+  if (pair === undefined) throw new Error('expected a Redis');
+  return pair;
+}
+
 /** Names as those of src/bus/redis/names.ts. */
 function evictedBy(
   { topic, what, list }: Extract<Fault, { kind: 'evicted' }>,
   keys: readonly string[],
 ): string | undefined {
-  if (what === 'version') return keys.find((key) => key === `${PREFIX}@version:${topic}`);
+  const versions = new Set([`${PREFIX}@version:${topic}`, `${PREFIX}@version:{${topic}}:${topic}`]);
+  if (what === 'version') return keys.find((key) => versions.has(key));
   const state = `${PREFIX}@history:{${topic}}`;
   if (what === 'state') return keys.find((key) => key === state);
   const lists = keys.filter((key) => key.startsWith(`${state}:`));
@@ -174,12 +189,12 @@ function evictedBy(
 }
 
 function refuse(
-  { redis, repairs }: World,
+  { servers, repairs }: World,
   forMs: number,
   reason: (name: string, grows: boolean) => string | undefined,
 ): void {
-  for (const server of redis.servers) server.refuses = (name, { grows = false }) => reason(name, grows);
+  for (const server of servers) server.refuses = (name, { grows = false }) => reason(name, grows);
   repairs.after(forMs, () => {
-    for (const server of redis.servers) server.refuses = () => undefined;
+    for (const server of servers) server.refuses = () => undefined;
   });
 }

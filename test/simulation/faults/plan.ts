@@ -1,7 +1,7 @@
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
 import type { FieldName, TopicName } from '../world/graph.ts';
-import { drawCut, drawFault } from './draw.ts';
+import { drawCut, drawFault, drawMove } from './draw.ts';
 import type { Fault } from './fault.ts';
 
 interface PlannedEvent {
@@ -36,6 +36,7 @@ export interface PlannedClient {
 export interface Plan {
   readonly seed: number;
   readonly pods: number;
+  readonly topology: 'single' | 'cluster';
   readonly partitions: Readonly<Record<TopicName, number>>;
   readonly sessionSeconds: number;
   readonly events: readonly PlannedEvent[];
@@ -62,11 +63,13 @@ export function planOf(seed: number): Plan {
     drawFault(random, random.between(0, BUSY_MS)),
   );
   faults.push(...drawCuts(random, faults));
+  const topology = drawTopology(seed, faults);
   faults.sort((one, other) => one.atMs - other.atMs);
   const histories = drawHistories(random);
   return {
     seed,
     pods,
+    topology,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
     events: drawEvents(random, faults),
@@ -77,6 +80,17 @@ export function planOf(seed: number): Plan {
     histories,
     faults,
   };
+}
+
+/** With numbers of its own, so that other plans stay as they are. Half of the moves of slots are close to another fault. */
+function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
+  const random = Random.of(seed, 'topology');
+  if (random.chance(0.7)) return 'single';
+  for (let count = random.between(0, 2); count > 0; count -= 1) {
+    const near = random.chance(0.5) ? random.pick(faults).atMs : random.next() * BUSY_MS;
+    faults.push(drawMove(random, Math.round(Math.max(0, near + (random.next() - 0.5) * 1_000))));
+  }
+  return 'cluster';
 }
 
 /** Clients are cut more often than anything else, half of the time close to another fault. */

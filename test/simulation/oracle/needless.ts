@@ -43,7 +43,7 @@ const SLOW_MS = 1_000;
 
 function isHarmless(fault: Fault): boolean {
   if (fault.kind === 'redis-crash') return fault.keepsData;
-  if (fault.kind === 'blocked-link') return fault.forMs < LONG_MS;
+  if (fault.kind === 'blocked-link' || fault.kind === 'slot-moves') return fault.forMs < LONG_MS;
   if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
   return HARMLESS.has(fault.kind);
 }

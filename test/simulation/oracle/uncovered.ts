@@ -82,7 +82,7 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
     const isWithin = (time: number): boolean => time > from && time <= to;
     return (
       isWithin(at) &&
-      attempts.some((attempt) => attempt.server === failover.formerMaster && isWithin(attempt.at))
+      attempts.some((attempt) => attempt.servers.includes(failover.formerMaster) && isWithin(attempt.at))
     );
   });
 }

@@ -13,6 +13,7 @@ export interface CommandTarget {
   /** How often each command was refused. */
   readonly refusals: ReadonlyMap<string, number>;
   readonly data: Keyspace;
+  readonly cluster: { reply(subcommand: string): unknown } | undefined;
   /** ms since 1970 */
   readonly now: number;
   /** Runs a script. */

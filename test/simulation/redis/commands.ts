@@ -29,6 +29,15 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
     replicates: true,
     run: (redis, [channel = '', payload = '']) => ({ value: redis.publish(channel, payload) }),
   },
+  spublish: {
+    arity: 3,
+    replicates: true,
+    run: (redis, [channel = '', payload = '']) => ({ value: redis.publish(channel, payload) }),
+  },
+  cluster: {
+    arity: -2,
+    run: ({ cluster }, [subcommand = '']) => ({ value: cluster?.reply(subcommand.toLowerCase()) }),
+  },
   pubsub: { arity: -2, run: (redis, [, ...channels]) => ({ value: counts(redis, channels) }) },
   info: {
     arity: -1,

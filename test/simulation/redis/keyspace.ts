@@ -70,6 +70,14 @@ export class Keyspace {
     return value !== undefined;
   }
 
+  /** Takes a key over as the other one has it. */
+  adopt(key: string, from: Keyspace): void {
+    const value = from.#find(key);
+    if (value !== undefined) {
+      this.#values.set(key, { stored: copied(value.stored), expiresAt: value.expiresAt });
+    }
+  }
+
   clear(): void {
     this.#values.clear();
   }

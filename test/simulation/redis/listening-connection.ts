@@ -23,7 +23,7 @@ interface Push {
 }
 
 export class SimulatedListeningConnection extends SimulatedConnection implements ListeningConnection {
-  readonly #listeners = new Map<string, Listener>();
+  protected readonly listeners = new Map<string, Listener>();
   readonly #joining = new Map<string, Joining>();
   readonly #sessions = new Map<Socket, Session>();
   /** Those that wait for the reply to their PING. */
@@ -38,15 +38,25 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
   }
 
   join(channel: string, listener: Listener): Promise<void> {
-    this.#listeners.set(channel, listener);
+    this.listeners.set(channel, listener);
+    const former = this.#joining.get(channel);
     return new Promise((resolve, reject) => {
-      this.#joining.set(channel, { resolve, reject });
+      this.#joining.set(channel, {
+        resolve: () => {
+          former?.resolve();
+          resolve();
+        },
+        reject: (error) => {
+          former?.reject(error);
+          reject(error);
+        },
+      });
       if (this.socket !== undefined && this.#isOpened) this.#subscribe(this.socket, channel);
     });
   }
 
   leave(channel: string): void {
-    this.#listeners.delete(channel);
+    this.listeners.delete(channel);
     const { socket } = this;
     if (socket === undefined) return;
     socket.toServer(() => {
@@ -82,21 +92,43 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
         const bytes = channel.length + payload.length + FRAME_BYTES;
         this.#push(socket, session, {
           bytes,
-          take: () => this.#listeners.get(channel)?.(payload),
+          take: () => this.listeners.get(channel)?.(payload),
         });
       },
       close: () => socket.closeByServer(),
+      moved: () => this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.moved() }),
     };
     socket.toServer(() => {
       this.#sessions.set(socket, session);
       socket.server.sessions.add(session);
     });
-    for (const channel of this.#listeners.keys()) this.#subscribe(socket, channel);
+    for (const channel of this.joinedAtOnce) this.#subscribe(socket, channel);
     // Redis replies in order: the reply to a PING comes after those to all SUBSCRIBEs.
     socket.toServer(() =>
       this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.becomeReady() }),
     );
     for (const resolve of this.#fences) this.#ping(socket, resolve);
+  }
+
+  /** On a new connection. */
+  protected get joinedAtOnce(): Iterable<string> {
+    return this.listeners.keys();
+  }
+
+  protected get joining(): ReadonlyMap<string, Joining> {
+    return this.#joining;
+  }
+
+  /** The server has unsubscribed channels by itself. */
+  protected moved(): void {}
+
+  /** A channel that was joined before: without it the connection is of no use. */
+  protected refused(): void {
+    this.reconnect();
+  }
+
+  protected errorOf(refusal: string): Error {
+    return new Error(refusal);
   }
 
   protected lost(): void {
@@ -141,12 +173,11 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
       return;
     }
     if (joining === undefined) {
-      // A channel that was joined before: without it the connection is of no use.
-      this.reconnect();
+      this.refused();
       return;
     }
-    this.#listeners.delete(channel);
-    joining.reject(new Error(refused));
+    this.listeners.delete(channel);
+    joining.reject(this.errorOf(refused));
   }
 
   /** What the server writes to the connection. */

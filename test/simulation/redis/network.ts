@@ -24,12 +24,18 @@ export class Network {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly #options: Options;
-  readonly #routes = new Map<Owner, Route>();
+  readonly #routes: Map<Owner, Route>;
 
-  constructor(options: Options) {
+  constructor(options: Options, routes = new Map<Owner, Route>()) {
     this.#options = options;
+    this.#routes = routes;
     this.time = options.time;
     this.random = options.random;
+  }
+
+  /** The same network, as another address uses it. */
+  to(target: () => SimulatedRedis): Network {
+    return new Network({ ...this.#options, target }, this.#routes);
   }
 
   get target(): SimulatedRedis {

@@ -10,6 +10,8 @@ import { evaluate, refusalInScript } from './script.ts';
 export interface Session {
   readonly kind: 'normal' | 'pubsub';
   deliver(channel: string, payload: string): void;
+  /** The server does not serve the slot of some channels any more. */
+  moved?(): void;
   /** The server closes the connection. */
   close(): void;
 }
@@ -21,6 +23,14 @@ interface Replication {
   /** The last thing sent arrives then; a link keeps its order. */
   arrivesAt: number;
   open: boolean;
+}
+
+/** Of a node of a cluster. */
+interface ClusterMembership {
+  /** Why it does not run a command on these, which are of one slot; undefined: it does. */
+  redirect(keys: readonly string[], channels: readonly string[]): string | undefined;
+  /** To CLUSTER. */
+  reply(subcommand: string): unknown;
 }
 
 /** Why a server refuses a command at present; undefined: it does not. */
@@ -42,6 +52,8 @@ export class SimulatedRedis implements CommandTarget {
   silent = false;
   /** Set by faults: BUSY, NOPERM and the like. */
   refuses: Refusal = () => undefined;
+  /** Of a node of a cluster. */
+  cluster: ClusterMembership | undefined;
   maxMemory = 0;
   denied: string | undefined;
   readonly refusals = new Map<string, number>();
@@ -166,7 +178,7 @@ export class SimulatedRedis implements CommandTarget {
 
   /** @returns what Redis replies: to SUBSCRIBE an error, or nothing yet, since the acknowledgement is a push */
   subscribe(session: Session, channel: string): string | undefined {
-    const refused = this.#refusal('subscribe', { arity: -2 });
+    const refused = this.cluster?.redirect([], [channel]) ?? this.#refusal('subscribe', { arity: -2 });
     if (refused !== undefined) return refused;
     const members = this.channels.get(channel);
     if (members === undefined) this.channels.set(channel, new Set([session]));
@@ -179,9 +191,29 @@ export class SimulatedRedis implements CommandTarget {
     if (members?.delete(session) === true && members.size === 0) this.channels.delete(channel);
   }
 
+  /** The node of a cluster does not serve the channel any more. */
+  unserve(channel: string): void {
+    const members = this.channels.get(channel) ?? [];
+    this.channels.delete(channel);
+    for (const session of members) session.moved?.();
+  }
+
+  /** A key comes from another node of the cluster. */
+  restore(key: string, from: Keyspace): void {
+    this.#data.adopt(key, from);
+    const link = this.#replication;
+    if (link === undefined || !link.open) return;
+    const sent = this.#data.copy();
+    link.arrivesAt = Math.max(link.arrivesAt, this.time.now + link.lagMs);
+    this.time.at(link.arrivesAt, undefined, () => {
+      if (link.open && link.replica.alive)
+        link.replica.whenRunning(() => link.replica.#data.adopt(key, sent));
+    });
+  }
+
   run([name, ...args]: Command, session?: Session): Reply {
     const lower = name.toLowerCase();
-    const refused = this.#refusalOf(lower, args);
+    const refused = this.#refusalOf(lower, args) ?? this.#redirection([[name, ...args]]);
     if (refused !== undefined) return { error: new Error(refused) };
     this.#session = session;
     const reply = this.#run(lower, args);
@@ -197,6 +229,8 @@ export class SimulatedRedis implements CommandTarget {
       const refused = this.#refusalOf(name.toLowerCase(), args);
       if (refused !== undefined) return refused;
     }
+    const elsewhere = this.#redirection(commands);
+    if (elsewhere !== undefined) return elsewhere;
     return commands.map(([name, ...args]) => this.#run(name.toLowerCase(), args));
   }
 
@@ -208,6 +242,9 @@ export class SimulatedRedis implements CommandTarget {
       if (spec === undefined) throw new LuaError('ERR Unknown Redis command called from script');
       const refused = refusalInScript(this.#reasonAgainst(name, spec), isDirty);
       if (refused !== undefined) throw new LuaError(refused);
+      if (this.#redirection([[name, ...args]]) !== undefined) {
+        throw new LuaError('ERR Script attempted to access a non local key in a cluster node');
+      }
       const reply = this.#run(name, args);
       if ('error' in reply) throw new LuaError(reply.error.message);
       isDirty ||= spec.writes === true;
@@ -237,6 +274,14 @@ export class SimulatedRedis implements CommandTarget {
       return `ERR wrong number of arguments for '${name}' command`;
     }
     return this.#refusal(name, spec);
+  }
+
+  /** Keys of all commands of a transaction count together. */
+  #redirection(commands: readonly Command[]): string | undefined {
+    if (this.cluster === undefined) return undefined;
+    const touched = commands.map(([name, ...args]) => [name.toLowerCase(), ...args] as const);
+    const channels = touched.flatMap(([name, channel = '']) => (name === 'spublish' ? [channel] : []));
+    return this.cluster.redirect(touched.flatMap(keysOf), channels);
   }
 
   #refusal(name: string, spec: CommandSpec): string | undefined {
@@ -294,4 +339,23 @@ export class SimulatedRedis implements CommandTarget {
     this.#replication = undefined;
     this.#source = undefined;
   }
+}
+
+/** Commands that have no keys. */
+const KEYLESS = new Set([
+  'spublish',
+  'publish',
+  'pubsub',
+  'info',
+  'ping',
+  'cluster',
+  'config',
+  'client',
+  'acl',
+]);
+
+function keysOf([name, ...args]: readonly [string, ...string[]]): readonly string[] {
+  if (KEYLESS.has(name)) return [];
+  if (name === 'eval') return args.slice(2, 2 + Number(args[1]));
+  return name === 'del' || name === 'exists' || name === 'mget' ? args : args.slice(0, 1);
 }

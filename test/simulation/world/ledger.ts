@@ -21,8 +21,8 @@ export interface LedgerEvent {
 export interface Attempt {
   readonly pod: string;
   readonly at: number;
-  /** The Redis that it was sent to. */
-  readonly server: string | undefined;
+  /** Of which one is the Redis that it was sent to. */
+  readonly servers: readonly string[];
   acknowledged: boolean;
 }
 

@@ -1,7 +1,5 @@
-import type { Listener, Subscription } from '../../../src/bus/bus.ts';
+import type { Bus, Listener, Subscription } from '../../../src/bus/bus.ts';
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
-import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
-import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { Group } from '../../../src/hub/group.ts';
@@ -13,7 +11,6 @@ import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { Defect } from '../defects/defect.ts';
-import type { SimulatedConnection } from '../redis/connection.ts';
 import { simulatedClock } from '../time/simulated-clock.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -21,6 +18,7 @@ import type { ClientPod, SimulatedClient } from './client.ts';
 import type { FieldName, SimulatedGraph, TopicName } from './graph.ts';
 import type { Ledger } from './ledger.ts';
 import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, PREFIX, TIMING } from './pod-settings.ts';
+import type { PodRedis } from './pod-redis.ts';
 import type { SimulatedSubscriber } from './subscriber.ts';
 import type { Trace } from './trace.ts';
 
@@ -29,8 +27,7 @@ interface PodOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly shared: SimulatedGraph;
-  readonly commands: CommandConnection & SimulatedConnection;
-  readonly listening: ListeningConnection & SimulatedConnection;
+  readonly redis: PodRedis;
   readonly driver: KafkaDriver;
   readonly sessionSeconds: number;
   /** By topic; none for a pod of a version that does not know them. */
@@ -51,15 +48,14 @@ interface Asking {
 /** One pod: the gateway's own ingest, bus and hub, over simulated connections. */
 export class SimulatedPod implements ClientPod {
   readonly owner: Owner;
-  readonly commands: PodOptions['commands'];
-  readonly listening: PodOptions['listening'];
+  readonly redis: PodRedis;
   readonly subscribers: SimulatedSubscriber[] = [];
   readonly connections = new Set<ClientConnection>();
   /** When it was killed, or began to stop. */
   endedAt: number | undefined;
   isStopped = false;
   readonly #options: PodOptions;
-  readonly #bus: RedisBus;
+  readonly #bus: Bus;
   readonly #source: KafkaSource;
   readonly #hub: Hub;
   /** By channel: what the bus says when it has been joined. */
@@ -67,16 +63,13 @@ export class SimulatedPod implements ClientPod {
 
   constructor(options: PodOptions) {
     this.#options = options;
-    const { owner, time, random, shared, commands, listening, driver, defect, trace } = options;
+    const { owner, time, random, shared, redis, driver, defect, trace } = options;
     this.owner = owner;
-    this.commands = commands;
-    this.listening = listening;
+    this.redis = redis;
     const metrics = new Metrics();
     const log = trace.log(owner.name);
     const clock = simulatedClock(time, random);
-    this.#bus = new RedisBus({
-      commands: defect.commands?.(commands) ?? commands,
-      listening: defect.listening?.(listening) ?? listening,
+    this.#bus = redis.createBus({
       prefix: PREFIX,
       lingerMs: LINGER_MS,
       countsSubscribers: true,
@@ -92,7 +85,7 @@ export class SimulatedPod implements ClientPod {
         REDIS_PREFIX: PREFIX,
       },
       topics: shared.graph.topics,
-      publisher: this.#watched(defect.publisher?.(this.#bus, commands) ?? this.#bus),
+      publisher: this.#watched(defect.publisher?.(this.#bus, redis.connection) ?? this.#bus),
       metrics,
       log,
       broadcast: false,
@@ -212,8 +205,7 @@ export class SimulatedPod implements ClientPod {
     for (const subscriber of this.subscribers) subscriber.endedAt ??= time.now;
     for (const connection of this.connections) connection.lose(silently ? KEEPALIVE_MS : 0);
     if (silently) return;
-    this.commands.present?.close();
-    this.listening.present?.close();
+    for (const socket of [...this.redis.commands, ...this.redis.listening]) socket.close();
   }
 
   /** One that begins with the last events gets them first. */
@@ -251,8 +243,8 @@ export class SimulatedPod implements ClientPod {
       },
       publish: async (topic, batch) => {
         const attempts = batch.map((publication) => {
-          const server = this.commands.present?.server.name;
-          const attempt = { pod: this.name, at: time.now, server, acknowledged: false };
+          const servers = this.redis.serversOf(topic);
+          const attempt = { pod: this.name, at: time.now, servers, acknowledged: false };
           const number = numberOf(publication);
           ledger.attempted(number, attempt);
           return { publication, number, attempt };

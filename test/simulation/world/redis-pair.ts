@@ -11,9 +11,13 @@ export class RedisPair {
   master: SimulatedRedis;
   readonly #repairs: Repairs;
 
-  constructor(time: VirtualTime, repairs: Repairs) {
+  /** @param number of the pair */
+  constructor(time: VirtualTime, repairs: Repairs, number = 0) {
     this.#repairs = repairs;
-    this.servers = [new SimulatedRedis('redis1', time), new SimulatedRedis('redis2', time)];
+    this.servers = [
+      new SimulatedRedis(`redis${2 * number + 1}`, time),
+      new SimulatedRedis(`redis${2 * number + 2}`, time),
+    ];
     [this.master] = this.servers;
     this.master.replicateTo(this.replica, LAG_MS);
   }

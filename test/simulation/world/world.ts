@@ -5,15 +5,16 @@ import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
 import type { Starts } from '../kafka/member.ts';
 import { Random } from '../../helpers/random.ts';
-import { SimulatedCommandConnection } from '../redis/command-connection.ts';
-import { SimulatedListeningConnection } from '../redis/listening-connection.ts';
+import { SimulatedCluster } from '../redis/cluster.ts';
 import { Network } from '../redis/network.ts';
+import type { SimulatedRedis } from '../redis/server.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 import { SimulatedClient } from './client.ts';
 import type { SimulatedGraph } from './graph.ts';
 import { Ledger, type LedgerEvent } from './ledger.ts';
 import { SimulatedPod } from './pod.ts';
 import { RedisPair } from './redis-pair.ts';
+import { clusterRedis, singleRedis } from './pod-redis.ts';
 import { Repairs } from './repairs.ts';
 import { SimulatedSubscriber } from './subscriber.ts';
 import { Trace } from './trace.ts';
@@ -32,7 +33,9 @@ export const GROUP = 'sluice';
 export class World {
   readonly time: VirtualTime;
   readonly kafka: SimulatedKafka;
-  readonly redis: RedisPair;
+  /** One, or those of a cluster. */
+  readonly pairs: readonly RedisPair[];
+  readonly cluster: SimulatedCluster | undefined;
   readonly network: Network;
   readonly repairs: Repairs;
   readonly ledger = new Ledger();
@@ -51,13 +54,28 @@ export class World {
     this.repairs = new Repairs(time);
     this.trace = new Trace(time, isTraced);
     this.kafka = new SimulatedKafka(time);
-    this.redis = new RedisPair(time, this.repairs);
+    const isCluster = plan.topology === 'cluster' && Object.keys(options.defect).length === 0;
+    this.pairs = (isCluster ? [0, 1] : [0]).map((number) => new RedisPair(time, this.repairs, number));
+    this.cluster = isCluster
+      ? new SimulatedCluster(this.pairs, time, Random.of(plan.seed, 'cluster'), this.repairs)
+      : undefined;
     this.network = new Network({
       time,
       random: Random.of(plan.seed, 'network'),
-      target: () => this.redis.master,
+      target: () => this.pairOf('').master,
     });
     for (const topic of ['news', 'bids'] as const) this.kafka.create(topic, plan.partitions[topic]);
+  }
+
+  /** The pair that has all of the topic. */
+  pairOf(topic: string): RedisPair {
+    const pair = this.cluster?.pairOf(topic) ?? this.pairs[0];
+    if (pair === undefined) throw new Error('expected a Redis');
+    return pair;
+  }
+
+  get servers(): readonly SimulatedRedis[] {
+    return this.pairs.flatMap(({ servers }) => servers);
   }
 
   get livePods(): readonly SimulatedPod[] {
@@ -74,8 +92,9 @@ export class World {
       time: this.time,
       random: random('clock'),
       shared,
-      commands: new SimulatedCommandConnection(this.network, owner),
-      listening: new SimulatedListeningConnection(this.network, owner),
+      redis: this.cluster
+        ? clusterRedis(this.network, owner, this.cluster)
+        : singleRedis(this.network, owner, defect),
       driver: new SimulatedDriver(
         this.kafka,
         owner,
