@@ -83,6 +83,7 @@ export class EventWays {
   }
 
   #dispatched(step: HubStep): void {
+    if (isOfConnections(step)) return;
     const { t: topic, p: partition, o: offset, key } = step.message;
     const place = { topic, partition, offset };
     const known = this.#followed.get(placeText(place));
@@ -203,6 +204,11 @@ export class EventWays {
     this.#rate.take(1);
     this.#options.onLater(way, group);
   }
+}
+
+/** What connections have of a result comes after the event has ended, and is not printed. */
+function isOfConnections(step: HubStep): step is Extract<HubStep, { step: 'delivered' | 'written' }> {
+  return step.step === 'delivered' || step.step === 'written';
 }
 
 function isOver({ isThrough, groups }: Followed): boolean {
