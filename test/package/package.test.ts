@@ -16,7 +16,7 @@ import { fileScope } from '../helpers/scope.ts';
 import { createTopic } from '../helpers/topic.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-const MAX_BYTES = 1_000_000;
+const MAX_BYTES = 1_100_000;
 const MAX_PACKAGES = 60;
 
 const schema = (topic: string) => `
