@@ -41,15 +41,34 @@ const LONG_MS = 10_000;
 /** One way, so that a connection can't be made in time. */
 const SLOW_MS = 1_000;
 
-function isHarmless(fault: Fault): boolean {
+/** What is told of a channel that could not be kept comes so long after the slot has moved, at most. */
+const AFTER_MOVE_MS = 3_000;
+
+function isHarmless(fault: Fault, plan: Plan): boolean {
   if (fault.kind === 'redis-crash') return fault.keepsData;
-  if (fault.kind === 'blocked-link' || fault.kind === 'slot-moves') return fault.forMs < LONG_MS;
+  if (fault.kind === 'blocked-link') return fault.forMs < LONG_MS;
+  if (fault.kind === 'slot-moves') return fault.forMs < LONG_MS && isUndisturbed(fault, fault.forMs, plan);
   if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
   return HARMLESS.has(fault.kind);
 }
 
-function mayLose({ histories, faults }: Plan, topic: TopicName): boolean {
+/**
+ * Whether no channel is asked for anew while a fault lasts. While its slot moves, a channel that has no list yet gets none, so
+ * that nothing of it can be read once subscribers are sent to the other node.
+ */
+function isUndisturbed(fault: Fault, forMs: number, { subscriptions, clients, faults }: Plan): boolean {
+  const [from, to] = [fault.atMs, fault.atMs + forMs + AFTER_MOVE_MS];
+  const isWithin = ({ atMs }: { readonly atMs: number }): boolean => atMs >= from && atMs <= to;
+  if (subscriptions.some(isWithin) || clients.some(isWithin)) return false;
+  return faults.every((other) => {
+    const ends = other.atMs + ('forMs' in other ? other.forMs : 0) + AFTER_MOVE_MS;
+    return other === fault || ends < from || other.atMs > to;
+  });
+}
+
+function mayLose(plan: Plan, topic: TopicName): boolean {
+  const { histories, faults } = plan;
   const history = histories[topic];
   if (history === undefined || history.size < AMPLE.size || history.ttlMs < AMPLE.ttlMs) return true;
-  return !faults.every(isHarmless);
+  return !faults.every((fault) => isHarmless(fault, plan));
 }
