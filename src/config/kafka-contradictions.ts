@@ -34,7 +34,19 @@ const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readon
 /** Faults of the settings of the connection to Kafka that are valid alone, but not together. */
 export function kafkaContradictions(config: Config): string[] {
   const isGiven = (name: Name): boolean => config[name] !== undefined && String(config[name]) !== '';
-  return [...tlsFaults(config, isGiven), ...mechanismFaults(config, isGiven), ...instanceFaults(config)];
+  return [
+    ...tlsFaults(config, isGiven),
+    ...mechanismFaults(config, isGiven),
+    ...protocolFaults(config),
+    ...instanceFaults(config),
+  ];
+}
+
+function protocolFaults({ KAFKA_GROUP_PROTOCOL: protocol, KAFKA_DRIVER }: Config): string[] {
+  if (protocol === 'classic' || KAFKA_DRIVER === 'platformatic') return [];
+  return [
+    `  KAFKA_DRIVER: expected platformatic, as KAFKA_GROUP_PROTOCOL is ${protocol}, got ${KAFKA_DRIVER}`,
+  ];
 }
 
 /** A name is that of one member of a group that others know. */

@@ -3,7 +3,8 @@ import type { Log } from '../log.ts';
 import { kafkaConnection, type KafkaConnectionSettings } from './kafka/connection.ts';
 import type { KafkaDriver } from './kafka/driver.ts';
 
-export type DriverSettings = KafkaConnectionSettings & Pick<Config, 'KAFKA_DRIVER' | 'KAFKA_INSTANCE_ID'>;
+export type DriverSettings = KafkaConnectionSettings &
+  Pick<Config, 'KAFKA_DRIVER' | 'KAFKA_GROUP_PROTOCOL' | 'KAFKA_INSTANCE_ID'>;
 
 /**
  * Loads the chosen client only: the other one takes no memory.
@@ -11,12 +12,19 @@ export type DriverSettings = KafkaConnectionSettings & Pick<Config, 'KAFKA_DRIVE
  * @throws SluiceError BAD_SETTINGS
  */
 export async function chooseDriver(settings: DriverSettings, log: Log): Promise<KafkaDriver> {
-  const { KAFKA_DRIVER: driver, KAFKA_INSTANCE_ID: instanceId } = settings;
+  const {
+    KAFKA_DRIVER: driver,
+    KAFKA_GROUP_PROTOCOL: groupProtocol,
+    KAFKA_INSTANCE_ID: instanceId,
+  } = settings;
   const connection = kafkaConnection(settings, log);
-  log.info({ driver, ...(instanceId !== undefined && { instanceId }) }, 'events come from Kafka');
+  log.info(
+    { driver, groupProtocol, ...(instanceId !== undefined && { instanceId }) },
+    'events come from Kafka',
+  );
   if (driver === 'platformatic') {
     const { PlatformaticDriver } = await import('./kafka/platformatic/driver.ts');
-    return new PlatformaticDriver(connection, { instanceId });
+    return new PlatformaticDriver(connection, { instanceId, groupProtocol });
   }
   const { KafkajsDriver } = await import('./kafka/kafkajs/driver.ts');
   return new KafkajsDriver(connection, log);

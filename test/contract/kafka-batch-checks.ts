@@ -50,7 +50,7 @@ export function batchChecks(check: CheckFunction): void {
     assert.equal(member.member.positions()[0]?.position, 3);
     await broker.produce(topic, 0, range(3, 5));
     await member.until(() => member.member.positions()[0]?.highWatermark === 5);
-    await member.until(() => member.records.length === 2);
+    await member.until(() => member.committed === 2);
     assert.deepEqual(member.member.positions(), [{ topic, partition: 0, position: 5, highWatermark: 5 }]);
   });
 

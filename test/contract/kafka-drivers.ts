@@ -19,7 +19,12 @@ const log = createLog('silent');
 /** The drivers for real brokers. */
 export const DRIVERS: readonly DriverMaker[] = [
   maker('kafkajs', (connection) => new KafkajsDriver(connection, log)),
-  maker('platformatic', (connection) => new PlatformaticDriver(connection, { instanceId: undefined })),
+  ...(['classic', 'consumer'] as const).map((groupProtocol) =>
+    maker(
+      `platformatic (${groupProtocol})`,
+      (connection) => new PlatformaticDriver(connection, { instanceId: undefined, groupProtocol }),
+    ),
+  ),
 ];
 
 function maker(name: string, make: (connection: KafkaConnection) => KafkaDriver): DriverMaker {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { join, type CheckFunction } from './kafka-checks.ts';
+import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
 /** Members come and go; topics are missing; groups are forgotten. */
@@ -16,6 +16,21 @@ export function groupChecks(check: CheckFunction): void {
     await broker.produce(topic, 0, ['a']);
     await next.until(() => next.records.length === 1);
     assert.deepEqual([next.partitions, stopped.records.length], [1, 0]);
+  });
+
+  check('members that begin at once share the partitions out, and none crashes', async (under) => {
+    const { driver, broker, topic, groupId, t } = under;
+    await broker.createTopic(topic, 6);
+    const created = range(0, 6).map(() => new TestMember(driver, { groupId, topics: [topic] }));
+    const members = await Promise.all(created.map((member) => member.start(t)));
+    for (const member of members)
+      await member.until(() => members.every(({ partitions }) => partitions === 1));
+    assert.deepEqual(
+      members.filter(({ crash }) => crash !== undefined),
+      [],
+    );
+    for (const partition of members.keys()) await broker.produce(topic, partition, ['a']);
+    await Promise.all(members.map((member) => member.until(() => member.records.length === 1)));
   });
 
   check('an error of the application crashes the member, and is not worth another attempt', async (under) => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
 import type { RecordBatch } from '../../src/ingest/kafka/driver.ts';
+import { PlatformaticDriver } from '../../src/ingest/kafka/platformatic/driver.ts';
+import { createLog } from '../../src/log.ts';
 import { selfSigned } from '../helpers/certificate.ts';
+import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { startSecureKafka } from '../helpers/secure-kafka.ts';
@@ -105,3 +109,23 @@ for (const { name, make } of DRIVERS) {
     },
   );
 }
+
+test(
+  'with brokers that know classic groups only, a member of the other protocol says which one to set',
+  OPTIONS,
+  async (t) => {
+    const kafka = await startOwnKafka(t, await temporaryFolder(t), {
+      'group.coordinator.rebalance.protocols': 'classic',
+    });
+    const broker = await brokerHandle(t, kafka.client);
+    await broker.createTopic(topic, 1);
+    const connection = kafkaConnection(
+      { ...PLAIN_KAFKA, KAFKA_BROKERS: [kafka.brokers] },
+      createLog('silent'),
+    );
+    const driver = new PlatformaticDriver(connection, { instanceId: undefined, groupProtocol: 'consumer' });
+    const refused = await new TestMember(driver, options).member.run();
+    assert.match(refused.message, /^KAFKA_GROUP_PROTOCOL: expected classic, as these brokers /);
+    assert.equal(driver.isRetriable(refused), false);
+  },
+);

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
+import { describeGroup } from './group-description.ts';
 
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
 
@@ -100,7 +101,7 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
     const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
     return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
   };
-  const members = async () => (await admin.describeGroups([groupId])).groups[0]?.members ?? [];
+  const described = () => describeGroup(admin, brokers[0] ?? '', groupId);
   return {
     topic,
     groupId,
@@ -113,11 +114,11 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
     admin,
     send: (messages: Produced[]) => producer.send({ topic, messages }),
     committed: (total: number) => until(async () => (await totalCommitted()) === total),
-    memberIds: async () => (await members()).map(({ memberId }) => memberId),
+    memberIds: async () => (await described()).memberIds,
     membersAssigned: (count: number) =>
       until(async () => {
-        const { groups } = await admin.describeGroups([groupId]);
-        return groups[0]?.state === 'Stable' && groups[0].members.length === count;
+        const { isStable, memberIds } = await described();
+        return isStable && memberIds.length === count;
       }),
     groups: async () =>
       (await admin.listGroups()).groups.filter((group) => group.groupId.startsWith(groupId)),
@@ -162,9 +163,12 @@ export async function startIngest(t: TestContext, kafka: TestKafka, options: Ing
     DEAD_LETTER_TOPIC: kafka.deadLetterTopic,
     ...options.settings,
   };
-  const { KAFKA_DRIVER } = loadConfig({ KAFKA_DRIVER: process.env['KAFKA_DRIVER'] });
-  const access = { ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers, KAFKA_DRIVER, KAFKA_INSTANCE_ID: undefined };
-  const real = await chooseDriver(access, log);
+  const { KAFKA_DRIVER, KAFKA_GROUP_PROTOCOL } = loadConfig({
+    KAFKA_DRIVER: process.env['KAFKA_DRIVER'],
+    KAFKA_GROUP_PROTOCOL: process.env['KAFKA_GROUP_PROTOCOL'],
+  });
+  const client = { KAFKA_DRIVER, KAFKA_GROUP_PROTOCOL, KAFKA_INSTANCE_ID: undefined };
+  const real = await chooseDriver({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafka.brokers, ...client }, log);
   const ingest = new KafkaSource({
     settings,
     topics: new Map([[topic.name, topic]]),

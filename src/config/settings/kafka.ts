@@ -10,6 +10,10 @@ export const KAFKA_SETTINGS = {
     default: 'kafkajs',
     help: 'Client that [connects to Kafka](../operations/kafka-clients.md). Pods with either are members of one group.',
   }),
+  KAFKA_GROUP_PROTOCOL: choice(['classic', 'consumer'], {
+    default: 'classic',
+    help: 'How partitions are [shared out](../operations/kafka-clients.md): `classic` stops all pods meanwhile; `consumer` (KIP-848, Kafka 4.0 or later) those partitions only that move. `consumer` with `KAFKA_DRIVER=platformatic` only.',
+  }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
     help: 'Consumer group that all pods join. Without Redis each process has a group of its own, whose name begins with this.',

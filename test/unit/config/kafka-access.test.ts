@@ -151,3 +151,15 @@ test('a name in the group is for one process, with a client that can have one, i
     '  WORKERS: expected 1, as KAFKA_INSTANCE_ID names one member of the group, got 2',
   ]);
 });
+
+test('brokers share partitions out for the client that knows how', () => {
+  const redis = {
+    KAFKA_BROKERS: 'kafka:9092',
+    REDIS_URL: 'redis://redis:6379',
+    KAFKA_GROUP_PROTOCOL: 'consumer',
+  };
+  assert.deepEqual(faultsOf({ ...redis, KAFKA_DRIVER: 'platformatic' }), []);
+  assert.deepEqual(faultsOf(redis), [
+    '  KAFKA_DRIVER: expected platformatic, as KAFKA_GROUP_PROTOCOL is consumer, got kafkajs',
+  ]);
+});

@@ -1,13 +1,4 @@
-import {
-  heartbeatV4,
-  joinGroupV9,
-  leaveGroupV5,
-  offsetCommitV8,
-  offsetFetchV8,
-  syncGroupV5,
-  type API,
-} from '@platformatic/kafka';
-import { systemClock } from '../../../support/clock.ts';
+import { heartbeatV4, joinGroupV9, leaveGroupV5, offsetCommitV8, syncGroupV5 } from '@platformatic/kafka';
 import type { Assignment, GroupTiming } from '../driver.ts';
 import type { CommittedPosition } from '../start-positions.ts';
 import {
@@ -18,10 +9,11 @@ import {
   subscribedTopics,
 } from './assignments.ts';
 import type { Cluster } from './cluster.ts';
-import type { BrokerAddress, Connections } from './connections.ts';
+import { GroupCoordinator, topicsToCommit } from './group-coordinator.ts';
 import { CODE, KafkaError } from './kafka-error.ts';
+import { isRebalance, type CommitOf, type Membership } from './membership.ts';
 
-interface MembershipOptions {
+export interface MembershipOptions {
   readonly cluster: Cluster;
   readonly groupId: string;
   readonly topics: readonly string[];
@@ -30,42 +22,31 @@ interface MembershipOptions {
   readonly instanceId: string | undefined;
 }
 
-export interface CommitOf {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly metadata: string;
-}
-
 type JoinGroupResponse = ReturnType<typeof joinGroupV9.parseResponse>;
 
 const PROTOCOL_TYPE = 'consumer';
 
-/** Some ten seconds in all: a coordinator that goes is replaced within them. */
-const RETRIES = 6;
-const RETRY_MS = 300;
-
-/** One member of a group under Kafka's classic protocol. Its requests go to the group's coordinator, one after the other. */
-export class Membership {
+/**
+ * A member by Kafka's classic protocol: in a rebalance all members stop, join again, and one of them shares the partitions
+ * out.
+ */
+export class ClassicMembership implements Membership {
   readonly #options: MembershipOptions;
-  readonly #connections: Connections;
-  readonly #closing = new AbortController();
-  #coordinator: BrokerAddress | undefined;
+  readonly #coordinator: GroupCoordinator;
   #memberId = '';
   #generation = -1;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#connections = options.cluster.connections();
+    this.#coordinator = new GroupCoordinator(options.cluster, options.groupId);
   }
 
-  /** @returns the member's partitions */
   async join(): Promise<Assignment> {
     const { groupId, topics, timing, instanceId } = this.#options;
     const protocols = [{ name: ROUND_ROBIN, metadata: encodeSubscription(topics) }];
     for (;;) {
       try {
-        const joined = await this.#ask(
+        const joined = await this.#coordinator.ask(
           'joining the group',
           joinGroupV9.api,
           groupId,
@@ -86,62 +67,35 @@ export class Membership {
     }
   }
 
-  /** Rejects with `isRebalance` errors once the group rebalances, or has gone on without this member. */
   async heartbeat(): Promise<void> {
     const { groupId, instanceId } = this.#options;
-    const api = heartbeatV4.api;
-    await this.#ask('a heartbeat', api, groupId, this.#generation, this.#memberId, instanceId ?? null);
+    const member = [this.#generation, this.#memberId, instanceId ?? null] as const;
+    await this.#coordinator.ask('a heartbeat', heartbeatV4.api, groupId, ...member);
   }
 
   async commit(positions: readonly CommitOf[]): Promise<void> {
     if (positions.length === 0) return;
     const { groupId, instanceId } = this.#options;
-    const topics = [...new Set(positions.map(({ topic }) => topic))].map((name) => ({
-      name,
-      partitions: positions
-        .filter(({ topic }) => topic === name)
-        .map(({ partition, offset, metadata }) => ({
-          partitionIndex: partition,
-          committedOffset: BigInt(offset),
-          committedLeaderEpoch: -1,
-          committedMetadata: metadata,
-        })),
-    }));
-    const api = offsetCommitV8.api;
-    await this.#ask('committing', api, groupId, this.#generation, this.#memberId, instanceId ?? null, topics);
+    const member = [this.#generation, this.#memberId, instanceId ?? null] as const;
+    const topics = topicsToCommit(positions);
+    await this.#coordinator.ask('committing', offsetCommitV8.api, groupId, ...member, topics);
   }
 
-  /** @returns what the group has committed, for each partition of the topic */
-  async committed(topic: string, partitions: number): Promise<CommittedPosition[]> {
-    const { groupId } = this.#options;
-    const partitionIndexes = Array.from({ length: partitions }, (_, partition) => partition);
-    const group = { groupId, memberId: null, memberEpoch: -1, topics: [{ name: topic, partitionIndexes }] };
-    const { groups } = await this.#ask('asking for committed positions', offsetFetchV8.api, [group], true);
-    const found = groups[0]?.topics[0]?.partitions ?? [];
-    return found
-      .map(({ partitionIndex, committedOffset, metadata }) => ({
-        partition: partitionIndex,
-        offset: committedOffset < 0n ? undefined : Number(committedOffset),
-        metadata: metadata ?? null,
-      }))
-      .toSorted((one, other) => one.partition - other.partition);
+  committed(topic: string, partitions: number): Promise<CommittedPosition[]> {
+    return this.#coordinator.committed(topic, partitions);
   }
 
-  /** A static member does not leave: it is expected back. May be called while it joins. Never rejects. */
+  /** A static member does not leave: it is expected back. */
   async leave(): Promise<void> {
-    const { cluster, groupId, instanceId } = this.#options;
-    if (this.#memberId === '' || instanceId !== undefined || this.#coordinator === undefined) return;
+    const { groupId, instanceId } = this.#options;
+    if (this.#memberId === '' || instanceId !== undefined) return;
     const members = [{ memberId: this.#memberId, groupInstanceId: null, reason: null }];
-    // Not over the connection of a join that still waits.
-    await cluster.answering
-      .request(this.#coordinator, 'leaving the group', leaveGroupV5.api, groupId, members)
-      .catch(() => undefined);
+    await this.#coordinator.tell('leaving the group', leaveGroupV5.api, groupId, members);
     this.#memberId = '';
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#connections.close();
+  close(): Promise<void> {
+    return this.#coordinator.close();
   }
 
   async #sync(joined: JoinGroupResponse): Promise<Assignment> {
@@ -151,7 +105,7 @@ export class Membership {
       const layouts = await cluster.topics(subscribedTopics(joined.members));
       assignments = assign(joined.members, (topic) => layouts.get(topic)?.leaders.length ?? 0);
     }
-    const { assignment } = await this.#ask(
+    const { assignment } = await this.#coordinator.ask(
       'taking partitions',
       syncGroupV5.api,
       groupId,
@@ -175,43 +129,4 @@ export class Membership {
     if (thrown.has(CODE.unknownMember)) this.#memberId = '';
     return true;
   }
-
-  /** Asks the coordinator, and the next one if it has gone. */
-  async #ask<Arguments extends unknown[], Response>(
-    doing: string,
-    api: API<Arguments, Response>,
-    ...args: Arguments
-  ): Promise<Response> {
-    const { cluster, groupId } = this.#options;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        this.#coordinator ??= await cluster.coordinator(groupId);
-        return await this.#connections.request(this.#coordinator, doing, api, ...args);
-      } catch (thrown) {
-        if (attempt > RETRIES || this.#closing.signal.aborted || !mayHaveMoved(thrown)) throw thrown;
-        this.#coordinator = undefined;
-        await systemClock.sleep(RETRY_MS * attempt, this.#closing.signal);
-      }
-    }
-  }
-}
-
-/** Whether the group rebalances, or has gone on without this member: it has to join again. */
-export function isRebalance(thrown: unknown): thrown is KafkaError {
-  const { rebalanceInProgress, illegalGeneration, unknownMember, fencedInstance } = CODE;
-  return (
-    thrown instanceof KafkaError &&
-    thrown.has(rebalanceInProgress, illegalGeneration, unknownMember, fencedInstance)
-  );
-}
-
-function mayHaveMoved(thrown: unknown): boolean {
-  if (!(thrown instanceof KafkaError)) return false;
-  if (thrown.codes.length === 0) return thrown.isRetriable;
-  return thrown.has(
-    CODE.coordinatorLoading,
-    CODE.coordinatorUnavailable,
-    CODE.notCoordinator,
-    CODE.unstableOffsets,
-  );
 }

@@ -5,11 +5,12 @@ import { StartPositions } from '../start-positions.ts';
 import { Cluster } from './cluster.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
 import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
-import { PlatformaticMember } from './member.ts';
+import { PlatformaticMember, type GroupProtocol } from './member.ts';
 
 interface PlatformaticDriverOptions {
   /** Of a static member; undefined: Kafka gives a member a new name at each start. */
   readonly instanceId: string | undefined;
+  readonly groupProtocol: GroupProtocol;
 }
 
 /**
@@ -49,12 +50,11 @@ export class PlatformaticDriver implements KafkaDriver {
   }
 
   member(options: MemberOptions): GroupMember {
-    const { instanceId } = this.#options;
     return new PlatformaticMember({
       ...options,
       connection: this.#connection,
       starts: this.#starts,
-      instanceId,
+      ...this.#options,
     });
   }
 

@@ -21,11 +21,15 @@ export const CODE = {
   unknownMember: 25,
   rebalanceInProgress: 27,
   topicAuthorization: 29,
+  unsupportedVersion: 35,
   nonEmptyGroup: 68,
   groupNotFound: 69,
   memberIdRequired: 79,
   fencedInstance: 82,
   unstableOffsets: 88,
+  fencedMemberEpoch: 110,
+  unreleasedInstance: 111,
+  staleMemberEpoch: 113,
 } as const;
 
 interface KafkaErrorOptions extends Pick<KafkaError, 'isRetriable'> {

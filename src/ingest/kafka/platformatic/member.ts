@@ -3,10 +3,12 @@ import { Backoff } from '../../../support/backoff.ts';
 import type { KafkaConnection } from '../connection.ts';
 import type { Assignment, GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
 import type { StartPositions } from '../start-positions.ts';
+import { ClassicMembership } from './classic-membership.ts';
 import { Cluster, type TopicLayout } from './cluster.ts';
+import { ConsumerMembership } from './consumer-membership.ts';
 import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
 import { MemberPartition } from './member-partition.ts';
-import { Membership, type CommitOf } from './membership.ts';
+import { isRebalance, type CommitOf, type Membership } from './membership.ts';
 import { Session } from './session.ts';
 
 interface PlatformaticMemberOptions extends MemberOptions {
@@ -14,7 +16,11 @@ interface PlatformaticMemberOptions extends MemberOptions {
   readonly starts: StartPositions;
   /** Undefined: Kafka gives the member a new name at each start. */
   readonly instanceId: string | undefined;
+  readonly groupProtocol: GroupProtocol;
 }
+
+/** Kafka's names of its protocols for groups: `consumer` is that of KIP-848. */
+export type GroupProtocol = 'classic' | 'consumer';
 
 /** Joins that fail one after the other until the member crashes, for which some ten seconds go. */
 const RETRIES = 5;
@@ -36,10 +42,12 @@ export class PlatformaticMember implements GroupMember {
 
   constructor(options: PlatformaticMemberOptions) {
     this.#options = options;
-    const { connection, onAnswer, timing, groupId, topics, instanceId } = options;
+    const { connection, onAnswer, timing, groupId, topics, instanceId, groupProtocol } = options;
     const requestTimeoutMs = timing.rebalanceTimeoutMs + JOIN_MARGIN_MS;
     this.#cluster = new Cluster({ connection, onAnswer, requestTimeoutMs });
-    this.#membership = new Membership({ cluster: this.#cluster, groupId, topics, timing, instanceId });
+    const member = { cluster: this.#cluster, groupId, topics, timing, instanceId };
+    this.#membership =
+      groupProtocol === 'classic' ? new ClassicMembership(member) : new ConsumerMembership(member);
   }
 
   async run(): Promise<Error> {
@@ -81,7 +89,7 @@ export class PlatformaticMember implements GroupMember {
       } catch (thrown) {
         if (this.#stopping.signal.aborted) break;
         failures += 1;
-        if (failures > RETRIES || !isRetriable(thrown)) {
+        if (failures > RETRIES || !(isRetriable(thrown) || mayJoinAgain(thrown))) {
           this.#isCrashed = true;
           return this.#named(thrown as Error);
         }
@@ -146,10 +154,20 @@ export class PlatformaticMember implements GroupMember {
 
   #named(error: Error): Error {
     const { instanceId } = this.#options;
-    if (instanceId === undefined || !(error instanceof KafkaError) || !error.has(CODE.fencedInstance))
-      return error;
+    const { fencedInstance, unreleasedInstance } = CODE;
+    const isTaken = error instanceof KafkaError && error.has(fencedInstance, unreleasedInstance);
+    if (instanceId === undefined || !isTaken) return error;
     const expected = 'expected a name that no other member of the group has';
-    const message = `KAFKA_INSTANCE_ID: ${expected}, got ${instanceId}, which another one joined with`;
-    return new KafkaError(message, { codes: error.codes, isRetriable: false, cause: error });
+    const mayBeReleased = error.has(unreleasedInstance);
+    const why = mayBeReleased
+      ? 'which one has until it stops, or its session ends'
+      : 'which another one joined with';
+    const message = `KAFKA_INSTANCE_ID: ${expected}, got ${instanceId}, ${why}`;
+    return new KafkaError(message, { codes: error.codes, isRetriable: mayBeReleased, cause: error });
   }
+}
+
+/** Such as where the group has rebalanced while the member committed where its partitions begin. */
+function mayJoinAgain(thrown: unknown): boolean {
+  return isRebalance(thrown) && !thrown.has(CODE.fencedInstance);
 }

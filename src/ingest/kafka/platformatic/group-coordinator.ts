@@ -1,0 +1,104 @@
+import { offsetFetchV8, type API, type offsetCommitV8 } from '@platformatic/kafka';
+import { systemClock } from '../../../support/clock.ts';
+import type { CommittedPosition } from '../start-positions.ts';
+import type { Cluster } from './cluster.ts';
+import type { BrokerAddress, Connections } from './connections.ts';
+import { groupBy } from './group-by.ts';
+import { CODE, KafkaError } from './kafka-error.ts';
+import type { CommitOf } from './membership.ts';
+
+type TopicsToCommit = Parameters<typeof offsetCommitV8.createRequest>[4];
+
+/** Some ten seconds in all: a coordinator that goes is replaced within them. */
+const RETRIES = 6;
+const RETRY_MS = 300;
+
+/** The broker that a member's requests go to, one after the other; if it has gone, the one that replaces it. */
+export class GroupCoordinator {
+  readonly #cluster: Cluster;
+  readonly #groupId: string;
+  readonly #connections: Connections;
+  readonly #closing = new AbortController();
+  #address: BrokerAddress | undefined;
+
+  constructor(cluster: Cluster, groupId: string) {
+    this.#cluster = cluster;
+    this.#groupId = groupId;
+    this.#connections = cluster.connections();
+  }
+
+  /** @throws KafkaError */
+  async ask<Arguments extends unknown[], Response>(
+    doing: string,
+    api: API<Arguments, Response>,
+    ...args: Arguments
+  ): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#address ??= await this.#cluster.coordinator(this.#groupId);
+        return await this.#connections.request(this.#address, doing, api, ...args);
+      } catch (thrown) {
+        if (attempt > RETRIES || this.#closing.signal.aborted || !mayHaveMoved(thrown)) throw thrown;
+        this.#address = undefined;
+        await systemClock.sleep(RETRY_MS * attempt, this.#closing.signal);
+      }
+    }
+  }
+
+  /** Tells the coordinator that was asked last something, without an attempt more. Never rejects. */
+  async tell<Arguments extends unknown[], Response>(
+    doing: string,
+    api: API<Arguments, Response>,
+    ...args: Arguments
+  ): Promise<void> {
+    if (this.#address === undefined) return;
+    // Not over the connection of a join that still waits.
+    await this.#cluster.answering.request(this.#address, doing, api, ...args).catch(() => undefined);
+  }
+
+  /** @returns what the group has committed, for each partition of the topic */
+  async committed(topic: string, partitions: number): Promise<CommittedPosition[]> {
+    const partitionIndexes = Array.from({ length: partitions }, (_, partition) => partition);
+    const topics = [{ name: topic, partitionIndexes }];
+    const group = { groupId: this.#groupId, memberId: null, memberEpoch: -1, topics };
+    const { groups } = await this.ask('asking for committed positions', offsetFetchV8.api, [group], true);
+    const found = groups[0]?.topics[0]?.partitions ?? [];
+    return found
+      .map(({ partitionIndex, committedOffset, metadata }) => ({
+        partition: partitionIndex,
+        offset: committedOffset < 0n ? undefined : Number(committedOffset),
+        metadata: metadata ?? null,
+      }))
+      .toSorted((one, other) => one.partition - other.partition);
+  }
+
+  /** Makes no more attempts; requests that wait are given up. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#connections.close();
+  }
+}
+
+/** As requests hold positions. */
+export function topicsToCommit(positions: readonly CommitOf[]): TopicsToCommit {
+  return [...groupBy(positions, ({ topic }) => topic)].map(([name, of]) => ({
+    name,
+    partitions: of.map(({ partition, offset, metadata }) => ({
+      partitionIndex: partition,
+      committedOffset: BigInt(offset),
+      committedLeaderEpoch: -1,
+      committedMetadata: metadata,
+    })),
+  }));
+}
+
+function mayHaveMoved(thrown: unknown): boolean {
+  if (!(thrown instanceof KafkaError)) return false;
+  if (thrown.codes.length === 0) return thrown.isRetriable;
+  return thrown.has(
+    CODE.coordinatorLoading,
+    CODE.coordinatorUnavailable,
+    CODE.notCoordinator,
+    CODE.unstableOffsets,
+  );
+}
