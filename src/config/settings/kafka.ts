@@ -12,7 +12,7 @@ export const KAFKA_SETTINGS = {
   }),
   KAFKA_GROUP_PROTOCOL: choice(['classic', 'consumer'], {
     default: 'classic',
-    help: 'How partitions are [shared out](../operations/kafka-clients.md): `classic` stops all pods meanwhile; `consumer` (KIP-848, Kafka 4.0 or later) those partitions only that move. `consumer` with `KAFKA_DRIVER=platformatic` only.',
+    help: 'How partitions are [shared out](../operations/kafka-clients.md): `classic` stops all pods meanwhile; `consumer` (KIP-848, Kafka 4.0 or later) those only whose partitions change. `consumer` with `KAFKA_DRIVER=platformatic` only.',
   }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
