@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
   storm: () => import('./storm/storm-command.ts'),
   chaos: () => import('./chaos/chaos-command.ts'),
   growth: () => import('./growth/growth-command.ts'),
+  drivers: () => import('./drivers/drivers-command.ts'),
   heap: () => import('./memory/heap-command.ts'),
   profile: () => import('./profile/profile-command.ts'),
   report: () => import('./report/report-command.ts'),

@@ -13,6 +13,7 @@ export interface Results {
   readonly storm: readonly Tables[];
   readonly chaos: readonly Tables[];
   readonly growth: readonly Tables[];
+  readonly drivers: readonly Tables[];
   readonly micro: readonly Tables[];
 }
 
@@ -27,6 +28,7 @@ export const KINDS: readonly Kind[] = [
   'storm',
   'chaos',
   'growth',
+  'drivers',
   'micro',
 ];
 
@@ -39,6 +41,7 @@ const LISTS: Readonly<Record<Kind, string>> = {
   storm: 'tables',
   chaos: 'tables',
   growth: 'tables',
+  drivers: 'tables',
   micro: 'tables',
 };
 
@@ -59,6 +62,7 @@ export function readResults(files: readonly File[]): Results {
     storm: [],
     chaos: [],
     growth: [],
+    drivers: [],
     micro: [],
   };
   for (const file of files) {

@@ -20,6 +20,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   storm: 'Coming back all at once',
   chaos: 'What is lost when things fail',
   growth: 'More pods, more masters',
+  drivers: 'Kafka clients',
   micro: 'Parts by themselves',
 };
 
@@ -33,6 +34,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     storm: results.storm.map(tablesSection),
     chaos: results.chaos.map(tablesSection),
     growth: results.growth.map(tablesSection),
+    drivers: results.drivers.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };
   const parts = [

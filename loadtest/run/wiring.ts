@@ -47,7 +47,8 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
   };
 }
 
-function given(name: 'KAFKA_BROKERS' | 'REDIS_URL'): string {
+/** An address that `yarn loadtest` sets. */
+export function given(name: 'KAFKA_BROKERS' | 'REDIS_URL'): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name}: expected an address, got nothing; yarn loadtest sets it`);
   return value;

@@ -15,6 +15,7 @@ const COMMANDS = {
   storm: '--returning',
   chaos: '--clients',
   growth: '--masters',
+  drivers: '--rounds',
   heap: '--singles',
   profile: '--seconds',
   report: '--out',
@@ -73,6 +74,11 @@ for (const [what, args, complaint] of [
   ['An empty number', ['run', '--rate='], /^--rate: expected a whole number from 0 to 1000000, got nothing$/],
   ['Too large a share', ['run', '--stalled=1'], /^--stalled: expected a number from 0 to 0.9, got 1$/],
   ['An unknown choice', ['run', '--ids=none'], /^--ids: expected same or unique, got none$/],
+  [
+    'A Kafka client that is not measured',
+    ['drivers', '--drivers=librdkafka'],
+    /^--drivers: expected some of kafkajs, platformatic, platformatic-consumer, got librdkafka$/,
+  ],
   ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock or resuming, got mercury$/],
   ['More channels than sockets', ['run', '--sockets=9', '--channels=10'], /^--channels: .* to 9, got 10$/],
 ] as const) {
@@ -100,6 +106,7 @@ test('Commands that measure servers need Kafka and Redis, the others do not', as
     'storm',
     'chaos',
     'growth',
+    'drivers',
     'heap',
     'profile',
   ]);

@@ -6,7 +6,7 @@ import { amount } from '../units.ts';
 
 /** What a subcommand has to show as tables: what the heap consists of, what is left when clients have left, parts. */
 export interface Tables extends Origin {
-  readonly kind: 'heap' | 'cycles' | 'storm' | 'chaos' | 'growth' | 'micro';
+  readonly kind: 'heap' | 'cycles' | 'storm' | 'chaos' | 'growth' | 'drivers' | 'micro';
   readonly tables: readonly NamedTable[];
 }
 
