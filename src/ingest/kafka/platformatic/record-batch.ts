@@ -5,7 +5,7 @@ import type { MemberPartition } from './member-partition.ts';
 
 /** What a batch asks of the session in which it was fetched. */
 export interface BatchSession {
-  heartbeat(): void;
+  heartbeat(): Promise<void>;
   commit(partition: MemberPartition, nextOffset: number): Promise<void>;
   pause(partition: MemberPartition): () => void;
   isAssigned(): boolean;
@@ -31,12 +31,8 @@ export class PlatformaticBatch implements RecordBatch {
     this.#partition = partition;
   }
 
-  /** The session sends them by itself. */
   heartbeat(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#session.heartbeat();
-      resolve();
-    });
+    return this.#session.heartbeat();
   }
 
   commit(nextOffset: number): Promise<void> {

@@ -22,6 +22,9 @@ interface SessionOptions {
 /** How long a partition rests that a broker could not answer for. */
 const REST_MS = 300;
 
+/** Heartbeats that may be missing before a batch asks for one. */
+const LATE_HEARTBEATS = 2;
+
 /**
  * What a member does between a join and the next: heartbeats, fetches, and the processing of one batch at a time. A
  * rebalance lets the batch in hand come to its end, since what it has published is to be committed.
@@ -37,6 +40,8 @@ export class Session implements BatchSession {
   #isStopping = false;
   #isLost = false;
   #wake: (() => void) | undefined;
+  /** When the group last said that this is its member. */
+  #beatAt = systemClock.now();
   #looking: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
@@ -77,7 +82,15 @@ export class Session implements BatchSession {
     this.#wake?.();
   }
 
-  heartbeat(): void {
+  /**
+   * The session sends heartbeats by itself, unless the process has stood still, maybe for longer than its membership lasts:
+   * then another member has the partitions, and has published what this one is about to.
+   */
+  async heartbeat(): Promise<void> {
+    const lateMs = systemClock.now() - this.#beatAt;
+    if (this.#over === undefined && lateMs > LATE_HEARTBEATS * this.#options.member.timing.heartbeatMs) {
+      await this.#sendHeartbeat();
+    }
     if (this.#over !== undefined) throw this.#over;
   }
 
@@ -195,17 +208,26 @@ export class Session implements BatchSession {
   }
 
   async #beat(): Promise<void> {
-    const { membership, member } = this.#options;
     for (;;) {
-      await systemClock.sleep(member.timing.heartbeatMs, this.#finished.signal);
+      await systemClock.sleep(this.#options.member.timing.heartbeatMs, this.#finished.signal);
       if (this.#finished.signal.aborted) return;
-      try {
-        await membership.heartbeat();
-      } catch (thrown) {
-        this.#end(thrown as Error);
-        // In a rebalance the membership must be kept for as long as the batch in hand takes.
-        if (!(thrown instanceof KafkaError && thrown.has(CODE.rebalanceInProgress))) return;
-      }
+      const failure = await this.#sendHeartbeat();
+      if (failure === undefined) continue;
+      // In a rebalance the membership must be kept for as long as the batch in hand takes.
+      if (!(failure instanceof KafkaError && failure.has(CODE.rebalanceInProgress))) return;
+    }
+  }
+
+  /** @returns why the member has to join again */
+  async #sendHeartbeat(): Promise<Error | undefined> {
+    const sentAt = systemClock.now();
+    try {
+      await this.#options.membership.heartbeat();
+      this.#beatAt = sentAt;
+      return undefined;
+    } catch (thrown) {
+      this.#end(thrown as Error);
+      return thrown as Error;
     }
   }
 

@@ -1,0 +1,3 @@
+process.env['KAFKA_DRIVER'] = 'platformatic';
+process.env['KAFKA_GROUP_PROTOCOL'] = 'consumer';
+await import('../frozen-pod.test.ts');

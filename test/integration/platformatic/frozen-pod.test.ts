@@ -1,0 +1,2 @@
+process.env['KAFKA_DRIVER'] = 'platformatic';
+await import('../frozen-pod.test.ts');
