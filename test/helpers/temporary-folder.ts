@@ -6,6 +6,7 @@ import type { Scope } from './scope.ts';
 /** An empty folder outside the repository. It is removed with its scope. */
 export async function temporaryFolder(scope: Scope): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
-  scope.after(() => rm(folder, { recursive: true, force: true }));
+  // A server that writes into it meanwhile may be ended only afterwards: hooks run in the order in which they were set.
+  scope.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   return folder;
 }
