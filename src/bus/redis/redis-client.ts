@@ -115,15 +115,18 @@ function tlsOf({ ca, cert, key }: RedisCredentials) {
   };
 }
 
-/** Logs one line for each outage, not for each attempt to connect. */
-export function logOutages(redis: Redis, log: Log): void {
-  let logged: string | undefined;
+/**
+ * Logs one line for each reason of an outage, not for each attempt to connect: a server that closes the connection while
+ * it is being made is noticed now by a write, now by a read.
+ */
+export function logOutages(redis: Pick<Redis, 'on'>, log: Log): void {
+  const logged = new Set<string>();
   redis.on('ready', () => {
-    logged = undefined;
+    logged.clear();
     log.info('connected to Redis');
   });
   redis.on('error', ({ message }: Error) => {
-    if (message !== logged) log.warn({ reason: message }, 'Redis is out of reach');
-    logged = message;
+    if (!logged.has(message)) log.warn({ reason: message }, 'Redis is out of reach');
+    logged.add(message);
   });
 }
