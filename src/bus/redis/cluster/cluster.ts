@@ -27,6 +27,13 @@ const LOOK_MS = 1_000;
 /** Between two looks while something changes. */
 const LOOK_AGAIN_MS = 100;
 
+/** There is no node to ask. Why a node is out of reach is logged by its connections. */
+class NotConnected extends Error {
+  constructor(addresses: readonly string[]) {
+    super(`expected a connection to one of ${addresses.toSorted().join(', ')}, got none`);
+  }
+}
+
 /** The cluster as its nodes see it: which of them serves a slot. Slots are followed as they move. */
 export class Cluster {
   readonly #options: ClusterOptions;
@@ -79,8 +86,9 @@ export class Cluster {
         told = undefined;
       } catch (thrown) {
         const reason = messageOf(thrown);
-        if (reason !== told && this.#view !== undefined)
-          log.warn({ reason }, 'no node tells who serves the slots');
+        // At the start, that no node is connected is no news: each has a line of its own when it is out of reach.
+        const isNews = this.#view !== undefined || !(thrown instanceof NotConnected);
+        if (reason !== told && isNews) log.warn({ reason }, 'no node tells who serves the slots');
         told = reason;
       }
       const pause = this.#view === undefined ? LOOK_AGAIN_MS : LOOK_MS;
@@ -91,14 +99,15 @@ export class Cluster {
 
   /** @throws if no node tells */
   async #present(): Promise<ClusterView> {
-    const asked = await Promise.allSettled([...this.#nodes.values()].map((node) => node.view()));
+    const connected = [...this.#nodes.values()].filter(({ commands }) => commands.isReady);
+    const asked = await Promise.allSettled(connected.map((node) => node.view()));
     const view = latest(asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
     if (view !== undefined) return view;
     const [refused] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     // All masters may have been replaced, one by one: those that are set may know the others.
     if (!this.#stopping.signal.aborted)
       this.#use([...[...this.#nodes.values()].map((n) => n.address), ...this.#options.nodes]);
-    throw refused instanceof Error ? refused : new Error('no node is known');
+    throw refused instanceof Error ? refused : new NotConnected([...this.#nodes.keys()]);
   }
 
   #apply(view: ClusterView): void {

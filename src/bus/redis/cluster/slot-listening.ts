@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ReplyError } from 'ioredis';
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
@@ -52,6 +53,8 @@ export class SlotListening implements ListeningConnection {
   constructor(options: SlotListeningOptions) {
     this.#options = options;
     this.slot = options.slot;
+    // All channels that are being joined may wait at once.
+    setMaxListeners(0, this.#stopping.signal);
   }
 
   start(listener: ConnectionListener): void {

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { keyOfAddress } from '../../../../../src/bus/redis/access.ts';
+import { Cluster } from '../../../../../src/bus/redis/cluster/cluster.ts';
+import type { NodeListeningConnection } from '../../../../../src/bus/redis/cluster/node-connections.ts';
+import type {
+  CommandConnection,
+  ConnectionListener,
+  Reply,
+} from '../../../../../src/bus/redis/connection.ts';
+import { createLog } from '../../../../../src/log.ts';
+
+const NODE = { host: 'redis-0', port: 6379 };
+const OTHER = { host: 'redis-1', port: 6379 };
+
+/** Both tell that each serves half of the slots. */
+const VIEW: readonly Reply[] = [
+  { value: 'cluster_state:ok\r\ncluster_current_epoch:1\r\n' },
+  {
+    value: [
+      [0, 8191, [NODE.host, NODE.port]],
+      [8192, 16383, [OTHER.host, OTHER.port]],
+    ],
+  },
+];
+
+/** As a connection of ioredis: what it says of a command while it is lost is about its own options. */
+class Node {
+  replies: readonly Reply[] = VIEW;
+  #listener: ConnectionListener | undefined;
+  #isConnected = false;
+
+  readonly commands: CommandConnection = {
+    start: (listener) => void (this.#listener = listener),
+    stop: () => undefined,
+    reconnect: () => undefined,
+    transact: () => Promise.reject(new Error('unexpected')),
+    send: () =>
+      this.#isConnected
+        ? Promise.resolve(this.replies)
+        : Promise.reject(new Error("Stream isn't writeable and enableOfflineQueue options is false")),
+  };
+
+  connect(): void {
+    this.#isConnected = true;
+    this.#listener?.onReady();
+  }
+
+  lose(): void {
+    this.#isConnected = false;
+    this.#listener?.onLost();
+  }
+}
+
+/** A cluster of two nodes that are not connected yet. Time stands still until `look`. */
+function setUp(t: TestContext) {
+  const nodes = new Map([NODE, OTHER].map((address) => [keyOfAddress(address), new Node()]));
+  const lines: string[] = [];
+  const write = (line: string): void => {
+    const { msg, reason } = JSON.parse(line) as { msg: string; reason: string };
+    lines.push(`${msg}: ${reason}`);
+  };
+  const sleeping: (() => void)[] = [];
+  const cluster = new Cluster({
+    nodes: [NODE, OTHER],
+    connect: (address) => {
+      const node = nodes.get(keyOfAddress(address));
+      assert.ok(node);
+      const listening = { start: () => undefined, stop: () => undefined };
+      return { commands: node.commands, listening: listening as unknown as NodeListeningConnection };
+    },
+    log: createLog('warn', { write }),
+    clock: {
+      now: () => 0,
+      sleep: (_ms, signal) =>
+        new Promise<void>((resolve) => {
+          sleeping.push(resolve);
+          signal.addEventListener('abort', () => resolve());
+        }),
+      random: Math.random,
+    },
+  });
+  cluster.start();
+  t.after(() => cluster.stop());
+  const look = async (): Promise<void> => {
+    await setImmediate();
+    for (let times = 0; times < 3; times += 1) {
+      for (const resolve of sleeping.splice(0)) resolve();
+      await setImmediate();
+    }
+  };
+  return { all: [...nodes.values()], lines, look };
+}
+
+test('a cluster whose connections are all lost says which nodes it has none to, once', async (t) => {
+  const { all, lines, look } = setUp(t);
+  for (const node of all) node.connect();
+  await look();
+  assert.deepEqual(lines, []);
+  for (const node of all) node.lose();
+  await look();
+  await look();
+  assert.deepEqual(lines, [
+    'no node tells who serves the slots: expected a connection to one of redis-0:6379, redis-1:6379, got none',
+  ]);
+});
+
+test('what a node says that is reached counts, not that another one is not', async (t) => {
+  const { all, lines, look } = setUp(t);
+  for (const node of all) node.connect();
+  await look();
+  all[0]?.lose();
+  for (const node of all) node.replies = [{ value: 'cluster_state:fail\r\n' }, { value: [] }];
+  await look();
+  assert.deepEqual(lines, ['no node tells who serves the slots: the cluster is down, as a node of it finds']);
+});
+
+test('a Redis that is no cluster says so at the start, and one that is yet to be reached says nothing', async (t) => {
+  const { all, lines, look } = setUp(t);
+  await look();
+  assert.deepEqual(lines, []);
+  const refused = { error: new Error('ERR This instance has cluster support disabled') };
+  for (const node of all) {
+    node.replies = [refused, refused];
+    node.connect();
+  }
+  await look();
+  await look();
+  assert.deepEqual(lines, [
+    'no node tells who serves the slots: ERR This instance has cluster support disabled',
+  ]);
+});
