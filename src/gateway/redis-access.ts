@@ -1,5 +1,7 @@
+import { createSecureContext } from 'node:tls';
 import type { Address, RedisAccess, RedisCredentials } from '../bus/redis/access.ts';
 import { readSettingFile } from '../config/config.ts';
+import { certificateIn, secretIn, tryOut } from '../config/credential-files.ts';
 import type { Config } from '../config/settings.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -8,7 +10,7 @@ type Password = 'REDIS_PASSWORD' | 'REDIS_SENTINEL_PASSWORD';
 
 /**
  * @returns undefined if no Redis is set
- * @throws SluiceError BAD_SETTINGS if a file that is named can't be read
+ * @throws SluiceError BAD_SETTINGS if a file that is named is not what it must be
  */
 export function redisAccess(config: Config, log: Log): RedisAccess | undefined {
   const { REDIS_URL: url, REDIS_CLUSTER: nodes, REDIS_SENTINELS: sentinels, REDIS_TLS: tls } = config;
@@ -40,20 +42,33 @@ function readAgain<T>(read: () => T, log: Log): () => T {
   };
 }
 
+/** @throws SluiceError BAD_SETTINGS: with a certificate that Node.js does not take, ioredis would give up for good */
 function credentialsOf(config: Config): RedisCredentials {
-  const fileOf = (name: 'REDIS_CA' | 'REDIS_CERT' | 'REDIS_KEY' | `${Password}_FILE`) => {
+  const certificateOf = (name: 'REDIS_CA' | 'REDIS_CERT') => {
     const file = config[name];
-    return file === undefined ? undefined : readSettingFile(name, file);
+    return file === undefined ? undefined : certificateIn(name, file);
   };
-  const passwordOf = (name: Password) => fileOf(`${name}_FILE`)?.replace(/[\r\n]+$/, '') ?? config[name];
+  const passwordOf = (name: Password) => {
+    const file = config[`${name}_FILE`];
+    return file === undefined ? config[name] : secretIn(`${name}_FILE`, file);
+  };
+  const cert = certificateOf('REDIS_CERT');
+  const { REDIS_KEY: keyFile } = config;
+  const key = keyFile === undefined ? undefined : readSettingFile('REDIS_KEY', keyFile);
+  if (cert !== undefined && key !== undefined) {
+    tryOut(
+      () => createSecureContext({ cert, key }),
+      `REDIS_KEY: expected a file with the key of REDIS_CERT as PEM, not encrypted, got ${keyFile}`,
+    );
+  }
   return {
     username: config.REDIS_USERNAME,
     password: passwordOf('REDIS_PASSWORD'),
     sentinelUsername: config.REDIS_SENTINEL_USERNAME,
     sentinelPassword: passwordOf('REDIS_SENTINEL_PASSWORD'),
-    ca: fileOf('REDIS_CA'),
-    cert: fileOf('REDIS_CERT'),
-    key: fileOf('REDIS_KEY'),
+    ca: certificateOf('REDIS_CA'),
+    cert,
+    key,
   };
 }
 

@@ -33,7 +33,7 @@ export class Authority {
   /**
    * Signs a certificate for `localhost`.
    *
-   * @param name of whom it is for
+   * @param name of whom it is for; empty: the certificate has no subject, as those of SPIFFE
    * @param passphrase that encrypts the key; absent: it is not encrypted
    */
   async issue(name: string, passphrase?: string): Promise<Certificate> {
@@ -45,7 +45,7 @@ export class Authority {
     const secret = passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`];
     const signer = ['-CA', this.certificateFile, '-CAkey', this.#keyFile];
     const files = ['-keyout', keyFile, '-out', certificateFile];
-    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+    const subject = ['-subj', name === '' ? '/' : `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
     const leaf = ['-addext', 'basicConstraints=CA:FALSE'];
     await openssl('openssl', [...NEW_KEY, ...secret, ...signer, ...files, ...subject, ...leaf]);
     return { folder, keyFile, certificateFile };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
+import { Redis } from 'ioredis';
+import { Authority } from '../helpers/authority.ts';
 import { selfSigned } from '../helpers/certificate.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -107,6 +109,91 @@ test('a Redis that wants certificates of its clients is shown one', needs('redis
   await known.untilReady();
   const stranger = await startGateway(t, settings);
   await stranger.untilNotReady(/Redis/);
+});
+
+test(
+  'a pod connects again with the certificate of before, while a new one is half written or lacks its key',
+  needs('redis-server'),
+  async (t) => {
+    const authority = await Authority.create(t);
+    const [own, former, next] = [
+      await authority.issue('redis'),
+      await authority.issue('former'),
+      await authority.issue('next'),
+    ];
+    const port = await freePort();
+    const tls = ['--tls-cert-file', own.certificateFile, '--tls-key-file', own.keyFile];
+    const clients = ['--tls-ca-cert-file', authority.certificateFile, '--tls-auth-clients', 'yes'];
+    spawnFor(t, 'redis-server', [
+      '--port',
+      '0',
+      '--tls-port',
+      String(port),
+      '--save',
+      '',
+      ...tls,
+      ...clients,
+    ]);
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const [cert, key] = [path.join(graph, 'cert.pem'), path.join(graph, 'key.pem')];
+    await copyFile(former.certificateFile, cert);
+    await copyFile(former.keyFile, key);
+    const gateway = await startGateway(t, {
+      GRAPH: graph,
+      REDIS_URL: `rediss://localhost:${port}`,
+      REDIS_CA: authority.certificateFile,
+      REDIS_CERT: cert,
+      REDIS_KEY: key,
+    });
+    await gateway.untilReady();
+    const [ca, shown, secret] = await Promise.all(
+      [authority.certificateFile, own.certificateFile, own.keyFile].map((file) => readFile(file, 'utf8')),
+    );
+    const admin = new Redis({ host: 'localhost', port, tls: { ca, cert: shown, key: secret } });
+    t.after(() => admin.disconnect());
+    const untilBothAgain = async (): Promise<void> => {
+      const before = gateway.lines.length;
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+      await eventually(() => {
+        const again = gateway.lines.slice(before).filter(({ msg }) => msg === 'connected to Redis');
+        assert.equal(again.length, 2);
+      });
+    };
+    const whole = await readFile(next.certificateFile, 'utf8');
+    await writeFile(cert, whole.slice(0, whole.length / 2));
+    await untilBothAgain();
+    await gateway.untilLog(
+      /connecting to Redis with what was read before.*REDIS_CERT|REDIS_CERT.*read before/,
+    );
+    await writeFile(cert, whole);
+    await untilBothAgain();
+    await gateway.untilLog(/REDIS_KEY: expected a file with the key of REDIS_CERT.*read before/);
+    await copyFile(next.keyFile, key);
+    await untilBothAgain();
+  },
+);
+
+test('a key that does not belong to its certificate, or an empty password, stops the start', async (t) => {
+  const authority = await Authority.create(t);
+  const [one, other] = [await authority.issue('one'), await authority.issue('other')];
+  const empty = path.join(one.folder, 'empty');
+  await writeFile(empty, '\n');
+  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const settings = { GRAPH: graph, REDIS_URL: 'rediss://localhost:1' };
+  const pair = { REDIS_CERT: one.certificateFile, REDIS_KEY: other.keyFile };
+  const mixed = await runCli(t, ['serve'], { ...settings, ...pair });
+  assert.equal(mixed.code, 1);
+  assert.match(
+    mixed.stderr,
+    /REDIS_KEY: expected a file with the key of REDIS_CERT as PEM, not encrypted, got/,
+  );
+  const without = await runCli(t, ['serve'], { ...settings, REDIS_PASSWORD_FILE: empty });
+  assert.equal(without.code, 1);
+  assert.match(
+    without.stderr,
+    /REDIS_PASSWORD_FILE: expected a file with text in it, got .*, which is empty/,
+  );
 });
 
 test(

@@ -1,8 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { readSettingFile } from '../../../config/config.ts';
+import { certificateIn, tryOut } from '../../../config/credential-files.ts';
 import type { Config } from '../../../config/settings.ts';
-import { messageOf, SluiceError } from '../../../errors.ts';
 import type { KafkaCredentials } from './credentials.ts';
 import { secret } from './secret.ts';
 
@@ -33,23 +32,4 @@ export function tlsFiles(settings: TlsSettings): KafkaCredentials['tls'] {
     );
     return { ...ca, ...pair };
   };
-}
-
-function certificateIn(setting: 'KAFKA_CA' | 'KAFKA_CERT', file: string): string {
-  const text = readSettingFile(setting, file);
-  // createSecureContext takes what is no certificate for none.
-  tryOut(
-    () => new X509Certificate(text),
-    `${setting}: expected a file with a certificate as PEM, got ${file}`,
-  );
-  return text;
-}
-
-/** @throws SluiceError BAD_SETTINGS */
-function tryOut(use: () => unknown, expectation: string): void {
-  try {
-    use();
-  } catch (cause) {
-    throw new SluiceError('BAD_SETTINGS', `${expectation}: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -83,3 +83,10 @@ test('a file for a password must have one in it', async (t) => {
     message: `KAFKA_SASL_PASSWORD_FILE: expected a file with text in it, got ${file}, which is empty`,
   });
 });
+
+test('a byte order mark before a password, and line breaks behind it, are no part of it', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'password');
+  await writeFile(file, '\uFEFFopen sesame\r\n');
+  const { sasl } = credentialsOf({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file });
+  assert.equal(sasl?.mechanism !== 'oauthbearer' && sasl?.password(), 'open sesame');
+});

@@ -16,6 +16,11 @@ test('a broker that does not take the certificate is told apart from one that ha
     tlsRefusal(alert, unverified, { cert }) ?? '',
     /^the broker expected a certificate that it trusts, got that of KAFKA_CERT, for CN=gateway, valid until .*: sslv3 alert certificate unknown$/,
   );
+  const nameless = await (await Authority.create(t)).issue('');
+  assert.match(
+    tlsRefusal(alert, unverified, { cert: await readFile(nameless.certificateFile, 'utf8') }) ?? '',
+    /got that of KAFKA_CERT, for DNS:localhost, valid until .*: sslv3 alert certificate unknown$/,
+  );
   const required = error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tlsv13 alert certificate required');
   assert.match(tlsRefusal(required, unverified, {}) ?? '', /got none \(KAFKA_CERT\): tlsv13 alert/);
 });
