@@ -22,6 +22,8 @@ export class TokenIssuer {
   readonly requests: TokenRequest[] = [];
   /** What the token endpoint answers in place of a token. */
   failure: { readonly status: number; readonly body: string } | undefined;
+  /** Whether the token endpoint takes requests, and answers none. */
+  isSilent = false;
   /** Of the tokens that it issues. */
   claims: IssuedClaims = {};
   readonly #url: string;
@@ -76,6 +78,7 @@ export class TokenIssuer {
     if (request.url === '/keys') return send(200, JSON.stringify({ keys }));
     const form = Object.fromEntries(new URLSearchParams(await text(request)));
     this.requests.push({ authorization: request.headers.authorization, form });
+    if (this.isSilent) return;
     if (this.failure !== undefined) return send(this.failure.status, this.failure.body);
     const token = await this.sign(this.claims);
     const { lifeSeconds = 3_600 } = this.claims;

@@ -135,6 +135,21 @@ test(
   },
 );
 
+test('an endpoint that takes requests and answers none is named', needs('kafka-jars'), async (t) => {
+  const issuer = await TokenIssuer.start(t);
+  const kafka = await startKafka(t, issuer);
+  issuer.isSilent = true;
+  const gateway = await kafka.gateway(clientOf(issuer));
+  const { error } = await gateway.untilLine(({ msg }) => msg.startsWith('the Kafka consumer ended'));
+  assert.match(
+    String(error),
+    /^KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got .*timeout/,
+  );
+  issuer.isSilent = false;
+  await gateway.untilReady();
+  assert.doesNotMatch(loggedBy(gateway), /sesame|eyJ/);
+});
+
 const SIGNER = 'aws-msk-iam-sasl-signer-js';
 
 /** Node's options for a gateway that gets this in place of the package which signs tokens for Amazon MSK. */

@@ -119,11 +119,13 @@ export class Connections {
     let connection: Connection | undefined;
     try {
       if (tls !== undefined) shown = tls();
+      // Its source may take longer than a connection, and is then to be named.
+      const token = sasl?.mechanism === 'oauthbearer' ? await sasl.token() : undefined;
       connection = new Connection(clientId, {
         connectTimeout: CONNECT_TIMEOUT_MS,
         requestTimeout: requestTimeoutMs,
         ...(tls && { tls: shown, tlsServerName: net.isIP(host) === 0 }),
-        ...(sasl && { sasl: saslOptions(sasl) }),
+        ...(sasl && { sasl: saslOptions(sasl, token) }),
       });
       // A connection that is lost fails its requests, too; without a listener Node.js would end the process.
       const opening = connection;
@@ -160,12 +162,21 @@ function refusedTls(
     : new KafkaError(`${NO_TLS}${refusal}`, { isRetriable: false, cause });
 }
 
-/** Secrets are asked for in the course of each authentication. */
-function saslOptions(sasl: NonNullable<KafkaCredentials['sasl']>): SASLOptions {
+/**
+ * Secrets are asked for in the course of each authentication.
+ *
+ * @param token of the first one, if it is by token
+ */
+function saslOptions(sasl: NonNullable<KafkaCredentials['sasl']>, token: string | undefined): SASLOptions {
   if (sasl.mechanism === 'oauthbearer') {
+    let first = token;
     return {
       mechanism: 'OAUTHBEARER',
-      token: sasl.token,
+      token: async () => {
+        const present = first ?? (await sasl.token());
+        first = undefined;
+        return present;
+      },
       oauthBearerExtensions: { ...sasl.extensions },
       // A broker tells of a token that it refuses in an answer without an error code.
       authBytesValidator: (bytes, callback) =>
