@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import type { Admin, ITopicConfig } from 'kafkajs';
+import { eventually } from './eventually.ts';
 import { kafkaClient } from './kafka-client.ts';
 
 const LONGEST_NAME = 60;
+
+/** Resolves once all partitions of these topics have leaders that answer. */
+export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
+  await admin.createTopics({ topics, waitForLeaders: false });
+  // A busy broker may not know its new topics for some time, and tells of leaders before they lead.
+  for (const { topic } of topics) await eventually(() => admin.fetchTopicOffsets(topic));
+}
 
 /**
  * A topic of the test's own. It stays: deleting it under consumers that the test has yet to stop makes them fail, and
@@ -16,7 +25,7 @@ export async function createTopic(t: TestContext, { partitions = 1 } = {}): Prom
   const admin = kafkaClient().admin();
   await admin.connect();
   try {
-    await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });
+    await createTopics(admin, [{ topic, numPartitions: partitions }]);
   } finally {
     await admin.disconnect();
   }

@@ -7,7 +7,7 @@ import type { DeadLetterSink } from '../dead-letter.ts';
 import type { RecordBatch } from './driver.ts';
 
 interface BadBatchesOptions {
-  /** `stop`: the partition is tried again until the batch can be decoded. `skip`: it goes on behind the batch. */
+  /** `stop`: the partition is tried again until the batch can be decoded. `skip`: it goes on behind it, if that is known. */
   readonly policy: 'stop' | 'skip';
   /** Undefined: skipped batches are logged and counted only. */
   readonly sink: DeadLetterSink | undefined;
@@ -52,7 +52,8 @@ export class BadBatches {
   /** Handles a bad batch that is the next to be consumed. */
   async handle(batch: RecordBatch): Promise<void> {
     // What can't be sent to the dead-letter topic stops the partition too, and is tried again.
-    if (this.#options.policy === 'skip' && (await this.#sendDeadLetter(batch))) await this.#skip(batch);
+    const mayBeSkipped = this.#options.policy === 'skip' && batch.bad?.lastOffset !== undefined;
+    if (mayBeSkipped && (await this.#sendDeadLetter(batch))) await this.#skip(batch);
     else this.#stop(batch);
   }
 
@@ -130,9 +131,10 @@ export class BadBatches {
   }
 }
 
-/** The header may be damaged too: the partition goes on at its end at the latest. */
+/** The header may be damaged too: the partition goes on behind the batch's first offset, and at its end at the latest. */
 function lastOffsetOf({ bad, highWatermark }: RecordBatch): number {
-  return Math.min(bad?.lastOffset ?? highWatermark, highWatermark - 1);
+  const { firstOffset = 0, lastOffset = highWatermark } = bad ?? {};
+  return Math.max(firstOffset, Math.min(lastOffset, highWatermark - 1));
 }
 
 function keyOf(topic: string, partition: number): string {

@@ -120,8 +120,8 @@ export interface RecordBatch {
 /** A record batch that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. */
 export interface BadBatch {
   readonly firstOffset: number;
-  /** As its header says, which may be damaged too. */
-  readonly lastOffset: number;
+  /** As its header says, which may be damaged too. Undefined: it is not known where the next batch begins. */
+  readonly lastOffset: number | undefined;
   readonly error: Error;
 }
 

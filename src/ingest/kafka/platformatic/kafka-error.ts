@@ -10,7 +10,9 @@ import { TokenUnavailable } from '../credentials/token-unavailable.ts';
 
 /** Error codes of Kafka's protocol. */
 export const CODE = {
+  unknownServerError: -1,
   offsetOutOfRange: 1,
+  corruptMessage: 2,
   unknownTopic: 3,
   messageTooLarge: 10,
   coordinatorLoading: 14,

@@ -53,9 +53,10 @@ export class MemberPartition {
     return { topic, partition, position, highWatermark };
   }
 
+  /** @param fetched what may be consumed, or an error that is to be handed over */
   fetched(fetched: FetchedPartition): void {
-    this.#highWatermark = fetched.lastStableOffset;
-    if (fetched.records.length > 0) this.#waiting = fetched;
+    if (fetched.errorCode === 0) this.#highWatermark = fetched.lastStableOffset;
+    if (fetched.records.length > 0 || fetched.errorCode !== 0) this.#waiting = fetched;
   }
 
   take(): FetchedPartition | undefined {

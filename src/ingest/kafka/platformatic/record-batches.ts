@@ -43,12 +43,16 @@ const CODECS: readonly (((bytes: Buffer) => Buffer) | undefined)[] = [
   decompressZstd,
 ];
 
-/** @param from the first offset that is wanted: a batch holds those before it, too */
+/**
+ * @param from the first offset that is wanted: a batch holds those before it, too. A broker sends at least one batch as a
+ *   whole, or an error if it finds the log damaged itself
+ */
 export function decodeRecords(
   origin: Origin,
   from: number,
-  { records: bytes, aborted }: Pick<FetchedPartition, 'records' | 'aborted'>,
+  { errorCode, records: bytes, aborted }: Pick<FetchedPartition, 'errorCode' | 'records' | 'aborted'>,
 ): DecodedRecords {
+  if (errorCode !== 0) return unreadable(from, `the broker can’t read it, error ${errorCode} of Kafka`);
   const records: KafkaRecord[] = [];
   const transactions = new AbortedTransactions(aborted);
   let next = from;
@@ -72,7 +76,15 @@ export function decodeRecords(
     }
     at = end;
   }
+  // Without this it would be fetched again at once, and for ever.
+  if (next === from && bytes.length > 0)
+    return unreadable(from, `got ${bytes.length} bytes without a whole one from there on`);
   return { records, next, bad: undefined };
+}
+
+function unreadable(from: number, came: string): DecodedRecords {
+  const error = new Error(`expected a record batch with the offset ${from}: ${came}`);
+  return { records: [], next: from, bad: { firstOffset: from, lastOffset: undefined, error } };
 }
 
 /** Adds the batch's records to `into`. @throws Error if it can't be decoded */

@@ -22,6 +22,9 @@ interface SessionOptions {
 /** How long a partition rests that a broker could not answer for. */
 const REST_MS = 300;
 
+/** What a broker answers that can't read its own log. */
+const UNREADABLE = new Set<number>([CODE.unknownServerError, CODE.corruptMessage]);
+
 /** Heartbeats that may be missing before a batch asks for one. */
 const LATE_HEARTBEATS = 2;
 
@@ -158,7 +161,7 @@ export class Session implements BatchSession {
 
   #fetched(partition: MemberPartition, fetched: FetchedPartition): void {
     const { errorCode } = fetched;
-    if (errorCode === 0) partition.fetched(fetched);
+    if (errorCode === 0 || UNREADABLE.has(errorCode)) partition.fetched(fetched);
     else if (errorCode === CODE.offsetOutOfRange) void this.#reset(partition);
     else if (errorCode === CODE.topicAuthorization) {
       const message = `expected that this user may read ${partition.topic}: the broker refuses it`;

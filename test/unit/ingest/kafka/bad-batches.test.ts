@@ -69,6 +69,21 @@ test('skip: a header that is damaged too moves the partition to its end at most'
   assert.deepEqual(batch.committed, [10]);
 });
 
+test('skip: a header that is damaged too moves no partition back to what has been published', async () => {
+  const { processor } = setUp([], {}, 'skip');
+  const batch = new FakeBatch([], [], { ...BAD, lastOffset: -5 });
+  await processor.process(batch);
+  assert.deepEqual(batch.committed, [4]);
+});
+
+test('skip: a batch of which it is not known where it ends stops its partition', async () => {
+  const { processor, buried, badBatches } = setUp([], {}, 'skip');
+  const batch = new FakeBatch([], [], { ...BAD, lastOffset: undefined });
+  await processor.process(batch);
+  assert.deepEqual([batch.pauses, batch.committed, buried], [1, [], []]);
+  assert.equal(badBatches.reason('bids', 0), 'a wrong checksum');
+});
+
 test('skip: while the dead-letter topic is away the partition is stopped, and no other', async () => {
   const { processor, sink, buried, metrics } = setUp([], {}, 'skip');
   sink.failing = true;

@@ -17,7 +17,7 @@ const end = (producerId: bigint, firstOffset: number, key: Buffer) =>
 type Aborted = Parameters<typeof decodeRecords>[2]['aborted'];
 
 function decode(batches: readonly Buffer[], from = 0, aborted: Aborted = []) {
-  const decoded = decodeRecords(ORIGIN, from, { records: Buffer.concat(batches), aborted });
+  const decoded = decodeRecords(ORIGIN, from, { errorCode: 0, records: Buffer.concat(batches), aborted });
   return { ...decoded, values: decoded.records.map(({ offset, value }) => `${offset}:${String(value)}`) };
 }
 
@@ -46,6 +46,28 @@ test('records before the position, and a batch that is cut off, are left out', (
   const last = encodedBatch(['d'], { firstOffset: 3 });
   const { values, next, bad } = decode([encodedBatch(['a', 'b', 'c']), last.subarray(0, 20)], 1);
   assert.deepEqual([values, next, bad], [['1:b', '2:c'], 3, undefined]);
+});
+
+test('what has no whole batch at its beginning is bad, as is what the broker finds damaged; where it ends is not known', () => {
+  const whole = encodedBatch(['a', 'b'], { firstOffset: 5 });
+  const [negative, none, long, short] = [-16, 0, 1 << 24, 2].map((length) => {
+    const batch = Buffer.from(whole);
+    batch.writeInt32BE(length, 8);
+    return batch;
+  });
+  const before = encodedBatch(['a', 'b'], { firstOffset: 3 });
+  for (const broken of [negative, none, long, whole.subarray(0, 20), before]) {
+    const { values, next, bad } = decode([broken ?? whole], 5);
+    assert.deepEqual([values, next, bad?.firstOffset, bad?.lastOffset], [[], 5, 5, undefined]);
+    assert.match(bad?.error.message ?? '', /^expected a record batch with the offset 5: got \d+ bytes/);
+  }
+  assert.notEqual(decode([short ?? whole], 5).bad, undefined);
+  const { bad } = decodeRecords(ORIGIN, 5, { errorCode: 2, records: Buffer.alloc(0), aborted: [] });
+  assert.match(
+    bad?.error.message ?? '',
+    /^expected a record batch with the offset 5: the broker can’t read it/,
+  );
+  assert.equal(decode([], 5).bad, undefined);
 });
 
 test('a batch with a wrong checksum, of an unknown codec, or with damaged records, is bad; what comes before it is not', () => {
