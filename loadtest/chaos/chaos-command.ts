@@ -7,7 +7,7 @@ import { tableText } from '../report/text-table.ts';
 import { interruption } from '../run/measure.ts';
 import { accountTable } from './account-table.ts';
 import { runScenario } from './chaos-run.ts';
-import { RunScope } from './run-scope.ts';
+import { RunScope } from '../run/run-scope.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios.ts';
 import type { Size } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { eventually } from '../../test/helpers/eventually.ts';
 import { kafkaClient } from '../../test/helpers/kafka-client.ts';
 import type { Scope } from '../../test/helpers/scope.ts';
 import { temporaryFolder } from '../../test/helpers/temporary-folder.ts';
+import { createTopics } from '../../test/helpers/topic.ts';
 
 /** The source, which the gateway compiles by itself. */
 const SOURCE = path.join(import.meta.dirname, '../../../loadtest/graphs/chaos');
@@ -33,12 +33,10 @@ export async function prepareGraph(scope: Scope): Promise<ChaosGraph> {
     await admin.deleteTopics({ topics: [...topics] }).catch(() => undefined);
     await admin.disconnect();
   });
-  await admin.createTopics({
-    topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })),
-    waitForLeaders: false,
-  });
-  // A busy broker may not know its new topics for some time, nor lead them.
-  for (const topic of topics) await eventually(() => admin.fetchTopicOffsets(topic));
+  await createTopics(
+    admin,
+    topics.map((topic) => ({ topic, numPartitions: PARTITIONS })),
+  );
   const folder = await temporaryFolder(scope);
   await cp(SOURCE, folder, { recursive: true });
   const file = path.join(folder, 'schema.graphql');

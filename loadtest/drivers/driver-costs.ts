@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunScope } from '../chaos/run-scope.ts';
+import { RunScope } from '../run/run-scope.ts';
 import { newGroupId, type DriverCase } from './driver-case.ts';
 import type { Costs } from './driver-messages.ts';
 import { DriverProcess } from './driver-process.ts';

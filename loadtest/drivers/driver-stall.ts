@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunScope } from '../chaos/run-scope.ts';
+import { RunScope } from '../run/run-scope.ts';
 import { Arrivals } from './arrivals.ts';
 import { newGroupId, type DriverCase } from './driver-case.ts';
 import { DriverProcess } from './driver-process.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs from 'kafkajs';
 import type { Scope } from '../../test/helpers/scope.ts';
+import { createTopics } from '../../test/helpers/topic.ts';
 
 /** Of all partitions together, in one request. */
 const BATCH = 2_000;
@@ -27,10 +28,8 @@ export class DriverTopic {
     scope.after(() => topic.#admin.disconnect());
     await topic.#producer.connect();
     scope.after(() => topic.#producer.disconnect());
-    const topics = [{ topic: topic.name, numPartitions: partitions }];
-    await topic.#admin.createTopics({ topics, waitForLeaders: true });
+    await createTopics(topic.#admin, [{ topic: topic.name, numPartitions: partitions }]);
     scope.after(() => topic.#admin.deleteTopics({ topics: [topic.name] }).catch(() => undefined));
-    await topic.#admin.fetchTopicOffsets(topic.name);
     return topic;
   }
 

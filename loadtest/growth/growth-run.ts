@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Audience } from '../clients/audience.ts';
-import { RunScope } from '../chaos/run-scope.ts';
+import { RunScope } from '../run/run-scope.ts';
 import type { Load } from '../report/report.ts';
 import { flood, reachAll } from '../run/flood.ts';
 import { Producer } from '../run/producer.ts';

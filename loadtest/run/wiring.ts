@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import kafkajs from 'kafkajs';
+import type { Scope } from '../../test/helpers/scope.ts';
+import { temporaryFolder } from '../../test/helpers/temporary-folder.ts';
+import { createTopics } from '../../test/helpers/topic.ts';
+import { RunScope } from './run-scope.ts';
 import type { Load } from '../report/report.ts';
 import type { Wiring } from '../targets/target.ts';
 
@@ -17,6 +20,18 @@ const KEYED_PARTITIONS = 6;
 
 /** Makes a topic and a graph that subscribes to it. @returns what a server is told, and how to undo it */
 export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () => Promise<void> }> {
+  const scope = new RunScope();
+  const undo = (): Promise<void> => scope.end();
+  try {
+    return { wiring: await prepareIn(scope, load), undo };
+  } catch (error) {
+    // A connection that is left open keeps the process from ending.
+    await undo();
+    throw error;
+  }
+}
+
+async function prepareIn(scope: Scope, load: Load): Promise<Wiring> {
   const brokers = given('KAFKA_BROKERS');
   const redisUrl = given('REDIS_URL');
   const id = `loadtest-${randomUUID().slice(0, 8)}`;
@@ -25,11 +40,11 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
     logLevel: kafkajs.logLevel.NOTHING,
   }).admin();
   await admin.connect();
+  scope.after(() => admin.disconnect());
+  scope.after(() => admin.deleteTopics({ topics: [id] }).catch(() => undefined));
   const numPartitions = load.channels === 0 ? 1 : KEYED_PARTITIONS;
-  await admin.createTopics({ topics: [{ topic: id, numPartitions }], waitForLeaders: true });
-  // A busy broker tells of leaders before they lead: this asks them, again and again.
-  await admin.fetchTopicOffsets(id);
-  const graph = await mkdtemp(path.join(tmpdir(), 'sluice-loadtest-'));
+  await createTopics(admin, [{ topic: id, numPartitions }]);
+  const graph = await temporaryFolder(scope);
   await cp(load.graph.includes('/') ? load.graph : path.join(GRAPHS, load.graph), graph, { recursive: true });
   const schemaFile = path.join(graph, 'schema.graphql');
   const schema = await readFile(schemaFile, 'utf8');
@@ -37,14 +52,7 @@ export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () =>
     throw new Error(`expected a schema that binds a field to the topic ${TOPIC_PLACE}, got ${load.graph}`);
   }
   await writeFile(schemaFile, schema.replaceAll(TOPIC_PLACE, JSON.stringify(id)));
-  return {
-    wiring: { brokers, redisUrl, topic: id, graph, id, workers: load.workers ?? 1 },
-    undo: async () => {
-      await rm(graph, { recursive: true, force: true });
-      await admin.deleteTopics({ topics: [id] }).catch(() => undefined);
-      await admin.disconnect();
-    },
-  };
+  return { brokers, redisUrl, topic: id, graph, id, workers: load.workers ?? 1 };
 }
 
 /** An address that `yarn loadtest` sets. */

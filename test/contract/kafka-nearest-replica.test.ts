@@ -8,6 +8,7 @@ import { startFollower, startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 import { range } from './kafka-checks.ts';
 import { DRIVERS } from './kafka-drivers.ts';
 import { TestMember, TIMING } from './kafka-member.ts';
@@ -46,7 +47,7 @@ for (const { name, make } of DRIVERS) {
       disconnectAfter(t, admin);
       // The first of the replicas leads.
       const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
-      await admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true });
+      await createTopics(admin, [{ topic, replicaAssignment }]);
       const broker = await brokerHandle(t, kafka.client);
       const driver = make([kafka.brokers], { KAFKA_RACK: 'zone-b' });
       const member = await new TestMember(driver, { groupId: 'group', topics: [topic], timing }).start(t);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { tableLines } from '../../loadtest/report/text-table.ts';
 import { accountTable } from '../../loadtest/chaos/account-table.ts';
 import { runScenario } from '../../loadtest/chaos/chaos-run.ts';
-import { RunScope } from '../../loadtest/chaos/run-scope.ts';
+import { RunScope } from '../../loadtest/run/run-scope.ts';
 import { SCENARIOS, type ScenarioName } from '../../loadtest/chaos/scenarios.ts';
 import { needs } from '../helpers/services.ts';
 

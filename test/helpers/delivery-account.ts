@@ -11,6 +11,7 @@ import { kafkaClient } from './kafka-client.ts';
 import type { RedisServer } from './redis.ts';
 import { kafkaBrokers } from './services.ts';
 import { TcpRelay } from './tcp-relay.ts';
+import { createTopics } from './topic.ts';
 
 const PODS = 2;
 const SUBSCRIBERS_PER_POD = 100;
@@ -73,7 +74,7 @@ export async function startStream(
   const topic = `account-${randomUUID().slice(0, 8)}`;
   const admin = kafkaClient().admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });
+  await createTopics(admin, [{ topic, numPartitions: partitions }]);
   await admin.disconnect();
   const folder = await graphFolder(t, {
     'schema.graphql': `

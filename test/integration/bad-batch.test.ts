@@ -9,6 +9,7 @@ import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 const OPTIONS = needs('kafka-jars');
 
@@ -19,7 +20,7 @@ async function setUp(t: TestContext, settings: Readonly<Record<string, string>>)
   await admin.connect();
   disconnectAfter(t, admin);
   const topics = [{ topic: 'items', numPartitions: 2 }, { topic: 'dead' }];
-  await admin.createTopics({ topics, waitForLeaders: true });
+  await createTopics(admin, topics);
   const producer = kafka.client.producer();
   await producer.connect();
   disconnectAfter(t, producer);

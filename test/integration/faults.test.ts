@@ -5,6 +5,7 @@ import { startStream, type Account, type Stream } from '../helpers/delivery-acco
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 /** What happens while the events flow, and for how many seconds they flow on. */
 interface Fault {
@@ -97,7 +98,7 @@ const FAULTS: readonly Fault[] = [
       await hold();
       await kafka.deleteTopics({ topics: [topic] });
       while ((await kafka.listTopics()).includes(topic)) await passes(50);
-      await kafka.createTopics({ topics: [{ topic, numPartitions: 4 }], waitForLeaders: true });
+      await createTopics(kafka, [{ topic, numPartitions: 4 }]);
       await kafka.disconnect();
       release();
     },

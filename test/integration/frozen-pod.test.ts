@@ -7,6 +7,7 @@ import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 const TOPIC = 'items';
 const SESSION_MS = 6_000;
@@ -25,7 +26,7 @@ test(
     const admin = kafka.client.admin();
     await admin.connect();
     t.after(() => admin.disconnect());
-    await admin.createTopics({ topics: [{ topic: TOPIC, numPartitions: 1 }], waitForLeaders: true });
+    await createTopics(admin, [{ topic: TOPIC, numPartitions: 1 }]);
     const producer = kafka.client.producer();
     await producer.connect();
     t.after(() => producer.disconnect());

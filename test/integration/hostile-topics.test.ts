@@ -10,6 +10,7 @@ import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 const CODECS = ['gzip', 'snappy', 'lz4', 'zstd'] as const;
 
@@ -24,10 +25,10 @@ test(
     await admin.connect();
     t.after(() => admin.disconnect());
     const topics = ['packed', 'damaged', 'heavy'];
-    await admin.createTopics({
-      topics: topics.map((topic) => ({ topic, numPartitions: 2 })),
-      waitForLeaders: true,
-    });
+    await createTopics(
+      admin,
+      topics.map((topic) => ({ topic, numPartitions: 2 })),
+    );
     const producer = kafka.client.producer();
     await producer.connect();
     t.after(() => producer.disconnect());

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
+import { createTopics } from '../helpers/topic.ts';
 import { describeGroup } from './group-description.ts';
 
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
@@ -81,7 +82,7 @@ export async function useKafka(t: TestContext, options: KafkaOptions) {
   const create = async () => {
     const topics = [{ topic, numPartitions: options.partitions }];
     if (deadLetterTopic !== undefined) topics.push({ topic: deadLetterTopic, numPartitions: 1 });
-    await admin.createTopics({ topics, waitForLeaders: true });
+    await createTopics(admin, topics);
   };
   if (options.create !== false) await create();
 

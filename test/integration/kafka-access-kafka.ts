@@ -11,6 +11,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startOwnKafka, type OwnKafka } from '../helpers/own-kafka.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -63,7 +64,7 @@ export class GuardedKafka {
     const admin = kafka.client.admin();
     await admin.connect();
     const topics = [TOPIC, DEAD_LETTERS].map((topic) => ({ topic }));
-    await admin.createTopics({ topics, waitForLeaders: true });
+    await createTopics(admin, topics);
     await admin.disconnect();
     return new GuardedKafka(t, kafka, authority, {
       GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(TOPIC) }),

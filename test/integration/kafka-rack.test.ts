@@ -13,6 +13,7 @@ import { startBroker, type OwnKafka } from '../helpers/own-kafka.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 const TOPIC = 'items';
 const EVENTS = 10;
@@ -98,7 +99,7 @@ async function startTwoBrokers(t: TestContext): Promise<{
   await admin.connect();
   disconnectAfter(t, admin);
   const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
-  await admin.createTopics({ topics: [{ topic: TOPIC, replicaAssignment }], waitForLeaders: true });
+  await createTopics(admin, [{ topic: TOPIC, replicaAssignment }]);
   await eventually(async () => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [TOPIC] });
     assert.deepEqual(

@@ -6,6 +6,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startSecureKafka } from '../helpers/secure-kafka.ts';
 import { needs } from '../helpers/services.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 test(
   'the gateway reaches Kafka over TLS with a password, and a wrong password keeps the pod from being ready',
@@ -15,7 +16,7 @@ test(
     const kafka = await startSecureKafka(t, certificate, { name: 'sluice', password: 'open sesame' });
     const admin = kafka.open.admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: 'items' }], waitForLeaders: true });
+    await createTopics(admin, [{ topic: 'items' }]);
     await admin.disconnect();
     const settings = {
       GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema('items') }),
