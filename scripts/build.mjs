@@ -2,7 +2,7 @@
  * Compiles what is newer than its output: TypeScript through Babel, other files that the gateway reads copied, and
  * GraphiQL's files collected, so that production needs none of their packages. Outputs without a source go away.
  */
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const root = path.dirname(import.meta.dirname);
@@ -55,7 +55,7 @@ export async function build(folders) {
   }
   const built = await Promise.all(folders.map((folder) => filesBelow(path.join(dist, folder))));
   const orphans = built.flat().filter((file) => !outputs.has(file) && !isDeclaration(file));
-  await Promise.all(orphans.map((file) => rm(file)));
+  await Promise.all(orphans.map((file) => rm(file, { force: true })));
   return stale.length;
 }
 
@@ -64,16 +64,25 @@ async function compile(source, target) {
   const { transformFileAsync } = await import('@babel/core');
   const { code, map } = await transformFileAsync(source, { cwd: root, sourceMaps: true });
   map.sources = [path.relative(path.dirname(target), source)];
-  await writeFile(`${target}.map`, JSON.stringify(map));
-  await writeFile(target, `${code}\n//# sourceMappingURL=${path.basename(target)}.map\n`);
+  await writeWhole(`${target}.map`, JSON.stringify(map));
+  await writeWhole(target, `${code}\n//# sourceMappingURL=${path.basename(target)}.map\n`);
+}
+
+/** Another build at the same time may load this file as a plugin: it must not find half of it. */
+async function writeWhole(target, content) {
+  // Not beside the target, where the other build would remove it as an output without a source.
+  const partial = path.join(dist, `.${path.basename(target)}-${process.pid}`);
+  await writeFile(partial, content);
+  await rename(partial, target);
 }
 
 /** The fonts within GraphiQL's styles are half of its files; browsers have others. */
 const FONTS = /@font-face\s*\{[^}]*url\(\s*["']?data:[^}]*\}/g;
 
 async function copy(source, target) {
-  if (path.basename(target) !== 'graphiql.css') return cp(source, target);
-  await writeFile(target, (await readFile(source, 'utf8')).replace(FONTS, ''));
+  const content = await readFile(source);
+  const isStyles = path.basename(target) === 'graphiql.css';
+  await writeWhole(target, isStyles ? content.toString().replace(FONTS, '') : content);
 }
 
 function targetOf(source) {
