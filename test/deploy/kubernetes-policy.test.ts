@@ -94,12 +94,38 @@ describe('the policy', needs('kubectl', 'kubernetes-validate'), () => {
     });
   }
 
-  for (const name of ['kafka-tls', 'redis-tls', 'redis-sentinel', 'public-https']) {
+  for (const name of ['redis-cluster', 'redis-sentinel']) {
+    it(`names the setting that the component ${name} is for, where it is forgotten`, async (t) => {
+      const { faults, notes } = judge((await onBase(t, [name], [])).manifests);
+      assert.match(faults.join('\n'), /egress of TCP \d+ is open for .*, and no setting uses that/);
+      const without = /without one of REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER each pod reads all events/;
+      assert.match(notes.join('\n'), without);
+    });
+  }
+
+  it('lets pods through to a Redis Cluster over TLS, and not to another Redis', async (t) => {
+    const literals = ['REDIS_CLUSTER=redis-0.redis.shop.svc:6380', 'REDIS_TLS=true'];
+    const { manifests } = await onBase(t, ['redis-cluster', 'redis-tls'], literals);
+    assert.deepEqual(judge(manifests).faults, []);
+    const policy = manifests.find(({ metadata }) => metadata.name === 'sluice-redis');
+    const open = JSON.stringify(policy?.['spec']);
+    assert.match(open, /"app.kubernetes.io\/name":"redis-cluster"/);
+    assert.doesNotMatch(open, /"app.kubernetes.io\/name":"redis"|6379/);
+  });
+
+  it('lets pods through to a Sentinel over TLS by the component redis-sentinel', async (t) => {
+    const literals = [...(COMPONENTS['redis-sentinel'] ?? []), 'REDIS_TLS=true'];
+    assert.deepEqual(judge((await onBase(t, ['redis-sentinel'], literals)).manifests).faults, []);
+  });
+
+  for (const name of ['kafka-tls', 'redis-tls', 'public-https']) {
     it(`misses the settings of the component ${name}, where nothing uses what it opens`, async (t) => {
       const { faults } = judge((await onBase(t, [name], [])).manifests);
       assert.match(faults.join('\n'), /is open for .*, and no setting uses that/);
     });
+  }
 
+  for (const name of ['kafka-tls', 'redis-tls', 'redis-sentinel', 'public-https']) {
     it(`misses the component ${name} where only its settings are there`, async (t) => {
       const { faults } = judge((await onBase(t, [], COMPONENTS[name] ?? [])).manifests);
       assert.match(faults.join('\n'), /expected egress of TCP \d+ to be open, and it is closed/);

@@ -1,3 +1,4 @@
+import { busNotes } from './bus.ts';
 import { exampleValues } from './example-values.ts';
 import {
   environmentOf,
@@ -47,6 +48,7 @@ export function judge(manifests: readonly Manifest[], { examples = false } = {})
     notes: [
       ...(examples ? left.map((line) => `${line}; this is an example`) : []),
       ...said(settingWarnings),
+      ...busNotes(manifests),
       ...rolloutNotes(manifests),
     ],
   };
