@@ -5,6 +5,7 @@ import { usesRedis } from './uses-redis.ts';
 type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
 
 /** Given as it is, or as a file. */
+const USERNAME = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_USERNAME_FILE'] as const;
 const PASSWORD = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_PASSWORD_FILE'] as const;
 const PASSPHRASE = ['KAFKA_KEY_PASSPHRASE', 'KAFKA_KEY_PASSPHRASE_FILE'] as const;
 const CLIENT_SECRET = ['KAFKA_OAUTH_CLIENT_SECRET', 'KAFKA_OAUTH_CLIENT_SECRET_FILE'] as const;
@@ -19,7 +20,7 @@ const OF_ENDPOINT = [
   'KAFKA_OAUTH_AUDIENCE',
 ] as const;
 
-const OF_PASSWORD = ['KAFKA_SASL_USERNAME', ...PASSWORD] as const;
+const OF_PASSWORD = [...USERNAME, ...PASSWORD] as const;
 const OF_TOKEN = [...TOKEN, ...OF_ENDPOINT, 'KAFKA_OAUTH_EXTENSIONS'] as const;
 
 /** The settings that a mechanism takes; another one, or none, does not. */
@@ -97,8 +98,7 @@ function mechanismFaults(config: Config, isGiven: IsGiven): string[] {
     const { expected } = KAFKA_ACCESS_SETTINGS.KAFKA_AWS_REGION;
     return isGiven('KAFKA_AWS_REGION') ? faults : [...faults, nothing('KAFKA_AWS_REGION', expected, why)];
   }
-  if (!isGiven('KAFKA_SASL_USERNAME')) faults.push(nothing('KAFKA_SASL_USERNAME', 'text', why));
-  return [...faults, ...exactlyOne(PASSWORD, why, isGiven)];
+  return [...faults, ...exactlyOne(USERNAME, why, isGiven), ...exactlyOne(PASSWORD, why, isGiven)];
 }
 
 function endpointFaults({ KAFKA_OAUTH_TOKEN_URL: url }: Config, isGiven: IsGiven): string[] {

@@ -6,13 +6,20 @@ const PLACES = ['REDIS_URL', 'REDIS_SENTINELS', 'REDIS_CLUSTER'] as const;
 const OF_SENTINEL = [
   'REDIS_SENTINEL_MASTER',
   'REDIS_SENTINEL_USERNAME',
+  'REDIS_SENTINEL_USERNAME_FILE',
   'REDIS_SENTINEL_PASSWORD',
   'REDIS_SENTINEL_PASSWORD_FILE',
 ] as const;
 
-const PASSWORDS = ['REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'] as const;
+/** Given as they are, or as files. */
+const LOGINS = [
+  'REDIS_USERNAME',
+  'REDIS_PASSWORD',
+  'REDIS_SENTINEL_USERNAME',
+  'REDIS_SENTINEL_PASSWORD',
+] as const;
 
-const OF_USER = ['REDIS_USERNAME', 'REDIS_PASSWORD', 'REDIS_PASSWORD_FILE'] as const;
+const OF_USER = ['REDIS_USERNAME', 'REDIS_USERNAME_FILE', 'REDIS_PASSWORD', 'REDIS_PASSWORD_FILE'] as const;
 
 const OF_TLS = ['REDIS_CA', 'REDIS_CERT', 'REDIS_KEY'] as const;
 
@@ -38,7 +45,7 @@ export function redisContradictions(config: Config): string[] {
   if (!usesRedis(config) && ofUser.length > 0) {
     faults.push(`  ${PLACES.join(', ')}: expected one of them, as ${ofUser.join(' and ')} is set, got none`);
   }
-  for (const name of PASSWORDS) {
+  for (const name of LOGINS) {
     if (config[name] !== undefined && config[`${name}_FILE`] !== undefined) {
       faults.push(`  ${name}, ${name}_FILE: expected one of them, got both`);
     }

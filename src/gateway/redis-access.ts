@@ -6,7 +6,7 @@ import type { Config } from '../config/settings.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-type Password = 'REDIS_PASSWORD' | 'REDIS_SENTINEL_PASSWORD';
+type Login = 'REDIS_USERNAME' | 'REDIS_PASSWORD' | 'REDIS_SENTINEL_USERNAME' | 'REDIS_SENTINEL_PASSWORD';
 
 /**
  * @returns undefined if no Redis is set
@@ -48,7 +48,7 @@ function credentialsOf(config: Config): RedisCredentials {
     const file = config[name];
     return file === undefined ? undefined : certificateIn(name, file);
   };
-  const passwordOf = (name: Password) => {
+  const loginOf = (name: Login) => {
     const file = config[`${name}_FILE`];
     return file === undefined ? config[name] : secretIn(`${name}_FILE`, file);
   };
@@ -62,10 +62,10 @@ function credentialsOf(config: Config): RedisCredentials {
     );
   }
   return {
-    username: config.REDIS_USERNAME,
-    password: passwordOf('REDIS_PASSWORD'),
-    sentinelUsername: config.REDIS_SENTINEL_USERNAME,
-    sentinelPassword: passwordOf('REDIS_SENTINEL_PASSWORD'),
+    username: loginOf('REDIS_USERNAME'),
+    password: loginOf('REDIS_PASSWORD'),
+    sentinelUsername: loginOf('REDIS_SENTINEL_USERNAME'),
+    sentinelPassword: loginOf('REDIS_SENTINEL_PASSWORD'),
     ca: certificateOf('REDIS_CA'),
     cert,
     key,

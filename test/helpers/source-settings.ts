@@ -25,6 +25,7 @@ export const PLAIN_KAFKA: KafkaConnectionSettings = {
   KAFKA_KEY_PASSPHRASE_FILE: undefined,
   KAFKA_SASL_MECHANISM: undefined,
   KAFKA_SASL_USERNAME: undefined,
+  KAFKA_SASL_USERNAME_FILE: undefined,
   KAFKA_SASL_PASSWORD: undefined,
   KAFKA_SASL_PASSWORD_FILE: undefined,
   KAFKA_OAUTH_TOKEN_FILE: undefined,

@@ -8,19 +8,17 @@ import { kafkaJars, needs } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { GuardedKafka, loggedBy } from './kafka-access-kafka.ts';
 
-const USER = 'sluice';
-
 /** Of Kafka's own tools. */
-async function setPassword({ kafka }: GuardedKafka, password: string): Promise<void> {
+async function setPassword({ kafka }: GuardedKafka, name: string, password: string): Promise<void> {
   const config = `SCRAM-SHA-512=[iterations=4096,password=${password}]`;
-  const user = ['--entity-type', 'users', '--entity-name', USER];
+  const user = ['--entity-type', 'users', '--entity-name', name];
   const command = ['kafka.admin.ConfigCommand', '--bootstrap-server', kafka.brokers, '--alter', ...user];
   const java = ['-XX:TieredStopAtLevel=1', '-cp', path.join(kafkaJars(), '*')];
   await promisify(execFile)('java', [...java, ...command, '--add-config', config]);
 }
 
 test(
-  'a gateway takes its password from a file, and a new one without being started anew',
+  'a gateway takes user and password from files, and new ones without being started anew',
   needs('kafka-jars'),
   async (t) => {
     const kafka = await GuardedKafka.start(t, 'SASL_SSL', () =>
@@ -30,18 +28,25 @@ test(
           'org.apache.kafka.common.security.scram.ScramLoginModule required;',
       }),
     );
-    await setPassword(kafka, 'open-sesame');
-    const file = path.join(await temporaryFolder(t), 'password');
+    await setPassword(kafka, 'sluice', 'open-sesame');
+    const folder = await temporaryFolder(t);
+    const [user, file] = [path.join(folder, 'user'), path.join(folder, 'password')];
+    await writeFile(user, 'sluice\n');
     await writeFile(file, 'open-sesame\n');
-    const user = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: USER };
-    const gateway = await kafka.gateway({ ...user, KAFKA_SASL_PASSWORD_FILE: file });
+    const gateway = await kafka.gateway({
+      KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      KAFKA_SASL_USERNAME_FILE: user,
+      KAFKA_SASL_PASSWORD_FILE: file,
+    });
     await gateway.untilReady();
     const received = await kafka.subscriber(gateway);
     await kafka.send('{"id":1,"n":1}', 'no JSON');
     await received.until(1);
     await gateway.untilMetric('sluice_dead_letters_total', 1);
 
-    await setPassword(kafka, 'open-barley');
+    // As Vault does: another user with each password.
+    await setPassword(kafka, 'sluice-2', 'open-barley');
+    await writeFile(user, 'sluice-2');
     await writeFile(file, 'open-barley');
     await kafka.kafka.restart();
     await kafka.send('{"id":1,"n":2}', 'no JSON either');

@@ -197,19 +197,20 @@ test('a key that does not belong to its certificate, or an empty password, stops
 });
 
 test(
-  'a password that is replaced in its file is used from the next connection on',
+  'a user and a password that are replaced in their files are used from the next connection on',
   needs('redis-server'),
   async (t) => {
     const redis = await startRedis(t);
     const admin = await redisAdmin(t, redis);
     await admin.acl('SETUSER', 'gateway', 'on', '>first', '~*', '&*', '+@all');
     const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-    const file = path.join(graph, 'password');
+    const [user, file] = [path.join(graph, 'user'), path.join(graph, 'password')];
+    await writeFile(user, 'gateway\n');
     await writeFile(file, 'first\n');
     const gateway = await startGateway(t, {
       GRAPH: graph,
       REDIS_URL: redis.url,
-      REDIS_USERNAME: 'gateway',
+      REDIS_USERNAME_FILE: user,
       REDIS_PASSWORD_FILE: file,
     });
     await gateway.untilReady();
@@ -221,11 +222,19 @@ test(
     await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
     await gateway.untilLog(/WRONGPASS/);
     await writeFile(file, 'second\n');
-    await eventually(async () => {
-      const clients = String(await admin.client('LIST'));
-      assert.equal(clients.match(/user=gateway/g)?.length, 2, clients);
-    });
-    assert.doesNotMatch(JSON.stringify(gateway.lines), /"first|second"/);
+    const untilBothAre = (name: string): Promise<void> =>
+      eventually(async () => {
+        const clients = String(await admin.client('LIST'));
+        assert.equal(clients.match(new RegExp(`user=${name} `, 'g'))?.length, 2, clients);
+      });
+    await untilBothAre('gateway');
+    // As Vault does: another user with each password.
+    await admin.acl('SETUSER', 'gateway-2', 'on', '>third', '~*', '&*', '+@all');
+    await writeFile(user, 'gateway-2\n');
+    await writeFile(file, 'third\n');
+    await admin.acl('DELUSER', 'gateway');
+    await untilBothAre('gateway-2');
+    assert.doesNotMatch(JSON.stringify(gateway.lines), /"first|second|third"/);
   },
 );
 

@@ -38,6 +38,10 @@ export const KAFKA_ACCESS_SETTINGS = {
     },
   ),
   KAFKA_SASL_USERNAME: optionalText({ default: undefined, help: 'User name for Kafka.' }),
+  KAFKA_SASL_USERNAME_FILE: optionalText({
+    default: undefined,
+    help: 'File with that user name, in place of `KAFKA_SASL_USERNAME`.',
+  }),
   KAFKA_SASL_PASSWORD: optionalText({ default: undefined, secret: 'all', help: 'Password for Kafka.' }),
   KAFKA_SASL_PASSWORD_FILE: optionalText({
     default: undefined,

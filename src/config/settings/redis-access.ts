@@ -24,6 +24,10 @@ export const REDIS_ACCESS_SETTINGS = {
     help: 'Name by which Sentinel knows the master, often `mymaster`.',
   }),
   REDIS_SENTINEL_USERNAME: optionalText({ default: undefined, help: 'User name for Sentinel.' }),
+  REDIS_SENTINEL_USERNAME_FILE: optionalText({
+    default: undefined,
+    help: 'File with the user name for Sentinel, in place of `REDIS_SENTINEL_USERNAME`; read again as `REDIS_PASSWORD_FILE` is.',
+  }),
   REDIS_SENTINEL_PASSWORD: optionalText({
     default: undefined,
     secret: 'all',
@@ -36,6 +40,10 @@ export const REDIS_ACCESS_SETTINGS = {
   REDIS_USERNAME: optionalText({
     default: undefined,
     help: 'User name for Redis, where `REDIS_URL` has none.',
+  }),
+  REDIS_USERNAME_FILE: optionalText({
+    default: undefined,
+    help: 'File with the user name for Redis, in place of `REDIS_USERNAME`; read again as `REDIS_PASSWORD_FILE` is.',
   }),
   REDIS_PASSWORD: optionalText({
     default: undefined,

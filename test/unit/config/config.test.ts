@@ -122,13 +122,18 @@ test('user and password of Redis stand in its URL or in settings of their own', 
     '  REDIS_URL: expected no user and no password in it, as REDIS_PASSWORD is set, got some',
   ]);
   assert.match(faultsOf({ REDIS_USERNAME: 'u' }).join(), /expected one of them, as REDIS_USERNAME is set/);
-  assert.deepEqual(faultsOf({ ...url, REDIS_PASSWORD: 'hunter2', REDIS_PASSWORD_FILE: 'file' }), [
-    '  REDIS_PASSWORD, REDIS_PASSWORD_FILE: expected one of them, got both',
-  ]);
-  const ofSentinel = { REDIS_SENTINEL_PASSWORD: 'hunter2', REDIS_SENTINEL_PASSWORD_FILE: 'file' };
-  assert.deepEqual(faultsOf({ REDIS_SENTINELS: 'a:1', REDIS_SENTINEL_MASTER: 'm', ...ofSentinel }), [
-    '  REDIS_SENTINEL_PASSWORD, REDIS_SENTINEL_PASSWORD_FILE: expected one of them, got both',
-  ]);
+  const sentinel = { REDIS_SENTINELS: 'a:1', REDIS_SENTINEL_MASTER: 'm' };
+  for (const [place, name] of [
+    [url, 'REDIS_USERNAME'],
+    [url, 'REDIS_PASSWORD'],
+    [sentinel, 'REDIS_SENTINEL_USERNAME'],
+    [sentinel, 'REDIS_SENTINEL_PASSWORD'],
+  ] as const) {
+    assert.equal(loadConfig({ ...place, [`${name}_FILE`]: 'file' })[`${name}_FILE`], 'file');
+    assert.deepEqual(faultsOf({ ...place, [name]: 'hunter2', [`${name}_FILE`]: 'file' }), [
+      `  ${name}, ${name}_FILE: expected one of them, got both`,
+    ]);
+  }
   assert.deepEqual(faultsOf({ REDIS_URL: 'rediss://host', REDIS_CERT: 'cert.pem' }), [
     '  REDIS_CERT, REDIS_KEY: expected a certificate and its key, got one of them',
   ]);

@@ -40,6 +40,18 @@ test('a passphrase is for a key, and is given once', () => {
   );
 });
 
+test('a user name is given once, as it is or as a file', () => {
+  const { KAFKA_SASL_USERNAME: name, ...mechanism } = { ...SCRAM, KAFKA_SASL_PASSWORD: 'open sesame' };
+  const file = { ...mechanism, KAFKA_SASL_USERNAME_FILE: '/run/secrets/user' };
+  assert.deepEqual(faultsOf(file), []);
+  assert.deepEqual(faultsOf(mechanism), [
+    '  KAFKA_SASL_USERNAME, KAFKA_SASL_USERNAME_FILE: expected one of them, as KAFKA_SASL_MECHANISM is scram-sha-512, got none',
+  ]);
+  assert.deepEqual(faultsOf({ ...file, KAFKA_SASL_USERNAME: name }), [
+    '  KAFKA_SASL_USERNAME, KAFKA_SASL_USERNAME_FILE: expected one of them, got 2',
+  ]);
+});
+
 test('a password is given once, as it is or as a file, to a mechanism that takes one', () => {
   assert.deepEqual(faultsOf({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: '/run/secrets/password' }), []);
   assert.deepEqual(faultsOf(SCRAM), [

@@ -22,7 +22,8 @@ export interface TlsCredentials {
 
 export interface PasswordCredentials {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
+  /** @throws SluiceError BAD_SETTINGS if its file can't be read, or is empty */
+  readonly username: () => string;
   /** @throws SluiceError BAD_SETTINGS if its file can't be read, or is empty */
   readonly password: () => string;
 }

@@ -19,6 +19,7 @@ export type CredentialsSettings = Pick<
   | 'KAFKA_KEY_PASSPHRASE_FILE'
   | 'KAFKA_SASL_MECHANISM'
   | 'KAFKA_SASL_USERNAME'
+  | 'KAFKA_SASL_USERNAME_FILE'
   | 'KAFKA_SASL_PASSWORD'
   | 'KAFKA_SASL_PASSWORD_FILE'
   | 'KAFKA_OAUTH_TOKEN_FILE'
@@ -51,7 +52,7 @@ export function kafkaCredentials(options: CredentialsOptions): KafkaCredentials 
 
 function saslOf(options: CredentialsOptions): KafkaCredentials['sasl'] {
   const { settings } = options;
-  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '' } = settings;
+  const { KAFKA_SASL_MECHANISM: mechanism } = settings;
   switch (mechanism) {
     case undefined:
       return undefined;
@@ -60,7 +61,11 @@ function saslOf(options: CredentialsOptions): KafkaCredentials['sasl'] {
     case 'aws-msk-iam':
       return { mechanism: 'oauthbearer', extensions: {}, token: mskToken(options) };
     default:
-      return { mechanism, username, password: secretOf(settings, 'KAFKA_SASL_PASSWORD') };
+      return {
+        mechanism,
+        username: secretOf(settings, 'KAFKA_SASL_USERNAME'),
+        password: secretOf(settings, 'KAFKA_SASL_PASSWORD'),
+      };
   }
 }
 
@@ -88,10 +93,10 @@ function mskToken({ settings, log, now }: CredentialsOptions): () => Promise<str
   return () => token.get();
 }
 
-/** Of a setting or the file beside it, which has a secret at the start. */
+/** Of a setting or the file beside it, which has a text in it at the start. */
 function secretOf(
   settings: CredentialsSettings,
-  name: 'KAFKA_SASL_PASSWORD' | 'KAFKA_OAUTH_CLIENT_SECRET',
+  name: 'KAFKA_SASL_USERNAME' | 'KAFKA_SASL_PASSWORD' | 'KAFKA_OAUTH_CLIENT_SECRET',
 ): () => string {
   const setting = `${name}_FILE` as const;
   const read = secret(settings[name] ?? '', setting, settings[setting]);

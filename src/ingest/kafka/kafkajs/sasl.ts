@@ -7,10 +7,12 @@ export function saslOptions(sasl: NonNullable<KafkaCredentials['sasl']>): NonNul
   return sasl.mechanism === 'oauthbearer' ? oauthBearer(sasl) : withPassword(sasl);
 }
 
-/** kafkajs reads `password` in the course of each authentication, and so the file that it may come from. */
+/** kafkajs reads both in the course of each authentication, and so the files that they may come from. */
 function withPassword({ mechanism, username, password }: PasswordCredentials): SASLOptions {
   const options = {
-    username,
+    get username() {
+      return username();
+    },
     get password() {
       return password();
     },
