@@ -183,6 +183,29 @@ test(
 );
 
 test(
+  'redis with Sentinel: a former master is not gone back to by a Sentinel that lags, but by most of them that know no later one',
+  OPTIONS,
+  async (t) => {
+    const { former, next, ports } = await startTwoMasters(t);
+    const relays = [await TcpRelay.start(t, ports[0]), await TcpRelay.start(t, ports[1])] as const;
+    const access = { sentinels: relays.map(({ port }) => ({ host: '127.0.0.1', port })), master: NAME };
+    const sentinels = new Sentinels(access, createLog('silent'), systemClock);
+    const follower = { moveTo: () => undefined };
+    sentinels.follow(follower);
+    t.after(() => sentinels.unfollow(follower));
+    const portNow = async (): Promise<number> => (await sentinels.master()).port;
+    await eventually(async () => assert.equal(await portNow(), next.port));
+    relays[1].refuse();
+    const lagging =
+      /expected the master of mymaster by failover 1 or later, got that by 0 from 1 of 2 Sentinels/;
+    await assert.rejects(sentinels.master(), lagging);
+    relays[1].moveTo(ports[0]);
+    relays[1].admit();
+    await eventually(async () => assert.equal(await portNow(), former.port));
+  },
+);
+
+test(
   'redis with Sentinel: a bus that no Sentinel tells the master waits for it, and says why',
   OPTIONS,
   async (t) => {

@@ -25,7 +25,8 @@ const OTHERS_MS = 200;
 
 /**
  * The Sentinels of a master. Each is asked, as one that is cut off from the others names a former master: the name with the
- * highest epoch counts.
+ * highest epoch counts, also among those that came before, unless most Sentinels know lower ones, as they do when they were
+ * set up anew.
  */
 export class Sentinels {
   readonly #name: string;
@@ -34,6 +35,7 @@ export class Sentinels {
   readonly #clients: readonly SentinelClient[];
   readonly #followers = new Set<Follower>();
   #told: string | undefined;
+  #epoch = 0;
   #stopping = new AbortController();
 
   constructor(access: Extract<RedisAccess, { sentinels: unknown }>, log: Log, clock: Clock) {
@@ -86,6 +88,12 @@ export class Sentinels {
       throw new Error(`no Sentinel tells the address of ${this.#name}: ${refusals.toSorted().join('; ')}`);
     }
     const epoch = Math.max(...named.map((one) => one.epoch));
+    if (epoch < this.#epoch && named.length <= this.#clients.length / 2) {
+      throw new Error(
+        `expected the master of ${this.#name} by failover ${this.#epoch} or later, got that by ${epoch} from ${named.length} of ${this.#clients.length} Sentinels`,
+      );
+    }
+    this.#epoch = epoch;
     return named.filter((one) => one.epoch === epoch).map(({ master }) => master);
   }
 
