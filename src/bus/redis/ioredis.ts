@@ -175,7 +175,11 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
     const channels = [...this.#ids.keys()];
     try {
       for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
-        await this.redis.subscribe(...channels.slice(from, from + CHANNELS_PER_COMMAND));
+        // Those of a later command may have been left meanwhile.
+        const wanted = channels
+          .slice(from, from + CHANNELS_PER_COMMAND)
+          .filter((name) => this.#ids.has(name));
+        if (wanted.length > 0) await this.redis.subscribe(...wanted);
       }
       this.#refusal = undefined;
       return this.redis.stream === stream && this.redis.status === 'ready';

@@ -36,6 +36,8 @@ export class SlotListening implements ListeningConnection {
   /** Channels whose join has been acknowledged, by some node. */
   readonly #joined = new Set<string>();
   #node: ClusterNode | undefined;
+  /** How many times the slot has moved: a node from which it has gone, and come back, has unsubscribed its channels. */
+  #moves = 0;
   #listener: ConnectionListener | undefined;
   #isReady = false;
   #isPaused = false;
@@ -72,6 +74,7 @@ export class SlotListening implements ListeningConnection {
   moveTo(node: ClusterNode | undefined): void {
     const former = this.#node;
     this.#node = node;
+    this.#moves += 1;
     former?.listening.unfollow(this.#follower);
     // A node that does not serve a slot any more unsubscribes its channels by itself.
     former?.listening.connection.forget(this.#listeners.keys());
@@ -87,9 +90,10 @@ export class SlotListening implements ListeningConnection {
     this.#listeners.set(channel, listener);
     for (;;) {
       const node = await this.#present();
+      const moves = this.#moves;
       try {
         await this.#joinOn(node, [channel]);
-        if (node !== this.#node) continue;
+        if (moves !== this.#moves) continue;
         this.#joined.add(channel);
         return;
       } catch (thrown) {
@@ -114,9 +118,10 @@ export class SlotListening implements ListeningConnection {
   async fence(): Promise<void> {
     for (;;) {
       const node = await this.#present();
+      const moves = this.#moves;
       try {
         await node.listening.connection.fence();
-        if (node === this.#node) return;
+        if (moves === this.#moves) return;
       } catch {
         await this.#lookAgain();
       }
@@ -172,11 +177,10 @@ export class SlotListening implements ListeningConnection {
 
   async #expectProgress(node: ClusterNode, settled: AbortSignal): Promise<void> {
     const { listening } = node;
-    const over = AbortSignal.any([settled, this.#stopping.signal]);
     for (;;) {
       const before = listening.connection.bytesRead;
-      await this.#options.clock.sleep(STALLED_MS, over);
-      if (over.aborted || node !== this.#node) return;
+      await this.#options.clock.sleep(STALLED_MS, settled);
+      if (settled.aborted || node !== this.#node) return;
       const isSilent = listening.isReady && !this.#isPaused && listening.connection.bytesRead === before;
       if (isSilent) this.reconnect();
     }

@@ -3,7 +3,7 @@ import { valueOf, type Command, type Reply } from '../connection.ts';
 
 /** What a node of the cluster knows of it. */
 export interface ClusterView {
-  /** Higher after each failover, and after each slot that has moved. */
+  /** Higher after each failover, and after the first of several slots that have moved to one node. */
   readonly epoch: number;
   readonly ranges: readonly SlotRange[];
 }
@@ -47,7 +47,10 @@ export function masterOf({ ranges }: ClusterView, slot: number): Address | undef
   return ranges.find(({ first, last }) => first <= slot && slot <= last)?.master;
 }
 
-/** The latest of several views: nodes learn of changes one by one. */
+/**
+ * The latest of several views: nodes learn of changes one by one. Among those with one epoch it may be that of a node which
+ * is yet to learn of a slot: the node that has served it says so, and all are asked again, until they agree.
+ */
 export function latest(views: readonly ClusterView[]): ClusterView | undefined {
   return views.toSorted((one, other) => other.epoch - one.epoch)[0];
 }

@@ -38,3 +38,55 @@ test('many channels that are joined while a slot moves make Node.js warn of noth
   assert.ok((await settled).every(({ status }) => status === 'rejected'));
   assert.deepEqual(warnings, []);
 });
+
+/** A node whose joins wait until they are acknowledged. */
+class WaitingNode {
+  readonly joined: string[][] = [];
+  readonly #waiting: (() => void)[] = [];
+  readonly node = {
+    listening: {
+      isReady: true,
+      connection: {
+        bytesRead: 0,
+        join: (channels: ReadonlyMap<string, unknown>) => {
+          this.joined.push([...channels.keys()]);
+          return new Promise<void>((resolve) => this.#waiting.push(resolve));
+        },
+        forget: () => undefined,
+      },
+      follow: () => undefined,
+      unfollow: () => undefined,
+    },
+  } as unknown as ClusterNode;
+
+  acknowledge(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+test('a channel is joined again on a node from which its slot has gone, and come back, before the join was acknowledged', async (t) => {
+  const [one, other] = [new WaitingNode(), new WaitingNode()];
+  let slot: SlotFollower | undefined;
+  const moving = {
+    follow: (follower: SlotFollower) => {
+      slot = follower;
+      follower.moveTo(one.node);
+    },
+    unfollow: () => undefined,
+    look: () => undefined,
+  } as unknown as Cluster;
+  const log = createLog('silent');
+  const listening = new SlotListening({ cluster: moving, slot: 1, clock: systemClock, log });
+  listening.start({ onReady: () => undefined, onLost: () => undefined });
+  t.after(() => listening.stop());
+  const join = listening.join('c', () => undefined);
+  await new Promise(setImmediate);
+  slot?.moveTo(other.node);
+  slot?.moveTo(one.node);
+  one.acknowledge();
+  await new Promise(setImmediate);
+  assert.deepEqual(one.joined, [['c'], ['c']]);
+  one.acknowledge();
+  await join;
+  assert.deepEqual(one.joined, [['c'], ['c']]);
+});
