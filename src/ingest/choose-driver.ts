@@ -24,7 +24,7 @@ export async function chooseDriver(settings: DriverSettings, log: Log): Promise<
   );
   if (driver === 'platformatic') {
     const { PlatformaticDriver } = await import('./kafka/platformatic/driver.ts');
-    return new PlatformaticDriver(connection, { instanceId, groupProtocol });
+    return new PlatformaticDriver(connection, { instanceId, groupProtocol, log });
   }
   const { KafkajsDriver } = await import('./kafka/kafkajs/driver.ts');
   return new KafkajsDriver(connection, log);

@@ -22,7 +22,12 @@ export const DRIVERS: readonly DriverMaker[] = [
   ...(['classic', 'consumer'] as const).map((groupProtocol) =>
     maker(
       `platformatic (${groupProtocol})`,
-      (connection) => new PlatformaticDriver(connection, { instanceId: undefined, groupProtocol }),
+      (connection) =>
+        new PlatformaticDriver(connection, {
+          instanceId: undefined,
+          groupProtocol,
+          log: createLog('silent'),
+        }),
     ),
   ),
 ];

@@ -123,7 +123,11 @@ test(
       { ...PLAIN_KAFKA, KAFKA_BROKERS: [kafka.brokers] },
       createLog('silent'),
     );
-    const driver = new PlatformaticDriver(connection, { instanceId: undefined, groupProtocol: 'consumer' });
+    const driver = new PlatformaticDriver(connection, {
+      instanceId: undefined,
+      groupProtocol: 'consumer',
+      log: createLog('silent'),
+    });
     const refused = await new TestMember(driver, options).member.run();
     assert.match(refused.message, /^KAFKA_GROUP_PROTOCOL: expected classic, as these brokers /);
     assert.equal(driver.isRetriable(refused), false);

@@ -55,7 +55,7 @@ for (const groupProtocol of ['classic', 'consumer'] as const) {
   const named = (instanceId: string) => {
     const settings = { ...PLAIN_KAFKA, KAFKA_BROKERS: kafkaBrokers().split(',') };
     const connection = kafkaConnection(settings, createLog('silent'));
-    return new PlatformaticDriver(connection, { instanceId, groupProtocol });
+    return new PlatformaticDriver(connection, { instanceId, groupProtocol, log: createLog('silent') });
   };
 
   test(

@@ -8,7 +8,7 @@ import { isRetriable } from './is-retriable.ts';
 import { KafkajsMember } from './member.ts';
 import { StartPositions } from '../start-positions.ts';
 
-/** The one driver for real brokers. */
+/** Real brokers, by kafkajs. */
 export class KafkajsDriver implements KafkaDriver {
   readonly #kafka: KafkaFactory;
   readonly #rack: string | undefined;

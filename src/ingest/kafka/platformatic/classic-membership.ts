@@ -38,7 +38,8 @@ export class ClassicMembership implements Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#coordinator = new GroupCoordinator(options.cluster, options.groupId);
+    const { cluster, groupId, timing } = options;
+    this.#coordinator = new GroupCoordinator(cluster, groupId, timing.rebalanceTimeoutMs);
   }
 
   async join(): Promise<Assignment> {
@@ -46,7 +47,7 @@ export class ClassicMembership implements Membership {
     const protocols = [{ name: ROUND_ROBIN, metadata: encodeSubscription(topics) }];
     for (;;) {
       try {
-        const joined = await this.#coordinator.ask(
+        const joined = await this.#coordinator.askInRebalance(
           'joining the group',
           joinGroupV9.api,
           groupId,
@@ -105,7 +106,7 @@ export class ClassicMembership implements Membership {
       const layouts = await cluster.topics(subscribedTopics(joined.members));
       assignments = assign(joined.members, (topic) => layouts.get(topic)?.leaders.length ?? 0);
     }
-    const { assignment } = await this.#coordinator.ask(
+    const { assignment } = await this.#coordinator.askInRebalance(
       'taking partitions',
       syncGroupV5.api,
       groupId,

@@ -16,10 +16,9 @@ export interface TopicLayout {
 interface ClusterOptions {
   readonly connection: KafkaConnection;
   readonly onAnswer?: () => void;
-  /** How long a broker may take to answer; longer than a rebalance. */
-  readonly requestTimeoutMs?: number;
 }
 
+/** Of what is answered at once, or after the wait of a fetch. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Consumers see what is committed only. */
@@ -37,14 +36,12 @@ export class Cluster {
   readonly #connections: Connections;
   /** By node. */
   #brokers: ReadonlyMap<number, BrokerAddress> = new Map();
+  /** The one that has answered last what any can: others may hang. */
+  #answered: BrokerAddress | undefined;
 
-  constructor({
-    connection,
-    onAnswer = () => undefined,
-    requestTimeoutMs = REQUEST_TIMEOUT_MS,
-  }: ClusterOptions) {
+  constructor({ connection, onAnswer = () => undefined }: ClusterOptions) {
     this.#connection = connection;
-    this.#options = { connection, onAnswer, requestTimeoutMs };
+    this.#options = { connection, onAnswer };
     this.#connections = this.connections();
   }
 
@@ -58,8 +55,8 @@ export class Cluster {
   }
 
   /** Further connections, for what waits. To be closed by the one who asks. */
-  connections(): Connections {
-    return new Connections(this.#options);
+  connections(requestTimeoutMs = REQUEST_TIMEOUT_MS): Connections {
+    return new Connections({ ...this.#options, requestTimeoutMs });
   }
 
   close(): Promise<void> {
@@ -158,12 +155,17 @@ export class Cluster {
     }
   }
 
-  /** Asks one broker after the other until one answers, those first that answered last. */
+  /** Asks one broker after the other until one answers, first the one that answered last. */
   async #any<T>(ask: (broker: BrokerAddress) => Promise<T>): Promise<T> {
+    const answered = this.#answered;
+    const known = [...this.#brokers.values(), ...this.#connection.brokers.map(addressOf)];
+    const all = answered === undefined ? known : [answered, ...known];
     let failure: unknown;
-    for (const broker of [...this.#brokers.values(), ...this.#connection.brokers.map(addressOf)]) {
+    for (const broker of new Map(all.map((each) => [`${each.host}:${each.port}`, each])).values()) {
       try {
-        return await ask(broker);
+        const answer = await ask(broker);
+        this.#answered = broker;
+        return answer;
       } catch (thrown) {
         if (!(thrown instanceof KafkaError) || thrown.codes.length > 0 || !thrown.isRetriable) throw thrown;
         failure = thrown;

@@ -20,7 +20,7 @@ export interface BrokerAddress {
 
 export interface ConnectionsOptions {
   readonly connection: KafkaConnection;
-  /** A broker may hold a join for as long as a rebalance takes. */
+  /** How long a broker may take to answer. */
   readonly requestTimeoutMs: number;
   /** A broker has answered. */
   readonly onAnswer: () => void;
@@ -85,6 +85,7 @@ export class Connections {
     send: (connection: Connection) => Promise<Response>,
   ): Promise<Response> {
     const connection = await this.#connectionTo(to, doing);
+    await untilAuthenticated(connection);
     try {
       const response = await send(connection);
       this.#options.onAnswer();
@@ -102,11 +103,12 @@ export class Connections {
     const key = `${to.host}:${to.port}`;
     const present = this.#open.get(key);
     if (present !== undefined) return present;
-    const opening = this.#connect(to, doing, () => {
+    const forget = (): void => {
       if (this.#open.get(key) === opening) this.#open.delete(key);
-    });
+    };
+    const opening = this.#connect(to, doing, forget);
     this.#open.set(key, opening);
-    opening.catch(() => this.#open.delete(key));
+    opening.catch(() => forget());
     return opening;
   }
 
@@ -145,6 +147,23 @@ export class Connections {
     }
     if (this.#isClosed) await connection.close();
     return connection;
+  }
+}
+
+/**
+ * Resolves at once unless the connection authenticates again, as it does before its session with the broker ends: a broker
+ * closes one over which anything else comes meanwhile.
+ */
+async function untilAuthenticated(connection: Connection): Promise<void> {
+  while (connection.status === 'reauthenticating') {
+    await new Promise<void>((resolve) => {
+      const events = ['connect', 'error', 'close'] as const;
+      const settle = (): void => {
+        for (const event of events) connection.off(event, settle);
+        resolve();
+      };
+      for (const event of events) connection.on(event, settle);
+    });
   }
 }
 

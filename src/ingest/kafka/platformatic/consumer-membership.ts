@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { apiVersionsV3, consumerGroupHeartbeatV1, offsetCommitV9 } from '@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
+import { withTimeout } from '../../../support/with-timeout.ts';
 import type { Assignment } from '../driver.ts';
 import type { CommittedPosition } from '../start-positions.ts';
 import type { MembershipOptions } from './classic-membership.ts';
@@ -23,6 +24,9 @@ const HEARTBEAT = { key: 68, version: 1 };
 /** For one commit. */
 const MAX_EPOCHS = 5;
 
+/** A member that leaves waits for so long for its own join, without which the coordinator may know it afterwards. */
+const LAST_JOIN_MS = 3_000;
+
 /**
  * A member by the protocol of KIP-848, by which the coordinator shares partitions out: with each heartbeat the member says
  * which partitions it has, and learns which it should have. It gives up what it should not have by joining again, and
@@ -41,7 +45,8 @@ export class ConsumerMembership implements Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#coordinator = new GroupCoordinator(options.cluster, options.groupId);
+    const { cluster, groupId, timing } = options;
+    this.#coordinator = new GroupCoordinator(cluster, groupId, timing.rebalanceTimeoutMs);
   }
 
   join(): Promise<Assignment> {
@@ -82,7 +87,8 @@ export class ConsumerMembership implements Membership {
   /** The coordinator keeps the partitions of a static member until its session ends. */
   async leave(): Promise<void> {
     this.#leaving.abort();
-    await this.#joining;
+    this.#coordinator.giveUp();
+    await withTimeout(this.#joining, LAST_JOIN_MS, () => undefined);
     if (this.#epoch === JOINING) return;
     const epoch = this.#options.instanceId === undefined ? LEAVING : AWAY;
     const request = this.#request(epoch);

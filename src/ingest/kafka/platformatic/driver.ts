@@ -1,4 +1,5 @@
 import { deleteGroupsV2 } from '@platformatic/kafka';
+import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
 import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
 import { StartPositions } from '../start-positions.ts';
@@ -8,6 +9,7 @@ import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
 import { PlatformaticMember, type GroupProtocol } from './member.ts';
 
 interface PlatformaticDriverOptions {
+  readonly log: Log;
   /** Of a static member; undefined: Kafka gives a member a new name at each start. */
   readonly instanceId: string | undefined;
   readonly groupProtocol: GroupProtocol;

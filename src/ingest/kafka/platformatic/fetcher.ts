@@ -1,4 +1,5 @@
 import { fetchV13 } from '@platformatic/kafka';
+import type { Log } from '../../../log.ts';
 import { systemClock } from '../../../support/clock.ts';
 import type { Cluster, TopicLayout } from './cluster.ts';
 import { READ_COMMITTED } from './cluster.ts';
@@ -17,6 +18,7 @@ interface FetcherOptions {
   readonly onFetched: (partition: MemberPartition, fetched: FetchedPartition) => void;
   /** A fetch has failed: brokers may lead others now. */
   readonly onFailed: (error: KafkaError) => void;
+  readonly log: Log;
 }
 
 /** What a broker sends of a partition at once; a single record batch may be larger. */
@@ -37,6 +39,8 @@ export class Fetcher {
   readonly #connections: Connections;
   readonly #stopping = new AbortController();
   readonly #busy = new Set<number>();
+  /** By broker: why it was last out of reach, which is logged once. */
+  readonly #failures = new Map<number, string>();
   /** In the order in which they are asked for: those that had something come last. */
   readonly #order: Set<MemberPartition>;
   /** Replicas of the pod's own rack, which leaders have named: they are asked in place of these. */
@@ -78,15 +82,27 @@ export class Fetcher {
     try {
       const fetched = await this.#ask(node, wanted);
       this.#busy.delete(node);
+      this.#failures.delete(node);
       for (const each of fetched) this.#take(each, asked);
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
       for (const each of wanted) this.#replicas.delete(each);
+      this.#tell(node, thrown as KafkaError);
       this.#options.onFailed(thrown as KafkaError);
       await systemClock.sleep(RETRY_MS, this.#stopping.signal);
       this.#busy.delete(node);
     }
     this.fetch();
+  }
+
+  /** What is no use trying again has a line when the member crashes of it. */
+  #tell(broker: number, { message, isRetriable }: KafkaError): void {
+    if (!isRetriable || this.#failures.get(broker) === message) return;
+    this.#failures.set(broker, message);
+    this.#options.log.warn(
+      { broker, reason: message },
+      'a broker sends no events; asking again until it does',
+    );
   }
 
   async #ask(node: number, wanted: readonly MemberPartition[]): Promise<readonly FetchedPartition[]> {

@@ -13,36 +13,42 @@ type TopicsToCommit = Parameters<typeof offsetCommitV8.createRequest>[4];
 const RETRIES = 6;
 const RETRY_MS = 300;
 
+/** More than a coordinator may hold what it answers after a rebalance. */
+const REBALANCE_MARGIN_MS = 10_000;
+
 /** The broker that a member's requests go to, one after the other; if it has gone, the one that replaces it. */
 export class GroupCoordinator {
   readonly #cluster: Cluster;
   readonly #groupId: string;
   readonly #connections: Connections;
-  readonly #closing = new AbortController();
+  /** For what waits for a rebalance: a coordinator that hangs is noticed by the others. */
+  readonly #waiting: Connections;
+  readonly #givingUp = new AbortController();
   #address: BrokerAddress | undefined;
 
-  constructor(cluster: Cluster, groupId: string) {
+  constructor(cluster: Cluster, groupId: string, rebalanceTimeoutMs: number) {
     this.#cluster = cluster;
     this.#groupId = groupId;
     this.#connections = cluster.connections();
+    this.#waiting = cluster.connections(rebalanceTimeoutMs + REBALANCE_MARGIN_MS);
   }
 
-  /** @throws KafkaError */
-  async ask<Arguments extends unknown[], Response>(
+  /** What is answered at once. @throws KafkaError */
+  ask<Arguments extends unknown[], Response>(
     doing: string,
     api: API<Arguments, Response>,
     ...args: Arguments
   ): Promise<Response> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        this.#address ??= await this.#cluster.coordinator(this.#groupId);
-        return await this.#connections.request(this.#address, doing, api, ...args);
-      } catch (thrown) {
-        if (attempt > RETRIES || this.#closing.signal.aborted || !mayHaveMoved(thrown)) throw thrown;
-        this.#address = undefined;
-        await systemClock.sleep(RETRY_MS * attempt, this.#closing.signal);
-      }
-    }
+    return this.#ask(this.#connections, doing, api, ...args);
+  }
+
+  /** What is answered after a rebalance. @throws KafkaError */
+  askInRebalance<Arguments extends unknown[], Response>(
+    doing: string,
+    api: API<Arguments, Response>,
+    ...args: Arguments
+  ): Promise<Response> {
+    return this.#ask(this.#waiting, doing, api, ...args);
   }
 
   /** Tells the coordinator that was asked last something, without an attempt more. Never rejects. */
@@ -52,7 +58,7 @@ export class GroupCoordinator {
     ...args: Arguments
   ): Promise<void> {
     if (this.#address === undefined) return;
-    // Not over the connection of a join that still waits.
+    // Not over a connection on which an answer is still waited for.
     await this.#cluster.answering.request(this.#address, doing, api, ...args).catch(() => undefined);
   }
 
@@ -72,10 +78,34 @@ export class GroupCoordinator {
       .toSorted((one, other) => one.partition - other.partition);
   }
 
-  /** Makes no more attempts; requests that wait are given up. */
+  /** Makes no more attempts at what fails. */
+  giveUp(): void {
+    this.#givingUp.abort();
+  }
+
+  /** Gives up, also requests that wait. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#connections.close();
+    this.giveUp();
+    await Promise.all([this.#connections.close(), this.#waiting.close()]);
+  }
+
+  async #ask<Arguments extends unknown[], Response>(
+    connections: Connections,
+    doing: string,
+    api: API<Arguments, Response>,
+    ...args: Arguments
+  ): Promise<Response> {
+    const { signal } = this.#givingUp;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#address ??= await this.#cluster.coordinator(this.#groupId);
+        return await connections.request(this.#address, doing, api, ...args);
+      } catch (thrown) {
+        if (attempt > RETRIES || signal.aborted || !mayHaveMoved(thrown)) throw thrown;
+        this.#address = undefined;
+        await systemClock.sleep(RETRY_MS * attempt, signal);
+      }
+    }
   }
 }
 

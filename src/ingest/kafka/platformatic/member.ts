@@ -1,5 +1,6 @@
 import { systemClock } from '../../../support/clock.ts';
 import { Backoff } from '../../../support/backoff.ts';
+import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
 import type { Assignment, GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
 import type { StartPositions } from '../start-positions.ts';
@@ -13,6 +14,7 @@ import { Session } from './session.ts';
 
 interface PlatformaticMemberOptions extends MemberOptions {
   readonly connection: KafkaConnection;
+  readonly log: Log;
   readonly starts: StartPositions;
   /** Undefined: Kafka gives the member a new name at each start. */
   readonly instanceId: string | undefined;
@@ -25,9 +27,6 @@ export type GroupProtocol = 'classic' | 'consumer';
 /** Joins that fail one after the other until the member crashes, for which some ten seconds go. */
 const RETRIES = 5;
 const RETRY = { firstMs: 300, maxMs: 5_000 };
-
-/** More than Kafka lets a join wait. */
-const JOIN_MARGIN_MS = 10_000;
 
 /** A member of a group that is joined, and consumed from, by requests of `@platformatic/kafka`. */
 export class PlatformaticMember implements GroupMember {
@@ -43,8 +42,7 @@ export class PlatformaticMember implements GroupMember {
   constructor(options: PlatformaticMemberOptions) {
     this.#options = options;
     const { connection, onAnswer, timing, groupId, topics, instanceId, groupProtocol } = options;
-    const requestTimeoutMs = timing.rebalanceTimeoutMs + JOIN_MARGIN_MS;
-    this.#cluster = new Cluster({ connection, onAnswer, requestTimeoutMs });
+    this.#cluster = new Cluster({ connection, onAnswer });
     const member = { cluster: this.#cluster, groupId, topics, timing, instanceId };
     this.#membership =
       groupProtocol === 'classic' ? new ClassicMembership(member) : new ConsumerMembership(member);
@@ -62,6 +60,7 @@ export class PlatformaticMember implements GroupMember {
       // It joins, for which Kafka may let it wait.
       await this.#membership.leave();
       await this.#membership.close();
+      await this.#cluster.close();
       await this.#running;
     } else {
       await this.#running;
@@ -117,6 +116,7 @@ export class PlatformaticMember implements GroupMember {
       member: this.#options,
       partitions,
       layouts,
+      log: this.#options.log,
       isRunning: () => !this.#isCrashed && !this.#stopping.signal.aborted,
     });
     onAssigned(assignment);

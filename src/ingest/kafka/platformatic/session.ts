@@ -1,3 +1,4 @@
+import type { Log } from '../../../log.ts';
 import { systemClock } from '../../../support/clock.ts';
 import type { MemberOptions } from '../driver.ts';
 import type { Cluster, TopicLayout } from './cluster.ts';
@@ -8,6 +9,7 @@ import type { MemberPartition } from './member-partition.ts';
 import { isRebalance, type Membership } from './membership.ts';
 import { PlatformaticBatch, type BatchSession } from './record-batch.ts';
 import { decodeRecords } from './record-batches.ts';
+import { REST_MS, TopicWatch } from './topic-watch.ts';
 
 interface SessionOptions {
   readonly cluster: Cluster;
@@ -17,10 +19,8 @@ interface SessionOptions {
   /** As they were at the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
   readonly isRunning: () => boolean;
+  readonly log: Log;
 }
-
-/** How long a partition rests that a broker could not answer for. */
-const REST_MS = 300;
 
 /** What a broker answers that can't read its own log. */
 const UNREADABLE = new Set<number>([CODE.unknownServerError, CODE.corruptMessage]);
@@ -35,7 +35,12 @@ const LATE_HEARTBEATS = 2;
 export class Session implements BatchSession {
   readonly #options: SessionOptions;
   readonly #fetcher: Fetcher;
+  readonly #topics: TopicWatch;
   readonly #finished = new AbortController();
+  /** In the order in which they are looked at: the one that was processed last comes last. */
+  readonly #turns: Set<MemberPartition>;
+  /** The partition whose batch is being processed. */
+  #inHand: MemberPartition | undefined;
   /** Why the member has to join again. */
   #over: Error | undefined;
   /** What crashes the member. */
@@ -45,32 +50,44 @@ export class Session implements BatchSession {
   #wake: (() => void) | undefined;
   /** When the group last said that this is its member. */
   #beatAt = systemClock.now();
-  #looking: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { cluster, layouts, partitions, member } = options;
+    const { cluster, layouts, partitions, member, log } = options;
+    this.#turns = new Set(partitions);
     this.#fetcher = new Fetcher({
       cluster,
       layouts,
       partitions,
       fetchWaitMs: member.timing.fetchWaitMs,
       onFetched: (partition, fetched) => this.#fetched(partition, fetched),
-      onFailed: () => this.#lookUp(),
+      onFailed: (error) => (error.isRetriable ? void this.#topics.look() : this.#fail(error)),
+      log,
+    });
+    this.#topics = new TopicWatch({
+      cluster,
+      layouts,
+      partitions,
+      maxAgeMs: member.timing.metadataMaxAgeMs,
+      onLooked: (now) => this.#fetcher.use(now),
+      onChanged: (error) => this.#end(error),
+      signal: this.#finished.signal,
     });
   }
 
   /** Resolves once the member has to join again, or is stopped; rejects with what it crashes of. */
   async run(): Promise<void> {
     this.#fetcher.fetch();
-    const tasks = Promise.all([this.#beat(), this.#watch()]);
+    const tasks = Promise.all([this.#beat(), this.#topics.watch()]);
     try {
       while (!this.#isEnding()) {
-        const partition = this.#options.partitions.find(({ isWaiting, isPaused }) => isWaiting && !isPaused);
+        const partition = [...this.#turns].find(({ isWaiting, isPaused }) => isWaiting && !isPaused);
         if (partition === undefined) await this.#woken();
         else await this.#process(partition);
       }
     } finally {
+      if (this.#over !== undefined)
+        this.#options.log.info({ reason: this.#over.message }, 'joining the consumer group again');
       this.#isLost = true;
       this.#finished.abort();
       await this.#fetcher.stop();
@@ -133,6 +150,8 @@ export class Session implements BatchSession {
   async #process(partition: MemberPartition): Promise<void> {
     const fetched = partition.take();
     if (fetched === undefined) return;
+    this.#turns.delete(partition);
+    this.#turns.add(partition);
     const decoded = decodeRecords(partition, partition.position, fetched);
     const { records, bad, next } = decoded;
     if (records.length === 0 && bad === undefined) {
@@ -145,12 +164,15 @@ export class Session implements BatchSession {
     partition.fetchOffset = next;
     // A batch that can't be decoded is fetched again, by itself.
     if (bad === undefined) this.#fetcher.fetch();
+    this.#inHand = partition;
     try {
       await this.#options.member.onBatch(new PlatformaticBatch(this, partition, decoded));
     } catch (thrown) {
       if (isOfKafka(thrown)) this.#end(thrown);
       else this.#fail(thrown as Error);
       return;
+    } finally {
+      this.#inHand = undefined;
     }
     const last = records.at(-1);
     const isConsumed = last !== undefined && bad === undefined && partition.position > last.offset;
@@ -162,13 +184,16 @@ export class Session implements BatchSession {
   #fetched(partition: MemberPartition, fetched: FetchedPartition): void {
     const { errorCode } = fetched;
     if (errorCode === 0 || UNREADABLE.has(errorCode)) partition.fetched(fetched);
-    else if (errorCode === CODE.offsetOutOfRange) void this.#reset(partition);
+    else if (errorCode === CODE.offsetOutOfRange && partition === this.#inHand) {
+      // Its position is that of the batch, not that of the fetch, which comes again.
+      this.#rest(partition);
+    } else if (errorCode === CODE.offsetOutOfRange) void this.#reset(partition);
     else if (errorCode === CODE.topicAuthorization) {
       const message = `expected that this user may read ${partition.topic}: the broker refuses it`;
       this.#fail(new KafkaError(message, { codes: [errorCode], isRetriable: false }));
     } else {
       this.#rest(partition);
-      this.#lookUp();
+      void this.#topics.look();
     }
     this.#wake?.();
   }
@@ -231,37 +256,6 @@ export class Session implements BatchSession {
     } catch (thrown) {
       this.#end(thrown as Error);
       return thrown as Error;
-    }
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#finished;
-    for (;;) {
-      await systemClock.sleep(this.#options.member.timing.metadataMaxAgeMs, signal);
-      if (signal.aborted) return;
-      await this.#lookUp();
-    }
-  }
-
-  /** Looks which brokers lead what, and whether topics are as they were at the join. */
-  #lookUp(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
-    return this.#looking;
-  }
-
-  async #look(): Promise<void> {
-    const { cluster, layouts: before } = this.#options;
-    try {
-      const now = await cluster.topics([...before.keys()]);
-      for (const [topic, { uuid, leaders }] of before) {
-        const found = now.get(topic);
-        if (found?.uuid === uuid && found.leaders.length === leaders.length) continue;
-        this.#end(new KafkaError(`${topic} has other partitions than at the join`, { isRetriable: true }));
-        return;
-      }
-      this.#fetcher.use(now);
-    } catch (thrown) {
-      if (thrown instanceof KafkaError && thrown.has(CODE.unknownTopic)) this.#end(thrown);
     }
   }
 

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { PositionReset, RecordBatch } from '../../../../../src/ingest/kafka/driver.ts';
+import type { Cluster, TopicLayout } from '../../../../../src/ingest/kafka/platformatic/cluster.ts';
+import type { BrokerAddress } from '../../../../../src/ingest/kafka/platformatic/connections.ts';
+import type { FetchResponse } from '../../../../../src/ingest/kafka/platformatic/fetch-response.ts';
+import { CODE, KafkaError } from '../../../../../src/ingest/kafka/platformatic/kafka-error.ts';
+import { MemberPartition } from '../../../../../src/ingest/kafka/platformatic/member-partition.ts';
+import type { CommitOf, Membership } from '../../../../../src/ingest/kafka/platformatic/membership.ts';
+import { Session } from '../../../../../src/ingest/kafka/platformatic/session.ts';
+import { createLog } from '../../../../../src/log.ts';
+import { eventually } from '../../../../helpers/eventually.ts';
+import { encodedBatch } from './encoded-batch.ts';
+
+const TOPIC = { topic: 'items', topicId: 'items', metadata: '' };
+const UUID = 'uuid';
+const NEVER_MS = 2 ** 30;
+const TIMING = {
+  sessionTimeoutMs: NEVER_MS,
+  heartbeatMs: NEVER_MS,
+  rebalanceTimeoutMs: NEVER_MS,
+  fetchWaitMs: 1,
+  metadataMaxAgeMs: NEVER_MS,
+};
+
+interface Fetched {
+  readonly partition: number;
+  readonly records?: Buffer;
+  readonly errorCode?: number;
+}
+
+interface FakeOptions {
+  /** The node that leads each partition, at one look after the other; the last one stays. */
+  readonly leaders: readonly (readonly number[])[];
+  /** What a broker answers; undefined: nothing, for as long as the session lasts. */
+  readonly fetch: (node: number, partitions: readonly MemberPartition[]) => Fetched[] | undefined;
+  readonly onBatch?: (batch: RecordBatch) => Promise<void>;
+}
+
+/** A session whose brokers answer as the test says. It is stopped with the test. */
+function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
+  const positions = leaders[0]?.map(
+    (_, partition) => new MemberPartition({ ...TOPIC, partition, position: 0 }),
+  );
+  const partitions = positions ?? [];
+  const layouts = leaders.map((each): ReadonlyMap<string, TopicLayout> => {
+    const layout = { topicId: TOPIC.topicId, uuid: UUID, leaders: each };
+    return new Map([[TOPIC.topic, layout]]);
+  });
+  const [atJoin = new Map<string, TopicLayout>(), ...later] = layouts;
+  const closing = new AbortController();
+  const raw = async ({ port }: BrokerAddress): Promise<FetchResponse> => {
+    await setImmediate();
+    const fetched = fetch(port, partitions);
+    if (fetched === undefined)
+      await new Promise((resolve) => closing.signal.addEventListener('abort', resolve));
+    const rest = { uuid: UUID, lastStableOffset: 1_000, aborted: [], preferredReplica: -1 };
+    const none = { records: Buffer.alloc(0), errorCode: 0 };
+    return { errorCode: 0, partitions: (fetched ?? []).map((each) => ({ ...rest, ...none, ...each })) };
+  };
+  let looks = 0;
+  const cluster = {
+    rack: '',
+    broker: (port: number) => ({ host: 'broker', port }),
+    connections: () => ({ raw, close: () => Promise.resolve(closing.abort()) }),
+    topics: () => Promise.resolve(later[Math.min(looks++, later.length - 1)] ?? atJoin),
+    offsets: (_topic: string, _layout: TopicLayout, [partition = 0]: number[], of: string) =>
+      Promise.resolve(new Map([[partition, of === 'beginning' ? 10 : 20]])),
+  } as unknown as Cluster;
+  const commits: number[] = [];
+  const resets: PositionReset[] = [];
+  const lines: string[] = [];
+  const session = new Session({
+    cluster,
+    membership: {
+      commit: (committed: readonly CommitOf[]) => {
+        commits.push(...committed.map(({ offset }) => offset));
+        return Promise.resolve();
+      },
+    } as unknown as Membership,
+    member: {
+      groupId: 'group',
+      topics: [TOPIC.topic],
+      timing: TIMING,
+      onBatch: onBatch ?? commitAll,
+      onAssigned: () => undefined,
+      onPositionReset: (reset) => void resets.push(reset),
+      onAnswer: () => undefined,
+    },
+    partitions,
+    layouts: atJoin,
+    isRunning: () => true,
+    log: createLog('info', { write: (line: string) => void lines.push(line) }),
+  });
+  const run = session.run();
+  run.catch(() => undefined);
+  t.after(async () => {
+    session.stop();
+    await run.catch(() => undefined);
+  });
+  return { run, commits, resets, lines, looks: () => looks };
+}
+
+const commitAll = (batch: RecordBatch): Promise<void> =>
+  batch.commit((batch.records.at(-1)?.offset ?? -1) + 1);
+
+const batchAt = (firstOffset: number): Buffer => encodedBatch(['value', 'value'], { firstOffset });
+
+test('partitions of brokers that have a backlog are processed by turns', async (t) => {
+  const taken: number[] = [];
+  start(t, {
+    leaders: [[1, 2]],
+    fetch: (node, partitions) => {
+      const partition = node - 1;
+      return [{ partition, records: batchAt(partitions[partition]?.fetchOffset ?? 0) }];
+    },
+    onBatch: async (batch) => {
+      // Its broker has sent more by the time that it is processed.
+      for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+      await commitAll(batch);
+      taken.push(batch.partition);
+    },
+  });
+  await eventually(() => assert.ok(taken.length >= 20));
+  const ofFirst = taken.slice(0, 20).filter((partition) => partition === 0).length;
+  assert.ok(Math.abs(ofFirst - 10) <= 1, taken.join());
+});
+
+test('a broker that refuses the member ends its session', async (t) => {
+  const refusal = new KafkaError('SASL PLAIN authentication failed: wrong', { isRetriable: false });
+  const { run } = start(t, {
+    leaders: [[1, 2]],
+    fetch: (node) => {
+      if (node === 2) throw refusal;
+      return undefined;
+    },
+  });
+  await assert.rejects(run, refusal);
+});
+
+test('a broker that is out of reach is told once, and asked again', async (t) => {
+  let fetches = 0;
+  const { lines, looks } = start(t, {
+    leaders: [[1, 2]],
+    fetch: (node) => {
+      if (node === 1) return undefined;
+      fetches += 1;
+      throw new KafkaError('fetching: connect ECONNREFUSED', { isRetriable: true });
+    },
+  });
+  await eventually(() => assert.equal(fetches, 3));
+  assert.ok(looks() >= 2);
+  assert.equal(lines.length, 1);
+  const { msg, broker, reason } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  assert.deepEqual(
+    [msg, broker, reason],
+    ['a broker sends no events; asking again until it does', 2, 'fetching: connect ECONNREFUSED'],
+  );
+});
+
+test('a partition without a leader is fetched as soon as it has one', async (t) => {
+  let failures = 0;
+  const { commits } = start(t, {
+    leaders: [[1], [-1], [-1], [2]],
+    fetch: (node, [partition]) => {
+      if (node === 1) {
+        failures += 1;
+        throw new KafkaError('fetching: read ECONNRESET', { isRetriable: true });
+      }
+      return partition?.fetchOffset === 0 ? [{ partition: 0, records: batchAt(0) }] : undefined;
+    },
+  });
+  await eventually(() => assert.deepEqual(commits, [2]));
+  assert.equal(failures, 1);
+});
+
+test('a position is moved into the log once the batch before it has been processed', async (t) => {
+  let process: (() => void) | undefined;
+  let prefetches = 0;
+  const { commits, resets } = start(t, {
+    leaders: [[1]],
+    fetch: (_node, [partition]) => {
+      const at = partition?.fetchOffset ?? 0;
+      if (at >= 10) return undefined;
+      if (at === 0) return [{ partition: 0, records: batchAt(0) }];
+      prefetches += 1;
+      return [{ partition: 0, errorCode: CODE.offsetOutOfRange }];
+    },
+    onBatch: async (batch) => {
+      await new Promise<void>((resolve) => (process = resolve));
+      await commitAll(batch);
+    },
+  });
+  await eventually(() => assert.equal(prefetches, 2));
+  assert.deepEqual([commits, resets], [[], []]);
+  process?.();
+  await eventually(() => assert.equal(resets.length, 1));
+  assert.deepEqual(commits, [2, 10]);
+  assert.deepEqual(resets[0], { topic: 'items', partition: 0, position: 2, to: 'beginning', offset: 10 });
+});
