@@ -1,17 +1,10 @@
 import net from 'node:net';
-import {
-  AuthenticationError,
-  Connection,
-  TimeoutError,
-  type API,
-  type ResponseParser,
-  type SASLOptions,
-  type Writer,
-} from '@platformatic/kafka';
+import { Connection, TimeoutError, type API, type ResponseParser, type Writer } from '@platformatic/kafka';
 import type { KafkaConnection } from '../connection.ts';
-import type { KafkaCredentials, TlsCredentials } from '../credentials/credentials.ts';
+import type { TlsCredentials } from '../credentials/credentials.ts';
 import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';
 import { KafkaError, kafkaError, refusalOf } from './kafka-error.ts';
+import { saslOptions } from './sasl.ts';
 
 export interface BrokerAddress {
   readonly host: string;
@@ -180,34 +173,3 @@ function refusedTls(
     ? undefined
     : new KafkaError(`${NO_TLS}${refusal}`, { isRetriable: false, cause });
 }
-
-/**
- * Secrets are asked for in the course of each authentication.
- *
- * @param token of the first one, if it is by token
- */
-function saslOptions(sasl: NonNullable<KafkaCredentials['sasl']>, token: string | undefined): SASLOptions {
-  if (sasl.mechanism === 'oauthbearer') {
-    let first = token;
-    return {
-      mechanism: 'OAUTHBEARER',
-      token: async () => {
-        const present = first ?? (await sasl.token());
-        first = undefined;
-        return present;
-      },
-      oauthBearerExtensions: { ...sasl.extensions },
-      // A broker tells of a token that it refuses in an answer without an error code.
-      authBytesValidator: (bytes, callback) =>
-        bytes.length === 0 ? callback(null, bytes) : callback(new AuthenticationError(String(bytes))),
-    };
-  }
-  const { mechanism, username, password } = sasl;
-  return { mechanism: MECHANISMS[mechanism], username, password };
-}
-
-const MECHANISMS = {
-  plain: 'PLAIN',
-  'scram-sha-256': 'SCRAM-SHA-256',
-  'scram-sha-512': 'SCRAM-SHA-512',
-} as const;

@@ -41,7 +41,7 @@ export class Fetcher {
   readonly #busy = new Set<number>();
   /** By broker: why it was last out of reach, which is logged once. */
   readonly #failures = new Map<number, string>();
-  /** In the order in which they are asked for: those that had something come last. */
+  /** In the order in which they are asked for: those that had something come last, behind the others of their topic. */
   readonly #order: Set<MemberPartition>;
   /** Replicas of the pod's own rack, which leaders have named: they are asked in place of these. */
   readonly #replicas = new Map<MemberPartition, number>();
@@ -150,11 +150,20 @@ export class Fetcher {
     // A replica may lag behind its leader, which has the last word.
     if (errorCode !== 0 && this.#replicas.delete(found)) return;
     if (preferredReplica >= 0) this.#replicas.set(found, preferredReplica);
-    if (errorCode === 0 && records.length > 0) {
-      this.#order.delete(found);
-      this.#order.add(found);
-    }
+    if (errorCode === 0 && records.length > 0) this.#putLast(found);
     this.#options.onFetched(found, fetched);
+  }
+
+  /**
+   * A request lists partitions by topic, and only the first one that has something gets a batch that is larger than
+   * PARTITION_BYTES: a topic whose other partitions are idle would come first for ever.
+   */
+  #putLast(partition: MemberPartition): void {
+    const others = [...this.#order].filter((each) => each.topic === partition.topic && each !== partition);
+    for (const each of [...others, partition]) {
+      this.#order.delete(each);
+      this.#order.add(each);
+    }
   }
 
   #nodeOf(each: MemberPartition): number {

@@ -1,5 +1,6 @@
 import { offsetFetchV8, type API, type offsetCommitV8 } from '@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
+import { withTimeout } from '../../../support/with-timeout.ts';
 import type { CommittedPosition } from '../start-positions.ts';
 import type { Cluster } from './cluster.ts';
 import type { BrokerAddress, Connections } from './connections.ts';
@@ -12,6 +13,9 @@ type TopicsToCommit = Parameters<typeof offsetCommitV8.createRequest>[4];
 /** Some ten seconds in all: a coordinator that goes is replaced within them. */
 const RETRIES = 6;
 const RETRY_MS = 300;
+
+/** What is told at the end has reached the coordinator by then, unless it hangs. */
+const LAST_WORD_MS = 3_000;
 
 /** More than a coordinator may hold what it answers after a rebalance. */
 const REBALANCE_MARGIN_MS = 10_000;
@@ -59,7 +63,8 @@ export class GroupCoordinator {
   ): Promise<void> {
     if (this.#address === undefined) return;
     // Not over a connection on which an answer is still waited for.
-    await this.#cluster.answering.request(this.#address, doing, api, ...args).catch(() => undefined);
+    const told = this.#cluster.answering.request(this.#address, doing, api, ...args);
+    await withTimeout(told, LAST_WORD_MS, () => undefined).catch(() => undefined);
   }
 
   /** @returns what the group has committed, for each partition of the topic */

@@ -154,7 +154,10 @@ function headersOf(reader: ByteReader): RawHeaders | undefined {
     const value = reader.varIntBytes() ?? undefined;
     const present = headers[name];
     if (present === undefined) headers[name] = value;
-    else if (value !== undefined) headers[name] = [...(Array.isArray(present) ? present : [present]), value];
+    else if (value === undefined) continue;
+    // In place: a record may have so many of one name that a copy for each would take minutes.
+    else if (Array.isArray(present)) present.push(value);
+    else headers[name] = [present, value];
   }
   return headers;
 }

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { apiVersionsV3 } from '@platformatic/kafka';
+import type { PasswordCredentials } from '../../../../../src/ingest/kafka/credentials/credentials.ts';
+import { Connections } from '../../../../../src/ingest/kafka/platformatic/connections.ts';
+import { eventually } from '../../../../helpers/eventually.ts';
+import { FakeBroker, KEY } from './fake-broker.ts';
+
+async function setUp(t: TestContext, mechanism: PasswordCredentials['mechanism']) {
+  const broker = await FakeBroker.start(t);
+  const sasl = { mechanism, username: () => 'user', password: () => 'open sesame' };
+  const connection = {
+    brokers: [],
+    clientId: 'test',
+    rack: undefined,
+    credentials: { tls: undefined, sasl },
+  };
+  const connections = new Connections({ connection, requestTimeoutMs: 60_000, onAnswer: () => undefined });
+  t.after(() => connections.close());
+  const ask = () =>
+    connections.request(broker.address, 'asking for versions', apiVersionsV3.api, 'test', '1');
+  return { broker, ask };
+}
+
+for (const answer of ['', 'e=other-error', 'nonsense']) {
+  test(`an answer to SCRAM that can’t be read, "${answer}", refuses the connection, and ends no process`, async (t) => {
+    const { broker, ask } = await setUp(t, 'scram-sha-512');
+    broker.authBytes = Buffer.from(answer);
+    const message =
+      'SASL SCRAM-SHA-512 authentication failed: expected an answer of SCRAM-SHA-512, got one that can’t be read';
+    await assert.rejects(ask(), { message, isRetriable: false });
+  });
+}
+
+test('a request waits while its connection authenticates again, for which brokers would close it', async (t) => {
+  const { broker, ask } = await setUp(t, 'plain');
+  broker.sessionMs = 100;
+  await ask();
+  let begin: (() => void) | undefined;
+  broker.mayBegin = new Promise((resolve) => (begin = resolve));
+  broker.sessionMs = 0;
+  const first = [KEY.handshake, KEY.authenticate, KEY.versions];
+  await eventually(() => assert.deepEqual(broker.keys, [...first, KEY.handshake]));
+  const asked = ask();
+  // It would have been sent by then.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  begin?.();
+  await asked;
+  assert.deepEqual(broker.keys, [...first, KEY.handshake, KEY.authenticate, KEY.versions]);
+});
