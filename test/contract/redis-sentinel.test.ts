@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import test, { before, type TestContext } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import type { HistorySettings } from '../../src/events/history-settings.ts';
@@ -202,6 +204,38 @@ test(
     relays[1].moveTo(ports[0]);
     relays[1].admit();
     await eventually(async () => assert.equal(await portNow(), former.port));
+  },
+);
+
+test(
+  'redis with Sentinel: one that tells no epoch does not keep the others from being heard',
+  OPTIONS,
+  async (t) => {
+    const { next, ports } = await startTwoMasters(t);
+    // The Sentinel of the former master, behind something that leaves the field out.
+    const server = net.createServer((client) => {
+      const sentinel = net.connect(ports[0], '127.0.0.1');
+      client.pipe(sentinel);
+      sentinel.on('data', (chunk) =>
+        client.write(chunk.toString('latin1').replace('config-epoch', 'config-other'), 'latin1'),
+      );
+      for (const [one, other] of [
+        [client, sentinel],
+        [sentinel, client],
+      ] as const) {
+        one.on('error', () => undefined);
+        one.on('close', () => other.destroy());
+      }
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close());
+    const listed = [(server.address() as net.AddressInfo).port, ports[1]];
+    const access = { sentinels: listed.map((port) => ({ host: '127.0.0.1', port })), master: NAME };
+    const sentinels = new Sentinels(access, createLog('silent'), systemClock);
+    const follower = { moveTo: () => undefined };
+    sentinels.follow(follower);
+    t.after(() => sentinels.unfollow(follower));
+    await eventually(async () => assert.equal((await sentinels.master()).port, next.port));
   },
 );
 

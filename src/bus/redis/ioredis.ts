@@ -32,6 +32,16 @@ const STALLED_MS = 2_000;
 /** Channels in one SUBSCRIBE. */
 export const CHANNELS_PER_COMMAND = 1_000;
 
+/** Between two attempts to join a channel over connections that Redis refuses. */
+const JOIN_AGAIN_MS = 200;
+
+/** Whether Redis refuses a channel. Where it refuses a login, ioredis rejects with that what is to be sent afterwards. */
+export function isRefusal(thrown: unknown): boolean {
+  if (!(thrown instanceof ReplyError)) return false;
+  const { command } = thrown as { command?: { readonly name: string } };
+  return command === undefined || /^s?subscribe$/i.test(command.name);
+}
+
 /** What both connections have in common. */
 export abstract class IoredisConnection {
   protected readonly redis: Redis;
@@ -157,10 +167,22 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
   }
 
   async join(channel: string, listener: (payload: Buffer | string) => void): Promise<void> {
-    await this.redis.subscribe(channel);
+    await this.#subscribed(channel);
     const former = this.#ids.get(channel);
     this.#ids.set(channel, await this.#pubSub.subscribe(channel, listener));
     if (former !== undefined) this.#pubSub.unsubscribe(former);
+  }
+
+  async #subscribed(channel: string): Promise<void> {
+    for (;;) {
+      try {
+        await this.redis.subscribe(channel);
+        return;
+      } catch (thrown) {
+        if (isRefusal(thrown) || !(thrown instanceof ReplyError)) throw thrown;
+        await sleep(JOIN_AGAIN_MS);
+      }
+    }
   }
 
   leave(channel: string): void {

@@ -143,7 +143,9 @@ class SentinelClient {
       ]);
       const [host = '', port] = address as readonly string[];
       const list = fields as readonly string[];
-      const epoch = Number(list[list.indexOf('config-epoch') + 1]);
+      const at = list.indexOf('config-epoch');
+      // One that tells no epoch counts only where no other does.
+      const epoch = at === -1 ? 0 : Number(list[at + 1]);
       return { master: { host, port: Number(port) }, epoch };
     } catch (thrown) {
       const isSilent = thrown instanceof Error && thrown.message === 'Command timed out';

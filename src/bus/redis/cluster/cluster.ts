@@ -37,7 +37,7 @@ class NotConnected extends Error {
 /** The cluster as its nodes see it: which of them serves a slot. Slots are followed as they move. */
 export class Cluster {
   readonly #options: ClusterOptions;
-  /** By address: the masters of the present view; before there is one, the nodes that are asked first. */
+  /** By address: the masters of the present view; until one of them is reached, also the nodes that were asked before. */
   #nodes = new Map<string, ClusterNode>();
   #view: ClusterView | undefined;
   readonly #followers = new Map<SlotFollower, ClusterNode | undefined>();
@@ -115,7 +115,9 @@ export class Cluster {
     this.#view = view;
     const masters = view.ranges.map(({ master }) => master);
     const before = this.#nodes;
-    this.#use(masters);
+    const isReached = masters.some((master) => before.get(keyOfAddress(master))?.commands.isReady);
+    // Nodes may announce addresses that lead nowhere: until one does, those that were asked are asked again.
+    this.#use(isReached ? masters : [...masters, ...[...before.values()].map(({ address }) => address)]);
     for (const follower of this.#followers.keys()) this.#place(follower);
     for (const [key, node] of before) if (!this.#nodes.has(key)) node.stop();
   }

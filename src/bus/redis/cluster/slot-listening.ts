@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { ReplyError } from 'ioredis';
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Clock } from '../../../support/clock.ts';
 import type { Listener } from '../../bus.ts';
 import type { ConnectionListener, ListeningConnection } from '../connection.ts';
+import { isRefusal } from '../ioredis.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { isElsewhere } from './sharded.ts';
@@ -97,7 +97,7 @@ export class SlotListening implements ListeningConnection {
         this.#joined.add(channel);
         return;
       } catch (thrown) {
-        if (thrown instanceof ReplyError && !isElsewhere(messageOf(thrown))) {
+        if (isRefusal(thrown) && !isElsewhere(messageOf(thrown))) {
           if (!this.#joined.has(channel)) {
             this.#listeners.delete(channel);
             node.listening.connection.forget([channel]);
@@ -159,7 +159,7 @@ export class SlotListening implements ListeningConnection {
         return;
       } catch (thrown) {
         const reason = messageOf(thrown);
-        if (thrown instanceof ReplyError && !isElsewhere(reason)) this.#noteRefusal(reason);
+        if (isRefusal(thrown) && !isElsewhere(reason)) this.#noteRefusal(reason);
         await this.#lookAgain();
       }
     }

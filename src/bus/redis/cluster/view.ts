@@ -39,7 +39,7 @@ export function viewOf(replies: readonly Reply[], asked: Address): ClusterView {
     last,
     master: { host: host === null || host === '' || host === '?' ? asked.host : host, port },
   }));
-  return { epoch: Number(/^cluster_current_epoch:(\d+)/m.exec(info)?.[1]), ranges };
+  return { epoch: Number(/^cluster_current_epoch:(\d+)/m.exec(info)?.[1] ?? 0), ranges };
 }
 
 /** @returns the master of the slot; undefined if no node serves it */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { keyOfAddress } from '../../../../../src/bus/redis/access.ts';
+import { keyOfAddress, type Address } from '../../../../../src/bus/redis/access.ts';
 import { Cluster } from '../../../../../src/bus/redis/cluster/cluster.ts';
 import type { NodeListeningConnection } from '../../../../../src/bus/redis/cluster/node-connections.ts';
 import type {
@@ -28,12 +28,13 @@ const VIEW: readonly Reply[] = [
 /** As a connection of ioredis: what it says of a command while it is lost is about its own options. */
 class Node {
   replies: readonly Reply[] = VIEW;
+  isStopped = false;
   #listener: ConnectionListener | undefined;
   #isConnected = false;
 
   readonly commands: CommandConnection = {
     start: (listener) => void (this.#listener = listener),
-    stop: () => undefined,
+    stop: () => void (this.isStopped = true),
     reconnect: () => undefined,
     transact: () => Promise.reject(new Error('unexpected')),
     send: () =>
@@ -53,9 +54,10 @@ class Node {
   }
 }
 
-/** A cluster of two nodes that are not connected yet. Time stands still until `look`. */
-function setUp(t: TestContext) {
-  const nodes = new Map([NODE, OTHER].map((address) => [keyOfAddress(address), new Node()]));
+/** A cluster whose nodes are not connected yet. Time stands still until `look`. */
+function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
+  const nodes = new Map([...seeds, OTHER].map((address) => [keyOfAddress(address), new Node()]));
+  const connected: string[] = [];
   const lines: string[] = [];
   const write = (line: string): void => {
     const { msg, reason } = JSON.parse(line) as { msg: string; reason: string };
@@ -63,8 +65,9 @@ function setUp(t: TestContext) {
   };
   const sleeping: (() => void)[] = [];
   const cluster = new Cluster({
-    nodes: [NODE, OTHER],
+    nodes: seeds,
     connect: (address) => {
+      connected.push(keyOfAddress(address));
       const node = nodes.get(keyOfAddress(address));
       assert.ok(node);
       const listening = { start: () => undefined, stop: () => undefined };
@@ -90,7 +93,7 @@ function setUp(t: TestContext) {
       await setImmediate();
     }
   };
-  return { all: [...nodes.values()], lines, look };
+  return { all: [...nodes.values()], lines, look, connected };
 }
 
 test('a cluster whose connections are all lost says which nodes it has none to, once', async (t) => {
@@ -130,4 +133,25 @@ test('a Redis that is no cluster says so at the start, and one that is yet to be
   assert.deepEqual(lines, [
     'no node tells who serves the slots: ERR This instance has cluster support disabled',
   ]);
+});
+
+test('nodes that announce addresses which lead nowhere are asked over the connections that they have', async (t) => {
+  const SEED = { host: 'seed', port: 6379 };
+  const { all, look, connected } = setUp(t, [SEED]);
+  const [seed, master] = all;
+  assert.ok(seed && master);
+  seed.replies = [
+    { value: 'cluster_state:ok\r\ncluster_current_epoch:1\r\n' },
+    { value: [[0, 16383, [OTHER.host, OTHER.port]]] },
+  ];
+  seed.connect();
+  await look();
+  await look();
+  await look();
+  assert.deepEqual(connected, ['seed:6379', 'redis-1:6379']);
+  master.replies = seed.replies;
+  master.connect();
+  await look();
+  await look();
+  assert.deepEqual([seed.isStopped, master.isStopped], [true, false]);
 });
