@@ -102,6 +102,7 @@ export class Gateway {
       settings: config,
       topics: graph.topics,
       publisher: bus,
+      mayNotJoin: () => bus.notReady(),
       simulator: isBundled ? SIMULATOR : undefined,
       hold: pressure.pause,
       metrics,

@@ -18,6 +18,8 @@ interface IngestOptions {
   readonly publisher: Publisher;
   /** File with the simulator of the graph, if it has one. */
   readonly simulator: string | undefined;
+  /** Why Kafka's group is not to be joined yet; undefined if it may be. */
+  readonly mayNotJoin: () => string | undefined;
   /** Why nothing is to be consumed from Kafka at the moment; undefined if it may be. */
   readonly hold: () => string | undefined;
   readonly metrics: Metrics;
@@ -59,7 +61,7 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, simulator, hold, metrics, log, trace, tracing } = options;
+  const { settings, topics, publisher, simulator, mayNotJoin, hold, metrics, log, trace, tracing } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
     const driver = await chooseDriver(settings, log);
@@ -71,6 +73,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
       settings,
       topics,
       publisher,
+      mayNotJoin,
       hold,
       metrics,
       log,

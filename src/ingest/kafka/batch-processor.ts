@@ -30,7 +30,7 @@ export interface BatchProcessorOptions {
   readonly spans?: EventSpans | undefined;
 }
 
-interface HeldBatch {
+export interface HeldBatch {
   readonly topic: string;
   readonly partition: number;
   /** Why it was not taken. */

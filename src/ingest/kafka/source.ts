@@ -14,13 +14,12 @@ import {
   type GroupMember,
   type GroupTiming,
   type KafkaDriver,
-  type PartitionPosition,
   type PositionReset,
   type StoppableSink,
 } from './driver.ts';
 import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
-import type { KafkaSourceState, PartitionState } from './state.ts';
+import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import { supervise } from '../../support/supervise.ts';
@@ -42,6 +41,8 @@ export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' 
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
+  /** Why the group is not to be joined yet; undefined if it may be. Default: it may. */
+  readonly mayNotJoin?: () => string | undefined;
   /** Why nothing is to be consumed at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly metrics: Metrics;
@@ -58,6 +59,8 @@ export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' 
 
 /** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
 const FORGET_MS = 3_000;
+/** How often a source that may not join yet asks whether it may. */
+const MAY_JOIN_MS = 50;
 
 /**
  * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
@@ -150,23 +153,16 @@ export class KafkaSource {
     return {
       connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_TIMEOUT_MS,
       lastError: this.#lastError,
-      partitions: this.#member?.positions().map((at) => this.#stateOf(at)) ?? [],
+      partitions:
+        this.#member?.positions().map((at) =>
+          partitionState(at, {
+            time: this.#processor.times.of(at.topic, at.partition),
+            now: this.#clock.now(),
+            stopped: this.#badBatches.reason(at.topic, at.partition),
+            held: this.#processor.held,
+          }),
+        ) ?? [],
     };
-  }
-
-  #stateOf({ topic, partition, position, highWatermark }: PartitionPosition): PartitionState {
-    const lag = highWatermark === undefined ? undefined : Math.max(0, highWatermark - position);
-    const time = this.#processor.times.of(topic, partition);
-    const age = time === undefined ? undefined : Math.max(0, this.#clock.now() - time) / 1_000;
-    const lagSeconds = lag === 0 ? 0 : age;
-    const at = { topic, partition, position, highWatermark, lag, lagSeconds };
-    const stopped = this.#badBatches.reason(topic, partition);
-    if (stopped !== undefined) return { ...at, state: 'stopped', reason: stopped };
-    const { held } = this.#processor;
-    if (held?.topic === topic && held.partition === partition) {
-      return { ...at, state: 'held', reason: held.reason };
-    }
-    return { ...at, state: 'consuming', reason: undefined };
   }
 
   /** Does not wait for Kafka: `notReady` says how far it is. */
@@ -215,10 +211,17 @@ export class KafkaSource {
     }
   }
 
+  /** A member that has never reached the bus would keep its partitions from others. @returns false once it is to end */
+  async #mayJoin(signal: AbortSignal): Promise<boolean> {
+    const { mayNotJoin = () => undefined } = this.#options;
+    while (!signal.aborted && mayNotJoin() !== undefined) await this.#clock.sleep(MAY_JOIN_MS, signal);
+    return !signal.aborted;
+  }
+
   /** @param signal ends it */
   async #consume(signal: AbortSignal): Promise<unknown> {
     const { settings } = this.#options;
-    const sessionTimeoutMs = settings.KAFKA_SESSION_TIMEOUT_MS;
+    const { KAFKA_SESSION_TIMEOUT_MS: sessionTimeoutMs } = settings;
     const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
     const bound = this.#topics.names;
     if (bound.length === 0) {
@@ -234,6 +237,7 @@ export class KafkaSource {
       this.#log.warn({ topics: missing }, 'topics are missing; trying again');
       return undefined;
     }
+    if (!(await this.#mayJoin(signal))) return undefined;
     if (this.#startAtEnd) {
       const forgotten = await unlessAborted(this.#driver.forgetGroup(this.#groupId), signal);
       if (forgotten === undefined) return undefined;
@@ -289,10 +293,8 @@ export class KafkaSource {
 
   async #forgetBroadcastGroup(): Promise<void> {
     const groupId = this.#groupId;
-    try {
-      await withTimeout(this.#driver.forgetGroup(groupId), FORGET_MS, () => false);
-    } catch (thrown) {
-      this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group');
-    }
+    await withTimeout(this.#driver.forgetGroup(groupId), FORGET_MS, () => false).catch((thrown: unknown) =>
+      this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group'),
+    );
   }
 }

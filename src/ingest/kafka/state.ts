@@ -1,3 +1,6 @@
+import type { HeldBatch } from './batch-processor.ts';
+import type { PartitionPosition } from './driver.ts';
+
 /** What a look at a source of events shows. */
 export interface KafkaSourceState {
   /** Whether a broker has answered within a session. */
@@ -29,4 +32,28 @@ export interface PartitionState {
   readonly state: 'consuming' | 'held' | 'stopped';
   /** Why it is held or stopped. */
   readonly reason: string | undefined;
+}
+
+interface PartitionSigns {
+  /** Of the record at the position, or the one before it, ms since 1970; undefined if none has been seen. */
+  readonly time: number | undefined;
+  /** ms since 1970 */
+  readonly now: number;
+  /** Why it is stopped by a bad batch. */
+  readonly stopped: string | undefined;
+  /** The batch that is held, of any partition. */
+  readonly held: HeldBatch | undefined;
+}
+
+export function partitionState(at: PartitionPosition, signs: PartitionSigns): PartitionState {
+  const { topic, partition, position, highWatermark } = at;
+  const { time, now, stopped, held } = signs;
+  const lag = highWatermark === undefined ? undefined : Math.max(0, highWatermark - position);
+  const age = time === undefined ? undefined : Math.max(0, now - time) / 1_000;
+  const known = { topic, partition, position, highWatermark, lag, lagSeconds: lag === 0 ? 0 : age };
+  if (stopped !== undefined) return { ...known, state: 'stopped', reason: stopped };
+  const isHeld = held?.topic === topic && held.partition === partition;
+  return isHeld
+    ? { ...known, state: 'held', reason: held.reason }
+    : { ...known, state: 'consuming', reason: undefined };
 }

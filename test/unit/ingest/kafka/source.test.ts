@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KafkaSource, type KafkaSourceSettings } from '../../../../src/ingest/kafka/source.ts';
+import { setImmediate } from 'node:timers/promises';
+import {
+  KafkaSource,
+  type KafkaSourceOptions,
+  type KafkaSourceSettings,
+} from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { FakeDriver } from './fake-driver.ts';
 
-const ingestOf = (changed: Partial<KafkaSourceSettings>, names: string[]) =>
+const ingestOf = (
+  changed: Partial<KafkaSourceSettings>,
+  names: string[],
+  others: Partial<KafkaSourceOptions> = {},
+) =>
   new KafkaSource({
     settings: { ...SOURCE_SETTINGS, ...changed },
     topics: topics(...names.map((name) => topic(name))),
@@ -15,6 +24,7 @@ const ingestOf = (changed: Partial<KafkaSourceSettings>, names: string[]) =>
     log: readableLog().log,
     broadcast: false,
     driver: new FakeDriver(),
+    ...others,
   });
 
 test('a dead-letter topic that a subscription field reads is refused', () => {
@@ -30,4 +40,31 @@ test('a graph without topics is ready at once', async () => {
   await ingest.start();
   assert.equal(ingest.notReady(), undefined);
   await ingest.stop();
+});
+
+test('the group is joined once the bus has been reached, and not before', async (t) => {
+  const driver = new FakeDriver();
+  let reason: string | undefined = 'Redis has not been reached yet';
+  const waits: (() => void)[] = [];
+  const clock = {
+    now: () => 0,
+    random: () => 0,
+    sleep: (_ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        waits.push(resolve);
+        signal.addEventListener('abort', () => resolve());
+      }),
+  };
+  const ingest = ingestOf({}, ['bids'], { driver, clock, mayNotJoin: () => reason });
+  t.after(() => ingest.stop());
+  await ingest.start();
+  for (let asked = 0; asked < 3; asked += 1) {
+    while (waits.length === 0) await setImmediate();
+    assert.equal(driver.options, undefined);
+    for (const wake of waits.splice(0)) wake();
+  }
+  while (waits.length === 0) await setImmediate();
+  reason = undefined;
+  for (const wake of waits.splice(0)) wake();
+  while (driver.options === undefined) await setImmediate();
 });
