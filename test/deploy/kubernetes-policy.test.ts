@@ -579,6 +579,28 @@ describe('the policy takes', needs('kubectl'), () => {
     }
   });
 
+  it('a file that no volume holds, and says that the image must', () => {
+    const changed = new Manifests(sound);
+    changed.settings['KAFKA_TLS'] = 'true';
+    changed.settings['KAFKA_CA'] = '/certs/ca.crt';
+    changed.settings['REDIS_PASSWORD_FILE'] = '/certificates/redis-password';
+    const { notes } = judge(changed.all);
+    const line =
+      'Deployment sluice: KAFKA_CA: no volume is mounted at /certs/ca.crt, so that the image must hold it';
+    assert.deepEqual(
+      notes.filter((note) => note.includes('no volume')),
+      [line],
+    );
+  });
+
+  it('no drain that takes longer than Kubernetes waits', () => {
+    const faults = faultsWith((manifests) => void (manifests.settings['DRAIN_SECONDS'] = '300'));
+    assert.match(
+      faults.join('\n'),
+      /^Deployment sluice: expected terminationGracePeriodSeconds of more than 3\d\d, .*, got \d+$/m,
+    );
+  });
+
   it('a Service whose pods have another port', () => {
     const faults = faultsWith((manifests) => {
       manifests.settings['LISTINGS_URL'] = 'http://listings.shop.svc';
@@ -660,9 +682,15 @@ describe('npm run policy', needs('kubectl'), () => {
     }
   });
 
-  it('says how it is used, without arguments', async () => {
-    const said = await policy();
-    assert.ok('code' in said && said.code === 2);
-    assert.match(said.stderr, /policy -- \[--examples\]/);
+  it('says how it is used, without arguments and with others', async () => {
+    for (const [args, reason] of [
+      [[], /^/],
+      [['--help'], /^Unknown option '--help'/],
+    ] as const) {
+      const said = await policy(...args);
+      assert.ok('code' in said && said.code === 2);
+      assert.match(said.stderr, reason);
+      assert.match(said.stderr, /^npm run -s policy -- \[--examples\]/m);
+    }
   });
 });

@@ -8,10 +8,7 @@ import { judge } from './policy.ts';
 
 const USAGE = `npm run -s policy -- [--examples] <folder of a kustomization | file of manifests | -> …`;
 
-const { values, positionals } = parseArgs({
-  options: { examples: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
+const { values, positionals } = argumentsGiven();
 if (positionals.length === 0) {
   console.error(USAGE);
   process.exitCode = 2;
@@ -29,6 +26,17 @@ for (const place of positionals) {
   for (const fault of faults) console.log(`fault: ${fault}`);
   console.log(`${place}: ${faults.length} faults`);
   if (faults.length > 0) process.exitCode = 1;
+}
+
+/** @returns none if they are wrong */
+function argumentsGiven() {
+  const options = { examples: { type: 'boolean', default: false } } as const;
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    console.error((error as Error).message);
+    return { values: {}, positionals: [] };
+  }
 }
 
 /** What kustomize makes of a folder, or what is in a file or on standard input. */

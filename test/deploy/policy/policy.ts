@@ -1,5 +1,7 @@
 import { busNotes } from './bus.ts';
+import { drainFaults } from './drain.ts';
 import { exampleValues } from './example-values.ts';
+import { fileNotes } from './files.ts';
 import {
   environmentOf,
   GATEWAY_LABEL,
@@ -41,6 +43,7 @@ export function judge(manifests: readonly Manifest[], { examples = false } = {})
       ...(examples ? [] : left),
       ...said(settingFaults),
       ...podFaults(manifests),
+      ...drainFaults(manifests),
       ...secretFaults(manifests),
       ...rolloutFaults(manifests),
       ...networkFaults(manifests),
@@ -49,6 +52,7 @@ export function judge(manifests: readonly Manifest[], { examples = false } = {})
       ...(examples ? left.map((line) => `${line}; this is an example`) : []),
       ...said(settingWarnings),
       ...busNotes(manifests),
+      ...fileNotes(manifests),
       ...rolloutNotes(manifests),
     ],
   };

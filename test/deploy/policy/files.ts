@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
+
+/** Settings that name a file, which has to be there when the gateway starts. */
+const OF_FILES =
+  /^((KAFKA|REDIS)_(CA|CERT|KEY)|TLS_(CERT|KEY)|AUTH_PUBLIC_KEY|PERSISTED_DOCUMENTS|(KAFKA|REDIS)_\w+_FILE)$/;
+
+/** Files in no volume: an image may hold them, which is not seen here. */
+export const fileNotes = (manifests: readonly Manifest[]): string[] =>
+  gatewaysOf(manifests).flatMap((gateway) =>
+    gateway.spec.template.spec.containers.flatMap((container: Container) =>
+      Object.entries(environmentOf(manifests, gateway, container))
+        .filter(([name, file]) => OF_FILES.test(name) && file !== '' && !isMounted(container, file))
+        .map(
+          ([name, file]) =>
+            `${titleOf(gateway)}: ${name}: no volume is mounted at ${file}, so that the image must hold it`,
+        ),
+    ),
+  );
+
+function isMounted({ volumeMounts = [] }: Container, file: string): boolean {
+  return volumeMounts.some(
+    ({ mountPath }: { readonly mountPath: string }) => !path.relative(mountPath, file).startsWith('..'),
+  );
+}
