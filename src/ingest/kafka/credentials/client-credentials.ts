@@ -38,7 +38,11 @@ export async function issueToken(options: ClientCredentialsOptions): Promise<Iss
   const { status, body } = await exchange(url, request);
   const answer = fieldsOf(body);
   if (status !== 200) {
-    const reason = [answer['error'], answer['error_description']].filter((text) => typeof text === 'string');
+    // Some endpoints say what they were sent.
+    const secret = options.clientSecret();
+    const reason = [answer['error'], answer['error_description']]
+      .filter((text) => typeof text === 'string')
+      .map((text) => text.replaceAll(secret, '…').replaceAll(encodeURIComponent(secret), '…'));
     const retriable = status >= 500 || TEMPORARY.has(status);
     throw unavailable(`status ${[status, ...reason].join(', ')}`, { retriable });
   }
@@ -49,7 +53,10 @@ export async function issueToken(options: ClientCredentialsOptions): Promise<Iss
     throw unavailable(`one of type ${String(type)}`, { retriable: false });
   // Without either it is not known how long it is valid, so that each connection gets one of its own.
   const life = Number(seconds ?? 0) * 1_000;
-  return { value, expiresAt: life > 0 ? askedAt + life : (expiryOf(value) ?? askedAt) };
+  return {
+    value,
+    expiresAt: life > 0 && Number.isFinite(life) ? askedAt + life : (expiryOf(value) ?? askedAt),
+  };
 }
 
 function requestOf({

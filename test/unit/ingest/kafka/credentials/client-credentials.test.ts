@@ -40,6 +40,8 @@ test('an endpoint that does not say how long a token is valid leaves that to the
   const token = await issuer.sign({ lifeSeconds: 600 });
   const opaque = await issueToken(await answering(t, 200, '{"access_token":"opaque"}'));
   assert.deepEqual(opaque, { value: 'opaque', expiresAt: NOW });
+  const endless = '{"access_token":"opaque","expires_in":1e999}';
+  assert.deepEqual(await issueToken(await answering(t, 200, endless)), opaque);
   const { expiresAt } = await issueToken(await answering(t, 200, JSON.stringify({ access_token: token })));
   assert.equal(expiresAt, Number(decodeJwt(token).exp) * 1_000);
 });
@@ -51,6 +53,8 @@ test('an error says what came, not the secret, and whether the endpoint may answ
     [await answering(t, 503, '<html>'), /, got status 503$/, true],
     [await answering(t, 429, '{"error":"slow_down"}'), /, got status 429, slow_down$/, true],
     [await answering(t, 400, '{"error":"invalid_scope"}'), /, got status 400, invalid_scope$/, false],
+    [await answering(t, 400, '{"error":"no client has open:sesame"}'), /, no client has …$/, false],
+    [await answering(t, 400, '{"error":"got open%3Asesame"}'), /, got status 400, got …$/, false],
     [await answering(t, 400, long), /, got status 400, x{280,300}…$/, false],
     [await answering(t, 302, ''), /, got status 302$/, false],
     [await answering(t, 200, '<html>'), /, got an answer without access_token$/, false],
