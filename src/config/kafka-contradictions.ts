@@ -4,7 +4,7 @@ import { usesRedis } from './uses-redis.ts';
 
 type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
 
-/** Given as it is, or as a file. */
+/** Each is given as it is, or as a file. */
 const USERNAME = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_USERNAME_FILE'] as const;
 const PASSWORD = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_PASSWORD_FILE'] as const;
 const PASSPHRASE = ['KAFKA_KEY_PASSPHRASE', 'KAFKA_KEY_PASSPHRASE_FILE'] as const;

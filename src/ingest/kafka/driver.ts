@@ -3,8 +3,8 @@ import type { KafkaRecord } from '../record.ts';
 
 /**
  * All that the gateway asks of a Kafka client. What is in this folder beside `kafkajs`, `platformatic` and `credentials`
- * knows no more of Kafka than this, so that another client, or a simulated Kafka, is one more implementation; `test/contract/kafka-driver.ts` says what
- * each must do.
+ * knows no more of Kafka than this, so that another client, or a simulated Kafka, is one more implementation;
+ * `test/contract/kafka-driver.ts` says what each must do.
  */
 export interface KafkaDriver {
   /** The topics that do not exist, or that this user may not describe. Creates none. */

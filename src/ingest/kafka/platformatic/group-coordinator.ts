@@ -62,7 +62,7 @@ export class GroupCoordinator {
     ...args: Arguments
   ): Promise<void> {
     if (this.#address === undefined) return;
-    // Not over a connection on which an answer is still waited for.
+    // Over another connection: one on which an answer is still waited for would answer this after it.
     const told = this.#cluster.answering.request(this.#address, doing, api, ...args);
     await withTimeout(told, LAST_WORD_MS, () => undefined).catch(() => undefined);
   }
