@@ -12,6 +12,7 @@ import { needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopics } from '../helpers/topic.ts';
 
+const GROUP = 'pods';
 const CODECS = ['gzip', 'snappy', 'lz4', 'zstd'] as const;
 
 const field = (name: string): string => `${name}(id: [ID!]): Item @event(topic: "${name}", key: "id")`;
@@ -37,9 +38,21 @@ test(
     const GRAPH = await graphFolder(t, {
       'schema.graphql': `type Subscription { ${topics.map(field).join(' ')} } type Item { id: ID! n: Int! }`,
     });
+    for (const n of [1, 2, 3]) await send('damaged', 0, n);
+    await flipByteOfBatch(path.join(kafka.logFolder, 'damaged-0'), 2);
+    // Nobody would get what pods consume before subscribers are there: they begin at the batch that is damaged.
+    await admin.setOffsets({
+      groupId: GROUP,
+      topic: 'damaged',
+      partitions: [
+        { partition: 0, offset: '2' },
+        { partition: 1, offset: '0' },
+      ],
+    });
     const settings = {
       GRAPH,
       KAFKA_BROKERS: kafka.brokers,
+      KAFKA_GROUP_ID: GROUP,
       REDIS_URL: redisUrl(),
       REDIS_PREFIX: `${process.pid}:`,
     };
@@ -52,15 +65,6 @@ test(
       return { packed: of('packed'), damaged: of('damaged'), heavy: of('heavy') };
     });
     await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', topics.length)));
-    await send('damaged', 0, 1);
-    await Promise.all(received.map(({ damaged }) => damaged.until(1)));
-
-    // While the pods stand still a fetch gets the next batch; those behind it are damaged before they are asked for.
-    for (const { child } of pods) child.kill('SIGSTOP');
-    await send('damaged', 0, 2);
-    await send('damaged', 0, 3);
-    await flipByteOfBatch(path.join(kafka.logFolder, 'damaged-0'), 2);
-    for (const { child } of pods) child.kill('SIGCONT');
     const headers = Object.fromEntries(
       Array.from({ length: 12_000 }, (_, index) => [`header-${index}`, 'v']),
     );
@@ -80,8 +84,11 @@ test(
         sent.flat(),
       );
       await heavy.until(2);
-      await damaged.until(3);
-      assert.deepEqual(damaged.data.map((data) => data?.['damaged']?.n).toSorted(), [1, 2, 4]);
+      await damaged.until(1);
+      assert.deepEqual(
+        damaged.data.map((data) => data?.['damaged']?.n),
+        [4],
+      );
     }
     for (const pod of pods) assert.equal((await fetch(`${pod.adminUrl}/readyz`)).status, 200);
     // The alert SluiceBadPartition: sum by (namespace, topic) (sluice_bad_partitions) > 0.
