@@ -42,7 +42,7 @@ test(
     const received = await kafka.subscriber(gateway);
     await kafka.send('{"id":1,"n":1}', 'no JSON');
     await received.until(1);
-    await gateway.untilMetric('sluice_dead_letters_total', 1);
+    await kafka.untilLetters(1);
     const listed = await runCli(t, ['dead-letters', 'list', '--json'], { ...kafka.settings, ...settings });
     assert.equal(listed.code, 0, listed.stderr);
     assert.match(listed.stdout, /not_json/);
@@ -76,8 +76,10 @@ test(
     const refused = async (settings: Readonly<Record<string, string>>, why: RegExp) => {
       const gateway = await kafka.gateway(settings);
       await gateway.untilNotReady(/consumer crashed: /);
-      const { error } = await gateway.untilLine(({ msg }) => msg.startsWith('the Kafka consumer ended'));
-      assert.match(String(error), why);
+      // A broker that is slow to answer may have ended one before.
+      await gateway.untilLine(
+        ({ msg, error }) => msg.startsWith('the Kafka consumer ended') && why.test(String(error)),
+      );
       // One line for each end of a consumer.
       const faults = gateway.lines.filter(({ level, msg }) => level >= 50 && !msg.startsWith('the Kafka'));
       assert.deepEqual(faults, []);

@@ -151,14 +151,13 @@ test(
     );
     const admin = new Redis({ host: 'localhost', port, tls: { ca, cert: shown, key: secret } });
     t.after(() => admin.disconnect());
+    const connects = () => gateway.lines.filter(({ msg }) => msg === 'connected to Redis').length;
+    await eventually(() => assert.equal(connects(), 2));
     const untilBothAgain = async (): Promise<void> => {
-      const before = gateway.lines.length;
+      const before = connects();
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
       await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-      await eventually(() => {
-        const again = gateway.lines.slice(before).filter(({ msg }) => msg === 'connected to Redis');
-        assert.equal(again.length, 2);
-      });
+      await eventually(() => assert.equal(connects(), before + 2));
     };
     const whole = await readFile(next.certificateFile, 'utf8');
     await writeFile(cert, whole.slice(0, whole.length / 2));
