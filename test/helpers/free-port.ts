@@ -1,30 +1,44 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /**
  * Below those that Linux and macOS give to connections: a port of theirs that is free now may be another test's end of a
  * connection a moment later.
  */
-const [FIRST, AFTER] = [20_000, 32_000];
+const [FIRST, AFTER] = [20_000, 26_000];
 
-/** A server may not listen yet when the port of the next one is asked for. */
-const given = new Set<number>();
+/**
+ * A server may not listen yet when this or another process of the run asks for a port. A port is taken by listening on the
+ * one that is so much above it, until the process ends.
+ */
+const TO_LOCK = AFTER - FIRST;
 
 /** @returns a loopback port on which no server listens now, each once; for servers that can't listen on port 0 */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, AFTER);
-    if (given.has(port)) continue;
-    const server = createServer().listen(port, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
+    const lock = await listening(port + TO_LOCK);
+    if (lock === undefined) continue;
+    const server = await listening(port);
+    if (server === undefined) {
+      lock.close();
       continue;
     }
+    lock.unref();
     server.close();
     await once(server, 'close');
-    given.add(port);
     return port;
+  }
+}
+
+/** @returns undefined if the port is in use */
+async function listening(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return server;
+  } catch {
+    return undefined;
   }
 }
