@@ -20,7 +20,11 @@ const ENOUGH_LEFT_OUT = 100;
 for (const field of ['conflated', 'dropped']) {
   test(`a client that stops reading has events left out of "${field}", is told how many, and gets the latest`, async (t) => {
     const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-    const gateway = await startGateway(t, { GRAPH: folder, SOCKET_BUFFER_BYTES: '262144' });
+    const gateway = await startGateway(t, {
+      GRAPH: folder,
+      SOCKET_BUFFER_BYTES: '262144',
+      PING_SECONDS: '0',
+    });
     const reader = await connectAndInit(t, gateway.graphqlUrl);
     const stalled = await connectAndInit(t, gateway.graphqlUrl);
     for (const socket of [reader, stalled]) {

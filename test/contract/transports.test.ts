@@ -48,6 +48,8 @@ async function startPlain(scope: Scope, settings: Settings = {}): Promise<Gatewa
     GRAPH: folder,
     SOCKET_BUFFER_BYTES: `${BUFFER_BYTES}`,
     MAX_PAYLOAD_BYTES: '1000000',
+    // A client that does not read answers no ping.
+    PING_SECONDS: '0',
     ...settings,
   });
 }
@@ -253,7 +255,7 @@ for (const { key, client, way, start, shared } of EACH) {
     });
 
     it('is kept in use while no event comes', async (t) => {
-      const gateway = await start(t, { PING_SECONDS: '1' });
+      const gateway = await start(t, { PING_SECONDS: '3' });
       const asking = await subscribed(t, gateway, SAID);
       const { heartbeats } = asking;
       await asking.until((now) => now.heartbeats >= heartbeats + 2);

@@ -97,6 +97,8 @@ test(
     const gateway = await startGateway(t, {
       GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
       ...podSettings(topic),
+      // The event loop stands still for the snapshot.
+      KAFKA_SESSION_TIMEOUT_MS: '60000',
     });
     await gateway.untilReady();
     const sockets = await subscribed(t, gateway, 10);
@@ -139,7 +141,11 @@ test('profiles taken by curl under load show the functions of the gateway', need
 
 test('the state of the hub shows what subscribers have asked for, and for which sockets bytes wait', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(t, { GRAPH: folder, SOCKET_BUFFER_BYTES: '100000000' });
+  const gateway = await startGateway(t, {
+    GRAPH: folder,
+    SOCKET_BUFFER_BYTES: '100000000',
+    PING_SECONDS: '0',
+  });
   const inspect = async () => {
     const response = await fetch(`${gateway.adminUrl}/debug/hub`);
     return (await response.json()) as Inspection;

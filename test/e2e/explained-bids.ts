@@ -34,6 +34,7 @@ export const gatewayOf = sharedGateway(async (scope) =>
   startGateway(scope, {
     GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH }),
     SOCKET_BUFFER_BYTES: '262144',
+    PING_SECONDS: '0',
   }),
 );
 

@@ -109,7 +109,10 @@ test('through reloads in a steady stream a throttle delivers the latest event of
 });
 
 test('what waits for a slow socket goes on to be superseded when the graph is replaced, and the latest arrives', async (t) => {
-  const { graph, gateway, say, subscribe, sent } = await start(t, { SOCKET_BUFFER_BYTES: '262144' });
+  const { graph, gateway, say, subscribe, sent } = await start(t, {
+    SOCKET_BUFFER_BYTES: '262144',
+    PING_SECONDS: '0',
+  });
   const socket = await subscribe('conflated');
   await gateway.untilMetric('sluice_subscribers', 1);
   socket.webSocket.pause();
