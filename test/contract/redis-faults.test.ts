@@ -26,7 +26,11 @@ interface Pod {
 }
 
 /** A pod that listens to a channel of one topic, and to one of another topic, over a network of its own. */
-async function startPod(t: TestContext, server: RedisServer, user = ''): Promise<Pod> {
+async function startPod(
+  t: TestContext,
+  server: RedisServer,
+  { user = '', settleMs = 1_000 } = {},
+): Promise<Pod> {
   const relay = await TcpRelay.start(t, server.port);
   const metrics = new Metrics();
   const bus = ioredisBus({
@@ -34,7 +38,7 @@ async function startPod(t: TestContext, server: RedisServer, user = ''): Promise
     prefix: 'faults:',
     lingerMs: 0,
     countsSubscribers: true,
-    timing: { beatMs: 200, silenceMs: 800, settleMs: 1_000 },
+    timing: { beatMs: 200, silenceMs: 2_000, settleMs },
     metrics,
     log: createLog('silent'),
   });
@@ -134,7 +138,7 @@ test(
     const server = await startRedis(t);
     const client = await redisAdmin(t, server);
     await client.acl('SETUSER', 'plain', 'on', '>secret', '~*', '&faults:*', '+@all', '-multi');
-    const pod = await startPod(t, server, 'plain:secret@');
+    const pod = await startPod(t, server, { user: 'plain:secret@' });
     await quietListening(pod);
     const batch = [
       { channel: CHANNEL, payload: '0' },
@@ -164,7 +168,8 @@ test(
   needs('redis-server'),
   async (t) => {
     const server = await startRedis(t);
-    const [a, b] = [await startPod(t, server), await startPod(t, server)];
+    const slow = { settleMs: 5_000 };
+    const [a, b] = [await startPod(t, server, slow), await startPod(t, server, slow)];
     await quiet(await redisAdmin(t, server), a, b);
     await server.stop('SIGKILL');
     b.relay.refuse();
@@ -190,7 +195,9 @@ test('redis: a blink in which nothing was published is no gap', needs('redis-ser
   await quiet(client, pod);
   for (let blink = 1; blink <= 3; blink += 1) {
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await eventually(async () => assert.equal((await pod.metrics.busOutages.get()).values[0]?.value, blink));
+    await eventually(async () =>
+      assert.ok(Number((await pod.metrics.busOutages.get()).values[0]?.value) >= blink),
+    );
     await publish(pod, [`after ${blink}`]);
     await eventually(() => assert.equal(pod.heard.at(-1), `after ${blink}`));
     // With the first of them a gap would be told.
@@ -317,7 +324,7 @@ test(
     // b goes on to the new master first, and hears nothing of what a still publishes to the old one.
     b.relay.moveTo(promoted.port);
     b.relay.cut();
-    await eventually(async () => assert.equal((await b.metrics.busOutages.get()).values[0]?.value, 1));
+    await eventually(async () => assert.ok(Number((await b.metrics.busOutages.get()).values[0]?.value) >= 1));
     await publish(b, ['by b']);
     await eventually(() => assert.equal(b.heard.at(-1), 'by b'));
     await quiet(replica, b);

@@ -25,7 +25,7 @@ export async function startBus(
     lingerMs: 0,
     countsSubscribers: true,
     ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]) }),
-    timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
+    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
     metrics: new Metrics(),
     log,
   });

@@ -43,7 +43,7 @@ async function startBus(t: TestContext, trio: SentinelTrio, settings: Settings =
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
-    timing: { beatMs: 100, silenceMs: 800, settleMs: 200 },
+    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
     ...settings,
     metrics,
     log: createLog('silent'),

@@ -149,7 +149,7 @@ test('a broker that is out of reach is told once, and asked again', async (t) =>
       throw new KafkaError('fetching: connect ECONNREFUSED', { isRetriable: true });
     },
   });
-  await eventually(() => assert.equal(fetches, 3));
+  await eventually(() => assert.ok(fetches >= 3));
   assert.ok(looks() >= 2);
   assert.equal(lines.length, 1);
   const { msg, broker, reason } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
@@ -192,7 +192,7 @@ test('a position is moved into the log once the batch before it has been process
       await commitAll(batch);
     },
   });
-  await eventually(() => assert.equal(prefetches, 2));
+  await eventually(() => assert.ok(prefetches >= 2));
   assert.deepEqual([commits, resets], [[], []]);
   process?.();
   await eventually(() => assert.equal(resets.length, 1));
