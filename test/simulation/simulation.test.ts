@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
+import { PATIENCE_MS } from '../helpers/eventually.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { planOf } from './faults/plan.ts';
 import { run } from './run.ts';
@@ -35,7 +36,7 @@ test(
   },
 );
 
-test('a seed gives the same run each time', { timeout: 60_000 }, async () => {
+test('a seed gives the same run each time', { timeout: PATIENCE_MS }, async () => {
   const shared = await loadSimulatedGraph();
   const clustered = upTo(50).filter((seed) => planOf(seed).topology === 'cluster');
   assert.ok(clustered.length > 5);
@@ -50,7 +51,7 @@ test('a seed gives the same run each time', { timeout: 60_000 }, async () => {
   }
 });
 
-test('a part of a seed can be run alone, and prints all that happens', { timeout: 60_000 }, async () => {
+test('a part of a seed can be run alone, and prints all that happens', { timeout: PATIENCE_MS }, async () => {
   const { output, code } = await simulate('--seed', '1', '--faults', '0', '--events', '0-2,4');
   assert.equal(code, 0, output);
   assert.equal(output.match(/ fault: /g)?.length, 1, output);

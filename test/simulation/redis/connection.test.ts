@@ -1,5 +1,6 @@
 import { testRedisConnections, type MakeRedis } from '../../contract/redis-connection.ts';
 import { testRedisScripts } from '../../contract/redis-scripts.ts';
+import { PATIENCE_MS } from '../../helpers/eventually.ts';
 import { Random } from '../../helpers/random.ts';
 import { VirtualTime, type Owner } from '../time/virtual-time.ts';
 import { SimulatedCommandConnection } from './command-connection.ts';
@@ -24,5 +25,5 @@ const make: MakeRedis = async (t) => {
   };
 };
 
-testRedisConnections('simulated redis', { timeout: 60_000 }, make);
-testRedisScripts('simulated redis', { timeout: 60_000 }, make);
+testRedisConnections('simulated redis', { timeout: PATIENCE_MS }, make);
+testRedisScripts('simulated redis', { timeout: PATIENCE_MS }, make);

@@ -5,7 +5,7 @@ import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from '../../contract/history.ts';
-import { eventually } from '../../helpers/eventually.ts';
+import { eventually, PATIENCE_MS } from '../../helpers/eventually.ts';
 import { Random } from '../../helpers/random.ts';
 import { VirtualTime, type Owner } from '../time/virtual-time.ts';
 import { SimulatedCommandConnection } from './command-connection.ts';
@@ -41,5 +41,5 @@ async function startBus(t: TestContext, keepsAll: boolean): Promise<Bus> {
   return bus;
 }
 
-testHistory('simulated redis', { timeout: 60_000 }, (t) => startBus(t, false));
-testKeepingAll('simulated redis', { timeout: 60_000 }, (t) => startBus(t, true));
+testHistory('simulated redis', { timeout: PATIENCE_MS }, (t) => startBus(t, false));
+testKeepingAll('simulated redis', { timeout: PATIENCE_MS }, (t) => startBus(t, true));

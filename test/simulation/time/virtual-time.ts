@@ -21,6 +21,9 @@ const realNow = performance.now.bind(performance);
 /** Callbacks of one turn of the real event loop; between two of them Node runs all microtasks. */
 const TURN = 64;
 
+/** Virtual time that passes at once, however long the machine stood still. */
+const MOST_AT_ONCE_MS = 500;
+
 /** 2026-01-01: timestamps of events look like those of real ones. */
 const BEGIN = Date.UTC(2026, 0, 1);
 
@@ -107,10 +110,18 @@ export class VirtualTime {
     return this.#start(until, onError, undefined);
   }
 
-  /** Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. */
+  /**
+   * Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. A
+   * machine that stands still for a while does not have timers fire before what they wait for.
+   */
   accompany(until: () => boolean, speed: number): Promise<void> {
-    const [begin, realBegin] = [this.#now, realNow()];
-    this.#latest = () => begin + (realNow() - realBegin) * speed;
+    let [at, before] = [this.#now, realNow()];
+    this.#latest = () => {
+      const now = realNow();
+      at += Math.min((now - before) * speed, MOST_AT_ONCE_MS);
+      before = now;
+      return at;
+    };
     return this.#start(until, rethrow, this.#latest);
   }
 
