@@ -9,7 +9,7 @@ import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import { range } from './kafka-checks.ts';
 import { DRIVERS, type DriverMaker } from './kafka-drivers.ts';
-import { TestMember } from './kafka-member.ts';
+import { TestMember, TIMING } from './kafka-member.ts';
 import { brokerHandle } from './kafkajs-broker.ts';
 
 const OPTIONS = needs('kafka');
@@ -64,7 +64,9 @@ for (const groupProtocol of ['classic', 'consumer'] as const) {
     async (t) => {
       const broker = await brokerHandle(t, kafkaClient());
       const topic = `topic-${randomUUID()}`;
-      const options = { groupId: `group-${topic}`, topics: [topic] };
+      // Its partitions wait for the member that is stopped for longer than a slow test takes to start it again.
+      const timing = { ...TIMING, sessionTimeoutMs: 30_000 };
+      const options = { groupId: `group-${topic}`, topics: [topic], timing };
       await broker.createTopic(topic, 4);
       const first = await new TestMember(named('pod-0'), options).start(t);
       const second = await new TestMember(named('pod-1'), options).start(t);

@@ -211,7 +211,7 @@ test(
     const gateway = await startGateway(t, { GRAPH: folder, CONNECTION_MAX_AGE_SECONDS: '3' });
     const graphiql = await Graphiql.open(t, gateway);
     await graphiql.playButton.click();
-    await says(graphiql.entries, 'Connection closed: 1012 Service restart');
+    await says(graphiql.entries.first(), 'Connection closed: 1012 Service restart');
     await eventually(async () => {
       await gateway.postEvent('ticks', { n: 7 });
       assert.match((await graphiql.result.textContent()) ?? '', /"n": 7/);

@@ -15,12 +15,14 @@ const SCHEMA = `
   type Query { item: Item }
   type Item { n: Int! version: Int name: String }`;
 
-/** Each event takes a while, so that a replay does too. */
-const code = (version: number): string => `
+/** Each event takes a while, so that a replay does too: graphs that are to be replaced meanwhile take SLOW_MS. */
+const SLOW_MS = 250;
+
+const code = (version: number, ms = 40): string => `
   import { defineGraph } from 'sluice';
   import { setTimeout as passes } from 'node:timers/promises';
   export default defineGraph({
-    resolvers: { Item: { version: async () => { await passes(40); return ${version}; } } },
+    resolvers: { Item: { version: async () => { await passes(${ms}); return ${version}; } } },
   });`;
 
 const QUERY = 'subscription { item { n version } }';
@@ -42,12 +44,12 @@ async function resumer(t: TestContext, gateway: GatewayProcess): Promise<Resumin
 }
 
 test('a client that is being brought what it has missed gets the rest by the new graph, once and in order', async (t) => {
-  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const { graph, gateway } = await start(t, { 'graph.js': code(0, SLOW_MS) });
   const client = await resumer(t, gateway);
   await client.connect(gateway.graphqlUrl);
   for (let version = 1; version <= 3; version += 1) {
     await eventually(() => assert.ok(client.results.length > 10 * version));
-    await graph.reload(gateway, { 'graph.js': code(version) });
+    await graph.reload(gateway, { 'graph.js': version < 3 ? code(version, SLOW_MS) : code(version) });
   }
   assert.ok(client.results.length < MISSED, 'the replay was over before the graphs were replaced');
   await gateway.postEvent('items', { n: MISSED });
@@ -85,7 +87,7 @@ test('what was executed for one who resumes by the old graph is not given to one
 });
 
 test('a client that is being brought what it has missed is told when its subscription ends, and may come again', async (t) => {
-  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const { graph, gateway } = await start(t, { 'graph.js': code(0, SLOW_MS) });
   const client = await resumer(t, gateway);
   await client.connect(gateway.graphqlUrl);
   await eventually(() => assert.ok(client.results.length > 10));

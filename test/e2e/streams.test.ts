@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, PATIENCE_MS } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { range } from '../helpers/numbers.ts';
@@ -53,7 +53,7 @@ test(
   needs('chromium'),
   async (t) => {
     const origin = await pageServer(t);
-    const gateway = await start(t, { ORIGINS: origin, CONNECTION_MAX_AGE_SECONDS: '2' });
+    const gateway = await start(t, { ORIGINS: origin, CONNECTION_MAX_AGE_SECONDS: '5' });
     const page = await openPage(t);
     await page.goto(origin);
     await page.evaluate((url) => {
@@ -68,7 +68,12 @@ test(
     const seen = (): Promise<unknown[]> =>
       page.evaluate(() => (globalThis as unknown as { seen: unknown[] }).seen);
     await gateway.untilMetric('sluice_subscribers', 1);
-    await bids(gateway, 1, 4);
+    await bids(gateway, 1, 2);
+    // It has an id to go on from.
+    await eventually(async () =>
+      assert.ok((await seen()).some((one) => (one as { data?: unknown }).data != null)),
+    );
+    await bids(gateway, 2, 4);
     // The connection has grown old. While there is none, events come.
     await gateway.untilMetric('sluice_subscribers', 0);
     await bids(gateway, 4, 7);
@@ -93,7 +98,7 @@ for (const type of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0']
     t.after(() => socket.destroy());
     let got = '';
     socket.on('data', (chunk) => (got += chunk.toString()));
-    const closed = once(socket, 'end', { signal: AbortSignal.timeout(30_000) });
+    const closed = once(socket, 'end', { signal: AbortSignal.timeout(PATIENCE_MS) });
     socket.write(`GET ${urlOf(gateway).slice(gateway.httpUrl.length)} HTTP/1.1\r\n`);
     socket.write(`Host: localhost\r\nAccept: ${type}\r\n\r\n`);
     await closed;
@@ -139,7 +144,7 @@ for (const client of [eventStream, multipart]) {
       code: 401,
     });
     const [expires, stays] = [
-      client.ask(t, gateway, await asked('ann', 3)),
+      client.ask(t, gateway, await asked('ann', 8)),
       client.ask(t, gateway, await asked('bob', 3_600)),
     ];
     await gateway.untilMetric('sluice_subscribers', 2);

@@ -159,15 +159,17 @@ for (const type of ['pong', 'ping'] as const) {
   test(`a client that sends a fresh token in a ${type} loses no event, and gets what the new token lets it see`, async (t) => {
     const gateway = await gatewayOf();
     let role = 'guest';
-    const fresh = (): Promise<string> => signToken({ sub: 'ann', role }, 3);
+    const fresh = (): Promise<string> => signToken({ sub: 'ann', role }, 5);
     const { options, warnings, answers } = refreshing(await fresh(), fresh, type);
     const received = new Received<{ bid: { n: number; slow_role: string } }>(
       graphqlClient(t, gateway.graphqlUrl, options),
       'subscription { bid { n slow_role } }',
     );
     await gateway.untilMetric('sluice_subscribers', 1);
+    await gateway.postEvent('bids', { n: 1 });
+    await received.until(1);
     role = 'admin';
-    let n = 0;
+    let n = 1;
     // Events go on until the client has lived through several tokens.
     while (warnings.length < 4) {
       n += 1;
@@ -240,7 +242,7 @@ test('a viewer whose fresh token ended its subscription does not decide what oth
 
 test('a client that sends no fresh token is warned, and closed with 4403 when the grace period is over', async (t) => {
   const gateway = await gatewayOf();
-  const token = await signToken({ sub: 'ann' }, 2);
+  const token = await signToken({ sub: 'ann' }, 5);
   const { options, warnings } = refreshing(token, async () => undefined);
   const received = new Received(graphqlClient(t, gateway.graphqlUrl, options), 'subscription { bid { n } }');
   const { code, reason } = (await received.untilEnd()) as { code: number; reason: string };

@@ -58,7 +58,9 @@ test(
     // One by one: of those that come together, a worker that is busy gets fewer.
     while (sockets.length < 20) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
     await gateway.untilMetric('sluice_connections', sockets.length);
-    assert.deepEqual(await inEachWorker(gateway, 'sluice_connections'), [10, 10]);
+    for (const count of await inEachWorker(gateway, 'sluice_connections')) {
+      assert.ok(count >= 9 && count <= 11, `${count} of 20`);
+    }
     assert.equal(await gateway.metric('sluice_workers'), WORKERS);
   },
 );
@@ -140,7 +142,7 @@ test('workers do not outlive their primary process', needs('redis'), async (t) =
 });
 
 test('on SIGTERM all workers drain at once, and the primary exits with 0', needs('redis'), async (t) => {
-  const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '1' });
+  const gateway = await startEdge(t, { DRAIN_DELAY_SECONDS: '5', DRAIN_SECONDS: '1' });
   const sockets = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
   const ended = gateway.stop('SIGTERM');
   await gateway.untilNotReady(/draining/);
@@ -225,7 +227,7 @@ test(
     // With an endless drain one socket is closed each half second.
     const gateway = await startEdge(t, { DRAIN_SECONDS: '3600' });
     await eventually(() => assert.equal(linesOf(gateway, 'a worker listens').length, WORKERS));
-    await Promise.all(Array.from({ length: 80 }, () => connectAndInit(t, gateway.graphqlUrl)));
+    await Promise.all(Array.from({ length: 160 }, () => connectAndInit(t, gateway.graphqlUrl)));
     gateway.child.kill('SIGHUP');
     await gateway.untilLog(/draining/);
     process.kill(Number(linesOf(gateway, 'a worker listens')[WORKERS]?.['pid']), 'SIGKILL');

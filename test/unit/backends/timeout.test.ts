@@ -46,7 +46,7 @@ test('a try without headers in time has failed, and another one follows', async 
     if (!first) json(response, 'good');
     first = false;
   });
-  const { api } = setUp(t, { url: server.url, headersTimeoutMs: 100 });
+  const { api } = setUp(t, { url: server.url, headersTimeoutMs: 1_000 });
   assert.equal(await api.get('/'), 'good');
   assert.equal(server.requests.length, 2);
 });

@@ -12,7 +12,7 @@ const UPGRADE = GET.replace('\r\n\r\n', '\r\nconnection: upgrade\r\nupgrade: web
 
 /** Before keep-alive ends by itself, after 65 seconds. */
 const closedSoon = (socket: Socket): Promise<unknown> =>
-  once(socket, 'close', { signal: AbortSignal.timeout(40_000) });
+  once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
 
 /** A server that echoes on upgraded sockets, and answers `/held` when it is released. */
 async function serve(t: TestContext, maxSockets: number, header = '') {

@@ -61,7 +61,8 @@ describe('the PROXY protocol', () => {
   it('lets connections be upgraded', async (t) => {
     const { say } = await serve(t);
     assert.equal(await say(`${HEADER}${UPGRADE}first`), '[198.51.100.1 upgraded with first]');
-    assert.equal(await say(HEADER, UPGRADE, 'later'), '[198.51.100.1 upgraded with ]later');
+    // In one read with the request, or in the next one.
+    assert.match(await say(HEADER, UPGRADE, 'later'), /^\[198\.51\.100\.1 upgraded with (\]later|later\])$/);
   });
 
   it('closes connections that begin with anything else, or with nothing', async (t) => {

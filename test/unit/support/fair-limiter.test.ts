@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
+import { PATIENCE_MS } from '../../helpers/eventually.ts';
 import { upTo } from '../../helpers/numbers.ts';
 
 const [ann, bob, cai] = [{ name: 'ann' }, { name: 'bob' }, { name: 'cai' }];
@@ -99,7 +100,7 @@ test('work that releases its place while it starts lets the next begin, in order
   assert.deepEqual([limiter.running, limiter.waiting, limiter.loadOf(ann)], [0, 0, 0]);
 });
 
-test('release and leaving take the same time however much waits', { timeout: 20_000 }, () => {
+test('release and leaving take the same time however much waits', { timeout: PATIENCE_MS }, () => {
   const { limiter, started, work } = working(2);
   work(ann, '');
   const leaving = Array.from({ length: 200_000 }, () => work(ann, ''));

@@ -192,7 +192,7 @@ describe('profiles', () => {
     const port = await served(t);
     const first = connect(port, 'localhost');
     const answered = text(first);
-    first.write('GET /debug/cpu-profile?seconds=1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    first.write('GET /debug/cpu-profile?seconds=5 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
     await once(first, 'connect');
     await ask(port, '/debug/hub'); // What has been sent before this one has arrived.
     for (const path of RECORDINGS) {

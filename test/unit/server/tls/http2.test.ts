@@ -205,7 +205,9 @@ describe('HTTP/2', () => {
 
 describe('a client of HTTP/2', () => {
   it('that asks for nothing has its session closed, and its connection though it keeps its end open', async (t) => {
-    const port = await listenImpatiently(t, { keepAliveTimeout: 50 }, (_request, response) => response.end());
+    const port = await listenImpatiently(t, { keepAliveTimeout: 1_000 }, (_request, response) =>
+      response.end(),
+    );
     const session = sessionWith(t, port);
     await answerTo(get(session));
     await once(session, 'close', patience());
@@ -220,11 +222,11 @@ describe('a client of HTTP/2', () => {
   it('that has a response under way keeps its session', async (t) => {
     const port = await listenImpatiently(
       t,
-      { keepAliveTimeout: 50, requestTimeout: 50 },
+      { keepAliveTimeout: 1_000, requestTimeout: 1_000 },
       (request, response) => {
         request.resume();
         if (request.url === '/quick') response.end();
-        else setTimeout(() => response.end('at last'), 300);
+        else setTimeout(() => response.end('at last'), 3_000);
       },
     );
     const session = sessionWith(t, port);
