@@ -86,14 +86,16 @@ test('a client has its turn while ten sockets pipeline documents that take long'
   const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const hostile = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
   const client = await connectAndInit(t, gateway.graphqlUrl);
-  for (const [index, socket] of hostile.entries()) {
-    const messages = Array.from({ length: 100 }, (_, id) =>
+  const pipelines = hostile.map((_, index) =>
+    Array.from({ length: 100 }, (__, id) =>
       subscribeMessage(
         String(id),
-        `subscription S${index}_${id} { item { ${Array.from({ length: 9 }, (__, alias) => `a${alias}: item { ${levels(15)} }`).join(' ')} } }`,
+        `subscription S${index}_${id} { item { ${Array.from({ length: 9 }, (___, alias) => `a${alias}: item { ${levels(15)} }`).join(' ')} } }`,
       ),
-    );
-    socket.sendTogether(...messages, { type: 'ping' });
+    ),
+  );
+  for (const [index, socket] of hostile.entries()) {
+    socket.sendTogether(...(pipelines[index] ?? []), { type: 'ping' });
   }
   await client.roundTrip();
   const pongs = (): number =>

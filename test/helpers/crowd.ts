@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
 import { eventually } from './eventually.ts';
 import { graphqlClient, Received } from './graphql-client.ts';
+
+/** Shorter than clients wait by default: how many are away at once is to show how pods let go of them. */
+const RETRY_MS = [100, 500] as const;
+
+const retryWait = (): Promise<void> => delay(randomInt(...RETRY_MS));
 
 /** Clients that subscribe to `item` of the same gateways, and how many of them are without a connection. */
 export class Crowd {
@@ -12,7 +19,7 @@ export class Crowd {
 
   constructor(t: TestContext, size: number, url: string) {
     this.received = Array.from({ length: size }, () => {
-      const client = graphqlClient(t, url, { retryAttempts: 20 });
+      const client = graphqlClient(t, url, { retryAttempts: 200, retryWait });
       client.on('connected', () => this.#away.delete(client));
       client.on('closed', () => this.#left(client));
       return new Received(client, 'subscription { item { n } }');
