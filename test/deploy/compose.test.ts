@@ -19,6 +19,7 @@ import { startNginx } from '../helpers/nginx.ts';
 import { startBroker } from '../helpers/own-kafka.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createTopics } from '../helpers/topic.ts';
 
 /** What the Dockerfile sets. */
 const IMAGE = { NODE_ENV: 'production' };
@@ -163,7 +164,7 @@ describe('compose.yaml', () => {
       const admin = client.admin();
       await admin.connect();
       disconnectAfter(t, admin);
-      await admin.createTopics({ topics: [{ topic: 'orders' }] });
+      await createTopics(admin, [{ topic: 'orders' }]);
       await kcat(t, 'orders', [{ key: '7', value: '{"orderId":7}' }], 'none', address);
       assert.deepEqual(
         (await admin.fetchTopicOffsets('orders')).map(({ high }) => high),

@@ -22,7 +22,15 @@ async function startPods(t: TestContext, topic: string): Promise<[GatewayProcess
   const start = (): Promise<GatewayProcess> => startGateway(t, { GRAPH: folder, ...podSettings(topic) });
   const [one, other] = await Promise.all([start(), start()]);
   await Promise.all([one.untilReady(), other.untilReady()]);
-  const isConsumer = (await rowsOf(one, 'partitions')).length === 1;
+  let isConsumer = false;
+  // The second pod to join has the group share the partition out again.
+  await eventually(async () => {
+    const counts = (await Promise.all([one, other].map((pod) => rowsOf(pod, 'partitions')))).map(
+      ({ length }) => length,
+    );
+    assert.deepEqual(counts.toSorted(), [0, 1]);
+    isConsumer = counts[0] === 1;
+  });
   return isConsumer ? [one, other] : [other, one];
 }
 

@@ -64,7 +64,7 @@ test(
     const bob = await signToken({ sub: 'bob' });
     const others = pods.map((pod) => subscribe(t, pod, bob));
     // A busy machine may hold up one, but not all of them.
-    const names = ['ann', 'cid', 'dan'];
+    const names = ['ann', 'cid', 'dan', 'eve', 'fay', 'gus'];
     const took: number[] = [];
     for (const sub of names) {
       const token = await signToken({ sub });
