@@ -3,7 +3,7 @@ import type { Audience } from '../clients/audience.ts';
 import type { Load } from '../report/report.ts';
 import type { Traffic } from './traffic.ts';
 
-const TRIES = 3;
+const TRIES = 6;
 const TRY_MS = 5_000;
 
 /**

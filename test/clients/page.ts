@@ -54,7 +54,7 @@ export async function openReactPage(t: TestContext, name: string, surroundings: 
   await page.exposeFunction('tell', (line: string) => program.take(line));
   await page.goto(await pagesOrigin());
   await page.addScriptTag({ content: outputFiles[0]?.text ?? '' });
-  await page.locator('main > *').waitFor({ state: 'attached' });
+  await page.waitForFunction(() => 'obey' in globalThis);
   return program;
 }
 

@@ -164,7 +164,7 @@ export const CASES: Readonly<Record<string, Script>> = {
     unheardEvent(2),
   ),
   'complete before the result of a query': after(
-    send(subscribe('1', SLOW), complete('1'), subscribe('2', SLOW)),
+    sendTogether(subscribe('1', SLOW), complete('1'), subscribe('2', SLOW)),
     until('complete', '2'),
   ),
   'an id that is in use by a subscription': after(
@@ -173,7 +173,10 @@ export const CASES: Readonly<Record<string, Script>> = {
     send(subscribe('1', HELLO)),
     untilClosed,
   ),
-  'an id that is in use by a query': after(send(subscribe('1', SLOW), subscribe('1', HELLO)), untilClosed),
+  'an id that is in use by a query': after(
+    sendTogether(subscribe('1', SLOW), subscribe('1', HELLO)),
+    untilClosed,
+  ),
   'an id twice in one write': after(sendTogether(subscribe('1', ITEM), subscribe('1', ITEM)), untilClosed),
   'an id again after complete': after(
     send(subscribe('1', ITEM)),
