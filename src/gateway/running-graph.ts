@@ -54,7 +54,7 @@ export class GraphMaker {
    */
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
     const { config, metrics, log, tracing } = this.#basics;
-    expectSpreadable(config, graph);
+    expectSpreadable(config, graph, log);
     const { schema, definition, hasAuth } = graph;
     const subscription = schema.getSubscriptionType()?.name;
     const executor = new Executor({
