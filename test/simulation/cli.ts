@@ -26,9 +26,21 @@ const MOST_BAD = 10;
 /** Seeds between two lines that say how far it is. */
 const PROGRESS = 5_000;
 
-const { values } = parseArgs({ options: OPTIONS });
+const USAGE = `yarn simulate [--seeds n] [--from n] [--workers n]
+yarn simulate --seed n [--faults 2,4-6|none] [--events …] [--subscriptions …] [--clients …] [--pods n]`;
+
+const values = valuesGiven();
 const failed = values.seed === undefined ? await runMany() : await replay(numberOf('seed', values.seed));
 if (failed) process.exitCode = 1;
+
+function valuesGiven() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 function numberOf(name: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new Error(`--${name}: expected a whole number, got ${text}`);
