@@ -93,6 +93,7 @@ test('of connections that say nothing a pod takes as many as it may, and lets in
 
 test('a pod takes so many new connections in a second', async (t) => {
   const gateway = await start(t, { CONNECTIONS_PER_SECOND: '1' });
+  await connect(t, gateway.graphqlUrl);
   // Of those that come at once; a slow test would not make the second one within a second of the first.
   const upgrades = Array.from({ length: 10 }, () => refusal(gateway.graphqlUrl));
   assertRefused(await Promise.race(upgrades), /at most 1 new connections a second/);

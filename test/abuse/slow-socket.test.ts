@@ -100,7 +100,7 @@ test('the gateway answers a WebSocket ping with the bytes of the ping', async (t
 });
 
 for (const [frame, pingSeconds] of [
-  // It answers no ping, and is to be closed for what it sends before that closes it.
+  // A client that sends no pong is closed at the gateway's second ping: by then it has sent too much.
   ['ping', '5'],
   ['pong', '1'],
 ] as const) {

@@ -10,7 +10,7 @@ import { disconnectAfter } from '../helpers/kafka-client.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { createTopics } from '../helpers/topic.ts';
+import { beginAt, createTopics } from '../helpers/topic.ts';
 
 const OPTIONS = needs('kafka-jars', 'redis');
 const GROUP = 'pods';
@@ -40,8 +40,7 @@ async function setUp(t: TestContext, settings: Readonly<Record<string, string>>)
   await flip();
   await send(0, 5);
   await send(1, 11, 12);
-  const partitions = [0, 1].map((partition) => ({ partition, offset: '0' }));
-  await admin.setOffsets({ groupId: GROUP, topic: 'items', partitions });
+  await beginAt(admin, GROUP, 'items', [0, 0]);
 
   const serving = {
     GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema('items') }),

@@ -10,7 +10,7 @@ import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { createTopics } from '../helpers/topic.ts';
+import { beginAt, createTopics } from '../helpers/topic.ts';
 
 const GROUP = 'pods';
 const CODECS = ['gzip', 'snappy', 'lz4', 'zstd'] as const;
@@ -41,14 +41,7 @@ test(
     for (const n of [1, 2, 3]) await send('damaged', 0, n);
     await flipByteOfBatch(path.join(kafka.logFolder, 'damaged-0'), 2);
     // Nobody would get what pods consume before subscribers are there: they begin at the batch that is damaged.
-    await admin.setOffsets({
-      groupId: GROUP,
-      topic: 'damaged',
-      partitions: [
-        { partition: 0, offset: '2' },
-        { partition: 1, offset: '0' },
-      ],
-    });
+    await beginAt(admin, GROUP, 'damaged', [2, 0]);
     const settings = {
       GRAPH,
       KAFKA_BROKERS: kafka.brokers,

@@ -10,7 +10,7 @@ import { disconnectAfter } from '../../helpers/kafka-client.ts';
 import { startOwnKafka } from '../../helpers/own-kafka.ts';
 import { needs, redisUrl } from '../../helpers/services.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import { createTopics } from '../../helpers/topic.ts';
+import { beginAt, createTopics } from '../../helpers/topic.ts';
 
 process.env['KAFKA_DRIVER'] = 'platformatic';
 
@@ -43,14 +43,7 @@ for (const [title, at, bytes] of [
       const present = Buffer.alloc(bytes.length);
       await log.read(present, 0, present.length, size + at);
       await log.write(Buffer.from(bytes), 0, bytes.length, size + at);
-      await admin.setOffsets({
-        groupId: GROUP,
-        topic: 'items',
-        partitions: [
-          { partition: 0, offset: '1' },
-          { partition: 1, offset: '0' },
-        ],
-      });
+      await beginAt(admin, GROUP, 'items', [1, 0]);
 
       const gateway = await startGateway(t, {
         GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema('items') }),
