@@ -15,9 +15,10 @@ const SCHEMA = `
   type Query { item: Item }
   type Item { n: Int! version: Int name: String }`;
 
-/** Each event takes a while, so that a replay does too: graphs that are to be replaced meanwhile take SLOW_MS. */
+/** An event takes so long where a replay is to outlast the graphs that are replaced meanwhile. */
 const SLOW_MS = 250;
 
+/** Each event takes a while, so that a replay does too. */
 const code = (version: number, ms = 40): string => `
   import { defineGraph } from 'sluice';
   import { setTimeout as passes } from 'node:timers/promises';
