@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ended, spawnFor } from './child-process.ts';
-import { eventually } from './eventually.ts';
+import { eventually, PATIENCE_MS } from './eventually.ts';
 import { postJson } from './http-exchange.ts';
 import type { Scope } from './scope.ts';
 
@@ -33,17 +33,22 @@ export class GatewayProcess {
   readonly lines: LogLine[] = [];
   /** Lines of standard output that are not of the log. */
   readonly printed: string[] = [];
+  /** Emits `line` after each line of either. */
+  readonly output = new EventEmitter();
   /** Whether the public port speaks TLS. */
   readonly isSecure: boolean;
   port = 0;
   adminPort = 0;
   stderr = '';
+  /** Of its pipes, once it has ended. */
+  readonly #closed: Promise<unknown>;
   #metricsBefore = '';
 
   constructor(child: ChildProcessWithoutNullStreams, isSecure = false) {
     this.child = child;
     this.isSecure = isSecure;
     child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.#closed = once(child, 'close');
   }
 
   get graphqlUrl(): string {
@@ -76,9 +81,18 @@ export class GatewayProcess {
     this.#metricsBefore = await this.#metrics();
   }
 
-  /** Waits until a metric is as wanted. */
+  /** Waits until a metric has this value, at which it stays: one that moves on may never be seen there. */
   async untilMetric(name: string, wanted: number): Promise<void> {
     await this.#eventually(async () => assert.equal(await this.metric(name), wanted, name));
+  }
+
+  /** Waits until a metric that may move on has reached this value. @returns its value then */
+  async untilAtLeast(name: string, least: number): Promise<number> {
+    return this.#eventually(async () => {
+      const value = await this.metric(name);
+      assert.ok(value >= least, `expected ${name} to reach ${least}, got ${value}`);
+      return value;
+    });
   }
 
   async untilReady(): Promise<void> {
@@ -99,24 +113,23 @@ export class GatewayProcess {
 
   /** Waits until a line of the log is like this. */
   async untilLog(pattern: RegExp): Promise<void> {
-    await this.#eventually(() => assert.ok(this.lines.some((line) => pattern.test(JSON.stringify(line)))));
+    await this.untilLine((line) => pattern.test(JSON.stringify(line)));
   }
 
   /** Waits until this has been printed, as a line or a part of one. */
   async untilPrinted(text: string): Promise<void> {
-    await this.#eventually(() =>
-      assert.ok(
-        this.printed.some((line) => line.includes(text)),
-        `expected ${text}, got\n${this.printed.join('\n')}`,
-      ),
+    await this.#untilSaid(
+      () => this.printed.find((line) => line.includes(text)),
+      () => `expected ${text}, got\n${this.printed.join('\n')}`,
     );
   }
 
   /** Waits for a line of the log. @param from how many lines are passed over */
   async untilLine(fits: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
-    let found: LogLine | undefined;
-    await this.#eventually(() => assert.ok((found = this.lines.slice(from).find(fits))));
-    return found as LogLine;
+    return this.#untilSaid(
+      () => this.lines.slice(from).find(fits),
+      () => `expected a line for which ${fits}, from line ${from}; ${this.#lastLines()}`,
+    );
   }
 
   /**
@@ -132,18 +145,35 @@ export class GatewayProcess {
     return this.child.exitCode;
   }
 
-  /** @returns the exit code; null if the signal ended it */
+  /** Resolves when the process has ended and all that it said is here. @returns the exit code; null: the signal ended it */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     await ended(this.child, signal);
+    await this.#closed;
     return this.child.exitCode;
   }
 
   /** What never comes is told with what the gateway has said last. */
-  async #eventually(check: () => void | Promise<void>): Promise<void> {
-    await eventually(check).catch((cause: Error) => {
-      const said = this.lines.slice(-LINES_TOLD).map((line) => JSON.stringify(line));
-      throw new Error([cause.message, 'The last lines of the log:', ...said].join('\n  '), { cause });
+  async #eventually<T>(check: () => T | Promise<T>): Promise<T> {
+    return eventually(check).catch((cause: Error) => {
+      throw new Error(`${cause.message}\n${this.#lastLines()}`, { cause });
     });
+  }
+
+  /** Waits for output, which comes through a pipe: later than what clients and metrics show of the same moment. */
+  async #untilSaid<T>(find: () => T | undefined, expected: () => string): Promise<T> {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await once(this.output, 'line', { signal }).catch((cause: unknown) => {
+        throw new Error(expected(), { cause });
+      });
+    }
+  }
+
+  #lastLines(): string {
+    const said = this.lines.slice(-LINES_TOLD).map((line) => JSON.stringify(line));
+    return ['The last lines of the log:', ...said].join('\n  ');
   }
 
   async #metrics(): Promise<string> {
@@ -192,16 +222,16 @@ export async function untilListening(
       reject(new Error(`the gateway ended with ${code}: ${gateway.stderr}`)),
     );
     createInterface(gateway.child.stdout).on('line', (text) => {
-      if (!text.startsWith('{')) {
-        gateway.printed.push(text);
-        return;
-      }
-      const line = JSON.parse(text) as LogLine;
-      gateway.lines.push(line);
-      if (line.msg !== 'listening') return;
-      gateway.port = Number(line['port']);
-      gateway.adminPort = Number(line['adminPort']);
-      resolve();
+      if (text.startsWith('{')) {
+        const line = JSON.parse(text) as LogLine;
+        gateway.lines.push(line);
+        if (line.msg === 'listening') {
+          gateway.port = Number(line['port']);
+          gateway.adminPort = Number(line['adminPort']);
+          resolve();
+        }
+      } else gateway.printed.push(text);
+      gateway.output.emit('line');
     });
   });
   return gateway;
