@@ -1,11 +1,10 @@
 /**
  * `npm test [-- <suite, folder or file> …] [-- --test-name-pattern=…]`: installs and builds what is missing, brings up
- * the services that the tests want, runs the tests, and stops the services if this run started them.
- * With CI=true a skipped test is a failure.
+ * the services that the tests want, runs the tests, and stops the services if this run started them. `--all`: slow tests
+ * too; `--slow`: those alone. With CI=true a skipped test is a failure.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
 import { CLIENT_TOOLS } from './lib/client-tools.mjs';
@@ -14,25 +13,14 @@ import { DEPLOY_TOOLS } from './lib/deploy-tools.mjs';
 import { jars, kafka } from './lib/kafka.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { down, SERVICES, up } from './lib/services.mjs';
+import { readTestArguments } from './lib/test-arguments.mjs';
 import { needClientTools, needDeployTools, needServices, testFiles } from './lib/test-files.mjs';
-import { plan } from './lib/test-plan.mjs';
-
-/** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
-const PROCESS_TIMEOUT_MS = 1_200_000;
 
 /** The limit of all tests together, should many of them hang. */
 const RUN_TIMEOUT_MS = 3_600_000;
 
-/** Many tests wait most of the time, for a broker or for a browser. */
-const FEWEST_PROCESSES = 4;
-const MOST_PROCESSES = 8;
-
 /** Long enough for tests to run their cleanup after an interruption. */
 const GRACE_MS = 5_000;
-
-/** Of Node's test runner, which takes them as options where it is called. */
-const NAME_PATTERN = '--test-name-pattern=';
-const ONLY = '--test-only';
 
 const RUNNER = path.join(import.meta.dirname, 'lib/test-runner.mjs');
 
@@ -53,17 +41,20 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-const isFlag = (arg) => arg.startsWith('-');
-
 async function main() {
-  const args = process.argv.slice(2).filter((arg) => arg !== '--');
-  const files = testFiles(args.filter((arg) => !isFlag(arg)));
+  const args = process.argv.slice(2);
+  const { selection, tier, nodeFlags } = readTestArguments(args);
+  const files = testFiles(selection, tier);
   if (files.length === 0) throw new Error('There are no tests.');
   const services = needServices(files) ? await bringUp() : { env: {}, started: [] };
   if (needDeployTools(files)) Object.assign(services.env, await tools(DEPLOY_TOOLS));
   if (needClientTools(files)) Object.assign(services.env, await tools(CLIENT_TOOLS));
   try {
-    return await runTests(files, args.filter(isFlag), services.env);
+    // Node hands the flags on to the tests' processes.
+    return await runNode(
+      ['--enable-source-maps', '--expose-gc', ...nodeFlags, RUNNER, ...args],
+      services.env,
+    );
   } finally {
     if (services.started.length > 0) await down(services.started);
   }
@@ -107,36 +98,6 @@ async function tools(known) {
 const variable = (name) => name.toUpperCase().replaceAll('-', '_');
 
 const unavailable = (name) => `${variable(name)}_UNAVAILABLE`;
-
-async function runTests(files, flags, env) {
-  const work = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
-  const [orderFile, skippedFile] = [path.join(work, 'order.json'), path.join(work, 'skipped')];
-  const processors = availableParallelism();
-  const order = {
-    files,
-    modules: plan(files, { processes: Math.min(processors, MOST_PROCESSES), folder: work }),
-    concurrency: Math.min(Math.max(processors, FEWEST_PROCESSES), MOST_PROCESSES),
-    timeoutMs: PROCESS_TIMEOUT_MS,
-    namePatterns: flags
-      .filter((flag) => flag.startsWith(NAME_PATTERN))
-      .map((flag) => flag.slice(NAME_PATTERN.length)),
-    only: flags.includes(ONLY),
-    skippedFile,
-  };
-  writeFileSync(orderFile, JSON.stringify(order));
-  try {
-    // Node hands the flags on to the tests' processes.
-    const others = flags.filter((flag) => !flag.startsWith(NAME_PATTERN) && flag !== ONLY);
-    const code = await runNode(['--enable-source-maps', '--expose-gc', ...others, RUNNER, orderFile], env);
-    if (code !== 0 || process.env.CI !== 'true') return code;
-    const skipped = readFileSync(skippedFile, 'utf8');
-    if (skipped === '') return code;
-    console.error(`\nFailed, since CI=true and these were skipped:\n${skipped}`);
-    return 1;
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-}
 
 /**
  * In a process group of its own: processes that a test leaves behind, being killed or at fault, end with it.

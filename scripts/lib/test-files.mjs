@@ -1,51 +1,69 @@
-/** Which test files a run is about. */
-import { existsSync, readdirSync } from 'node:fs';
+/** Which test files a run is about. Their names say which tier they belong to. */
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 
 const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
+const SLOW_ENDING = '.slow.test.js';
 
+/** In the order in which they run: the longest files first, so that nothing is left to wait for at the end. */
 const SUITES = [
-  'unit',
-  'babel',
+  'package',
+  'deploy',
+  'docs',
+  'memory',
+  'clients',
+  'loadtest',
   'contract',
-  'simulation',
   'integration',
   'e2e',
-  'clients',
   'abuse',
-  'memory',
-  'loadtest',
-  'deploy',
-  'package',
-  'docs',
+  'simulation',
+  'babel',
+  'unit',
 ];
+
 const WITHOUT_SERVICES = new Set(['unit', 'babel', 'simulation']);
 const WITH_DEPLOY_TOOLS = new Set(['deploy', 'package', 'docs']);
 
+/** @typedef {'fast' | 'slow' | 'all'} Tier */
+
 /**
  * @param {string[]} selection suites, folders or files: `unit`, `test/unit/hub`, `test/unit/config.test.ts`; none: all
+ * @param {Tier} tier of the files of suites and folders; a file that is named is run in any case
  * @returns {string[]} paths of built files
  */
-export function testFiles(selection) {
-  const all = SUITES.flatMap((suite) => filesOf(suite));
-  const outside = filesOf('').filter((file) => !all.includes(file));
+export function testFiles(selection, tier) {
+  const all = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith(ENDING));
+  const outside = all.filter((file) => !SUITES.includes(file.split(path.sep)[0]));
   if (outside.length > 0) {
     throw new Error(`Expected tests in a suite (${SUITES.join(', ')}), got ${outside.join(', ')}.`);
   }
-  const selected = selection.map((one) => {
-    const stem = path
-      .normalize(one)
-      .replace(/^(dist\/)?test\//, '')
-      .replace(/(\.test)?\.[jt]s$|\/$/, '');
-    const files = all.filter((file) => file === stem + ENDING || file.startsWith(`${stem}/`));
-    if (files.length === 0)
-      throw new Error(`Expected a suite (${SUITES.join(', ')}), folder or file, got ${one}.`);
-    return files;
-  });
-  const files = selection.length === 0 ? all : [...new Set(selected.flat())];
-  return files.map((file) => path.join(folder, file));
+  const selected = selection.flatMap((one) => filesAt(one, all, tier));
+  const files = selection.length === 0 ? all.filter((file) => isIn(tier, file)) : [...new Set(selected)];
+  return files.toSorted(asTheyRun).map((file) => path.join(folder, file));
+}
+
+const isSlow = (file) => file.endsWith(SLOW_ENDING);
+
+function filesAt(one, all, tier) {
+  const stem = path
+    .normalize(one)
+    .replace(/^(dist\/)?test\//, '')
+    .replace(/(\.test)?\.[jt]s$|\/$/, '');
+  const named = all.filter((file) => [stem + ENDING, stem + SLOW_ENDING].includes(file));
+  const below = all.filter((file) => file.startsWith(`${stem}/`));
+  if (named.length + below.length === 0)
+    throw new Error(`Expected a suite (${SUITES.join(', ')}), folder or file, got ${one}.`);
+  return [...named, ...below.filter((file) => isIn(tier, file))];
+}
+
+const isIn = (tier, file) => tier === 'all' || isSlow(file) === (tier === 'slow');
+
+function asTheyRun(one, other) {
+  const rank = (file) => SUITES.indexOf(file.split(path.sep)[0]);
+  return rank(one) - rank(other) || Number(isSlow(other)) - Number(isSlow(one)) || (one < other ? -1 : 1);
 }
 
 /** @param {string[]} files as from `testFiles` */
@@ -55,12 +73,12 @@ export function needServices(files) {
 
 /** @param {string[]} files as from `testFiles` */
 export function needClientTools(files) {
-  return files.some((file) => suiteOf(file) === 'clients');
+  return files.some((file) => isSlow(file) && suiteOf(file) === 'clients');
 }
 
 /** @param {string[]} files as from `testFiles` */
 export function needDeployTools(files) {
-  return files.some((file) => WITH_DEPLOY_TOOLS.has(suiteOf(file)));
+  return files.some((file) => isSlow(file) && WITH_DEPLOY_TOOLS.has(suiteOf(file)));
 }
 
 /**
@@ -76,13 +94,4 @@ export function nameOf(file) {
 /** @param {string} file as from `testFiles` */
 export function suiteOf(file) {
   return path.relative(folder, file).split(path.sep)[0];
-}
-
-function filesOf(suite) {
-  const suiteFolder = path.join(folder, suite);
-  if (!existsSync(suiteFolder)) return [];
-  return readdirSync(suiteFolder, { recursive: true })
-    .filter((file) => file.endsWith(ENDING))
-    .map((file) => path.join(suite, file))
-    .toSorted();
 }

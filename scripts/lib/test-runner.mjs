@@ -1,56 +1,122 @@
 /**
- * Runs test modules, each in a process of its own, and reports: `test-runner.mjs <order.json>`. Node's command line
- * would run them in the order of their names.
- *
- * @typedef {object} Order
- * @property {string[]} modules in the order in which they are begun
- * @property {string[]} files all that the modules hold
- * @property {number} concurrency
- * @property {number} timeoutMs of a module
- * @property {string[]} namePatterns of the tests to run; none: all
- * @property {boolean} only those that say so
- * @property {string} skippedFile gets a line for each test that was skipped
+ * Runs tests and reports: `test-runner.mjs [--slow | --all] [<suite, folder or file> …] [--test-name-pattern=…]`. Node's
+ * command line would start a process for each of hundreds of short files, in the order of their names.
  */
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec as Spec } from 'node:test/reporters';
-import { FileTimes } from './file-times.mjs';
-import skipped from './skipped-reporter.mjs';
-import { nameOf } from './test-files.mjs';
-import { rememberSeconds } from './test-plan.mjs';
+import { pathToFileURL } from 'node:url';
+import { root } from '../ensure.mjs';
+import { readTestArguments } from './test-arguments.mjs';
+import { nameOf, suiteOf, testFiles } from './test-files.mjs';
+import { TestReport } from './test-report.mjs';
 
-/** @type {Order} */
-const order = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+/** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
+const PROCESS_TIMEOUT_MS = 1_200_000;
 
-const events = run({
-  files: order.modules,
-  concurrency: order.concurrency,
-  timeout: order.timeoutMs,
-  only: order.only,
-  ...(order.namePatterns.length > 0 && { testNamePatterns: order.namePatterns }),
-});
-const times = new FileTimes();
-events.on('data', (event) => times.take(event));
-/** Node's runner reports a file itself only if none of its tests has run. */
-const withoutTests = new Set();
-events.on('test:pass', ({ name }) => withoutTests.add(name));
-events.on('test:fail', ({ name }) => {
-  process.exitCode = 1;
-  const isShared = order.modules.includes(name) && !order.files.includes(name);
-  if (isShared) console.error(`${name} failed, which is:\n${readFileSync(name, 'utf8')}`);
-});
-const report = events.compose(new Spec());
-report.pipe(process.stdout);
-const list = events.compose(skipped).pipe(createWriteStream(order.skippedFile));
-await Promise.all([finished(report), finished(list)]);
-console.log(times.slowest());
-if (order.namePatterns.length === 0 && !order.only) {
-  // A process that ends early with code 0 takes tests with it that were still to come.
-  const silent = order.files.filter((file) =>
-    order.modules.includes(file) ? withoutTests.has(file) : !times.reported.has(nameOf(file)),
-  );
-  for (const file of silent) console.error(`No test of ${file} has run.`);
-  if (silent.length > 0) process.exitCode = 1;
+/** Many tests wait most of the time, for a broker or for a browser. */
+const FEWEST_PROCESSES = 4;
+const MOST_PROCESSES = 8;
+
+/** Their files are many, short, and without effect on each other: they share processes, whose start costs more. */
+const SHARING = new Set(['unit', 'babel']);
+
+/** More files than these that pass only by themselves are no accident any more. */
+const MOST_FLAKY = 2;
+
+/** Lines of Node's reporter that say how many tests one process has had. */
+const TOTALS = /^.*ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+.*\n/gm;
+
+/** What Node's reporter says of each test of a whole tier, beside the progress on the terminal. */
+const OUTPUT_FILE = path.join(root, 'dist/test-output.txt');
+
+const { selection, tier, namePatterns, only } = readTestArguments(process.argv.slice(2));
+const isPart = selection.length > 0 || namePatterns.length > 0 || only;
+const files = testFiles(selection, tier);
+const report = new TestReport(files, { tells: !isPart });
+const folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
+const output = isPart ? process.stdout : createWriteStream(OUTPUT_FILE);
+try {
+  const processors = Math.min(availableParallelism(), MOST_PROCESSES);
+  await runModules(modulesOf(processors), Math.max(processors, FEWEST_PROCESSES));
+  // The tier that each contributor runs has no second try.
+  if (tier !== 'fast' && !isPart) await tryAgain();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
-if (order.namePatterns.length === 0 && !order.only) rememberSeconds(times.seconds);
+console.log(report.summary(notRun()));
+if (!isPart) console.log(`Each test with its time: ${path.relative(root, OUTPUT_FILE)}`);
+const { failed, flaky, skipped } = report.totals();
+const isSkipAFailure = process.env.CI === 'true' && skipped > 0;
+if (isSkipAFailure) console.error('Failed, since CI=true and tests were skipped.');
+if (flaky > MOST_FLAKY) console.error(`Failed, since more than ${MOST_FLAKY} files are flaky.`);
+process.exitCode = failed > 0 || flaky > MOST_FLAKY || isSkipAFailure ? 1 : 0;
+
+/**
+ * One call of Node's runner each: of several files in one call it holds events back until those before have ended.
+ *
+ * @param {Map<string, string[]>} modules each with the files that it holds
+ */
+async function runModules(modules, concurrency) {
+  const waiting = [...modules];
+  const takeTurns = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runModule(...next);
+  };
+  await Promise.all(Array.from({ length: concurrency }, takeTurns));
+}
+
+async function runModule(module, held) {
+  report.begin(held);
+  const events = run({
+    files: [module],
+    concurrency: 1,
+    timeout: PROCESS_TIMEOUT_MS,
+    only,
+    ...(namePatterns.length > 0 && { testNamePatterns: namePatterns }),
+  });
+  events.on('data', (event) => report.take(event));
+  let said = '';
+  await finished(events.compose(new Spec()).on('data', (text) => (said += text)));
+  output.write(said.replace(TOTALS, ''));
+  report.end(held);
+}
+
+/** Files that fail are run once more, each by itself after the others. */
+async function tryAgain() {
+  for (const name of report.failedFiles()) {
+    report.beginAgain(name);
+    const file = files.find((each) => nameOf(each) === name);
+    await runModules(new Map([[file, [file]]]), 1);
+  }
+}
+
+/** Those that are run, each in a process of its own, in this order. */
+function modulesOf(processes) {
+  const isShared = (file) => SHARING.has(suiteOf(file));
+  const sharing = files.filter(isShared);
+  // By their place and not by their times, so that a fault that files have only together comes again.
+  const groups = Array.from({ length: processes }, (_, process) =>
+    sharing.filter((_file, index) => index % processes === process),
+  ).filter((group) => group.length > 0);
+  return new Map([
+    ...files.filter((file) => !isShared(file)).map((file) => [file, [file]]),
+    ...groups.map((group, index) => [together(group, index), group]),
+  ]);
+}
+
+function together(group, index) {
+  const module = path.join(folder, `shared-${index}.mjs`);
+  writeFileSync(module, group.map((file) => `import '${pathToFileURL(file)}';\n`).join(''));
+  return module;
+}
+
+function notRun() {
+  if (isPart || tier === 'all') return undefined;
+  const other = tier === 'fast' ? 'slow' : 'fast';
+  const count = testFiles([], other).length;
+  const how = tier === 'fast' ? 'npm run test:all' : 'npm test';
+  return `Not run: ${count} ${other} files. They are run by ${how}.`;
+}

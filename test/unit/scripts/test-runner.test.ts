@@ -1,50 +1,118 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 
-/** Runs one module: a test file by itself, or one that a test file of the repository shares with others. */
-function runModule(
+const PASSES = "import test from 'node:test'; test('passes', () => undefined);";
+const FAILS = "import test from 'node:test'; test('fails', () => { throw new Error('a fault'); });";
+const SKIPS = "import test from 'node:test'; test('skips', { skip: 'for want of it' }, () => undefined);";
+const ENDS_EARLY = 'process.exit(0);';
+const BREAKS = "throw new Error('broken');";
+/** Fails where it is run for the first time. */
+const FLAKY = `import test from 'node:test';
+import { existsSync, writeFileSync } from 'node:fs';
+const mark = import.meta.filename + '.mark';
+test('flaky', () => {
+  if (existsSync(mark)) return;
+  writeFileSync(mark, '');
+  throw new Error('by chance');
+});`;
+
+/** Runs a project that has these built tests, by name, with the runner of this one. */
+function runTests(
   t: TestContext,
-  code: string,
-  { alone = false } = {},
+  tests: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  { CI = '' } = {},
 ): { status: number | null; output: string } {
   const folder = mkdtempSync(path.join(tmpdir(), 'runner-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const module = path.join(folder, 'shared-0.mjs');
-  writeFileSync(module, code);
-  const order = path.join(folder, 'order.json');
-  const options = { concurrency: 1, timeoutMs: 60_000, namePatterns: [], only: false };
-  const files = [alone ? module : path.join(root, 'dist/test/unit/absent.test.js')];
-  const skippedFile = path.join(folder, 'skipped');
-  writeFileSync(order, JSON.stringify({ ...options, modules: [module], files, skippedFile }));
+  cpSync(path.join(root, 'scripts'), path.join(folder, 'scripts'), { recursive: true });
+  for (const [name, code] of Object.entries(tests)) {
+    const file = path.join(folder, 'dist/test', `${name}.test.js`);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, code);
+  }
+  writeFileSync(path.join(folder, 'dist/package.json'), '{ "type": "module" }');
   // Node's runner runs nothing inside of a test that it runs.
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
-  const runner = path.join(root, 'scripts/lib/test-runner.mjs');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, order], { encoding: 'utf8', env });
+  const runner = path.join(folder, 'scripts/lib/test-runner.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args], {
+    encoding: 'utf8',
+    env: { ...env, CI },
+  });
   return { status, output: stdout + stderr };
 }
 
-test('a file whose process ends with code 0 before its tests run fails the run', (t) => {
-  const { status, output } = runModule(t, 'process.exit(0);');
-  assert.equal(status, 1, output);
-  assert.match(output, /No test of .*absent\.test\.js has run\./);
+test('a run without arguments leaves slow files out, and says so; --slow runs those alone, --all both', (t) => {
+  const tests = { 'unit/a': PASSES, 'e2e/b': PASSES, 'e2e/c.slow': PASSES };
+  const fast = runTests(t, tests);
+  assert.equal(fast.status, 0, fast.output);
+  assert.match(fast.output, /^✔ e2e: 1 files, 1 tests passed, \d+ s$/m);
+  assert.match(fast.output, /^Not run: 1 slow files\. They are run by npm run test:all\.$/m);
+  assert.match(fast.output, /^2 passed, 0 failed, 0 skipped$/m);
+  for (const [flag, passed] of Object.entries({ '--slow': 1, '--all': 3 })) {
+    assert.match(runTests(t, tests, [flag]).output, new RegExp(`^${passed} passed, 0 failed`, 'm'));
+  }
 });
 
-test('a file without tests fails the run, and one with tests does not, wherever they are registered', (t) => {
-  const empty = runModule(t, '', { alone: true });
-  assert.equal(empty.status, 1, empty.output);
-  assert.match(empty.output, /No test of .*shared-0\.mjs has run\./);
-  const full = runModule(t, "import test from 'node:test'; test('a', () => {});", { alone: true });
-  assert.equal(full.status, 0, full.output);
+test('a folder that is named brings the files of the tier, and a file that is named is run in any case', (t) => {
+  const tests = { 'unit/a': PASSES, 'e2e/b': PASSES, 'e2e/c.slow': PASSES };
+  for (const [selected, passed] of Object.entries({ e2e: 1, 'test/e2e/c.slow.test.ts': 1, 'e2e/c': 1 })) {
+    assert.match(runTests(t, tests, [selected]).output, new RegExp(`^${passed} passed, 0 failed`, 'm'));
+  }
+  const unknown = runTests(t, tests, ['e3e']);
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.output, /Expected a suite \(.*\), folder or file, got e3e\./);
 });
 
-test('a process that fails names the files that shared it', (t) => {
-  const { status, output } = runModule(t, "// import 'this.test.js'\nthrow new Error('broken');");
+test('a failure is told with its file and error, and fails the run', (t) => {
+  const { status, output } = runTests(t, { 'e2e/a': FAILS, 'unit/b': PASSES });
   assert.equal(status, 1, output);
-  assert.match(output, /shared-0\.mjs failed, which is:\n\/\/ import 'this\.test\.js'/);
+  assert.match(output, /✖ e2e\/a:1 «fails»\nError: a fault/);
+  assert.match(output, /^Failed:\n {2}e2e\/a$/m);
+  assert.match(output, /^1 passed, 1 failed, 0 skipped$/m);
+});
+
+test('a file of which no test has run fails the run, whether it has none or ends early', (t) => {
+  const { status, output } = runTests(t, { 'e2e/a': ENDS_EARLY, 'e2e/b': '', 'unit/c': PASSES });
+  assert.equal(status, 1, output);
+  for (const name of ['e2e/a', 'e2e/b']) assert.match(output, new RegExp(`No test of ${name} has run\\.`));
+  const { output: shared } = runTests(t, { 'unit/a': ENDS_EARLY, 'unit/b': ENDS_EARLY });
+  for (const name of ['unit/a', 'unit/b']) assert.match(shared, new RegExp(`No test of ${name} has run\\.`));
+});
+
+test('a process that fails by itself is told with what it has printed, and names the files that shared it', (t) => {
+  const { status, output } = runTests(t, { 'unit/a': BREAKS, 'babel/b': PASSES, 'unit/c': PASSES });
+  assert.equal(status, 1, output);
+  assert.match(output, /A process failed by itself: import '.*unit\/a\.test\.js'[^]*Error: broken/);
+});
+
+test('of all tests, a file that passes at a second try is flaky, and a third of those fails the run', (t) => {
+  const two = runTests(t, { 'e2e/a': FLAKY, 'unit/b': FLAKY, 'unit/c': PASSES }, ['--all']);
+  assert.equal(two.status, 0, two.output);
+  assert.match(two.output, /^Flaky, .*:\n {2}e2e\/a\n {2}unit\/b$/m);
+  assert.match(two.output, /^3 passed, 0 failed, 0 skipped\nin \d+ s, 2 flaky$/m);
+  const three = runTests(t, { 'e2e/a': FLAKY, 'e2e/b': FLAKY, 'unit/c': FLAKY }, ['--all']);
+  assert.equal(three.status, 1, three.output);
+  const lasting = runTests(t, { 'e2e/a': FAILS }, ['--all']);
+  assert.equal(lasting.status, 1);
+  assert.match(lasting.output, /^0 passed, 1 failed, 0 skipped\nin \d+ s, 0 flaky$/m);
+});
+
+test('the tests that each contributor runs have no second try', (t) => {
+  const { status, output } = runTests(t, { 'e2e/a': FLAKY });
+  assert.equal(status, 1, output);
+});
+
+test('a skipped test is told with its reason, and is a failure with CI=true', (t) => {
+  const tests = { 'e2e/a': SKIPS, 'unit/b': PASSES };
+  const skipped = runTests(t, tests);
+  assert.equal(skipped.status, 0, skipped.output);
+  assert.match(skipped.output, /^Skipped:\n {2}skips: for want of it$/m);
+  assert.equal(runTests(t, tests, [], { CI: 'true' }).status, 1);
 });

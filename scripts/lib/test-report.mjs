@@ -1,0 +1,180 @@
+/** What a run of tests comes to, from the events of Node's test runner. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { nameOf } from './test-files.mjs';
+
+const SLOWEST_SHOWN = 10;
+
+/** Characters of what a process has printed last, shown if it fails by itself. */
+const OUTPUT_KEPT = 4_000;
+
+/** Of a test which fails only because one below it does. */
+const BELOW = 'subtestsFailed';
+
+/** @typedef {{ seconds: number, passed: number, skipped: string[], failures: string[], hasEnded: boolean }} FileResult */
+
+export class TestReport {
+  /** @type {Map<string, FileResult>} by the file's name, as `nameOf` has it */
+  #files;
+  /** Failures of processes that several files share. */
+  #ofSeveralFiles = emptyResult();
+  /** @type {string[]} names of files that failed at first and passed by themselves */
+  #flaky = [];
+  /** @type {Map<string, number>} when each suite began */
+  #begun = new Map();
+  /** @type {Map<string, string>} what processes have printed, by module */
+  #output = new Map();
+  #start = performance.now();
+  #tells;
+
+  /**
+   * @param {string[]} files that are to run
+   * @param {{ tells: boolean }} options whether suites and failures are told as they come
+   */
+  constructor(files, { tells }) {
+    this.#files = new Map(files.map((file) => [nameOf(file), emptyResult()]));
+    this.#tells = tells;
+  }
+
+  /** @param {string[]} files that a process is started for */
+  begin(files) {
+    for (const suite of files.map((file) => suiteOfName(nameOf(file))))
+      if (!this.#begun.has(suite)) this.#begun.set(suite, performance.now());
+  }
+
+  /** An event of `run()`. */
+  take({ type, data }) {
+    // A process is a test whose name is the path of its module.
+    const isProcess = data.nesting === 0 && data.name !== undefined && path.isAbsolute(data.name);
+    if (type === 'test:stdout' || type === 'test:stderr') this.#keepOutput(data);
+    else if (type === 'test:complete' && isProcess) this.#endProcess(data);
+    else if (type === 'test:complete') this.#endTest(data);
+  }
+
+  /** @param {string[]} files of a process that has ended */
+  end(files) {
+    for (const name of files.map(nameOf)) {
+      const result = this.#files.get(name);
+      result.hasEnded = true;
+      // A process that ends early with code 0 takes tests with it that were still to come.
+      if (result.passed + result.skipped.length + result.failures.length === 0)
+        this.#fail(result, `No test of ${name} has run.`, true);
+      if (this.#tells) this.#tellSuite(suiteOfName(name));
+    }
+  }
+
+  /** @returns {string[]} names of files of which a test has failed, or none has run */
+  failedFiles() {
+    return [...this.#files].filter(([, { failures }]) => failures.length > 0).map(([name]) => name);
+  }
+
+  /** A file is run once more: it counts anew, and is flaky if it passes then. */
+  beginAgain(name) {
+    this.#files.set(name, emptyResult());
+    this.#flaky.push(name);
+  }
+
+  /** @returns {{ failed: number, flaky: number, skipped: number }} how many tests, files, tests */
+  totals() {
+    const results = [...this.#files.values(), this.#ofSeveralFiles];
+    const sum = (of) => results.reduce((total, result) => total + of(result), 0);
+    return {
+      passed: sum(({ passed }) => passed),
+      failed: sum(({ failures }) => failures.length),
+      skipped: sum(({ skipped }) => skipped.length),
+      flaky: this.#flakyFiles().length,
+    };
+  }
+
+  /**
+   * @param {string | undefined} notRun what this run leaves out, and how it is run
+   * @returns {string} last lines of a run
+   */
+  summary(notRun) {
+    const { passed, failed, skipped, flaky } = this.totals();
+    const skips = [...this.#files.values()].flatMap((result) => result.skipped);
+    return [
+      ...section('Skipped:', skips),
+      ...section('Failed:', [
+        ...this.failedFiles(),
+        ...this.#ofSeveralFiles.failures.map(() => 'a process of several files'),
+      ]),
+      ...section('Flaky, since they failed at first and passed by themselves:', this.#flakyFiles()),
+      ...section('The slowest test files:', this.#slowest()),
+      ...(notRun === undefined ? [] : ['', notRun]),
+      '',
+      `${passed} passed, ${failed} failed, ${skipped} skipped`,
+      `in ${span(performance.now() - this.#start)}, ${flaky} flaky`,
+    ].join('\n');
+  }
+
+  #flakyFiles() {
+    return this.#flaky.filter((name) => this.#files.get(name).failures.length === 0);
+  }
+
+  #slowest() {
+    return [...this.#files]
+      .toSorted(([, one], [, other]) => other.seconds - one.seconds)
+      .slice(0, SLOWEST_SHOWN)
+      .map(([name, { seconds }]) => `${seconds.toFixed(1).padStart(8)} s  test/${name}.test.ts`);
+  }
+
+  #keepOutput({ file, message }) {
+    this.#output.set(file, ((this.#output.get(file) ?? '') + message).slice(-OUTPUT_KEPT));
+  }
+
+  #endTest(data) {
+    const { name, file, line, skip, todo, nesting, details } = data;
+    const result = this.#files.get(nameOf(file));
+    if (result === undefined) return;
+    const { passed, error, duration_ms: ms, type } = details;
+    if (nesting === 0) result.seconds += ms / 1000;
+    const reason = skip ?? todo;
+    if (reason !== undefined && reason !== false) result.skipped.push(`${name}: ${String(reason)}`);
+    else if (!passed && error?.failureType !== BELOW)
+      this.#fail(result, `✖ ${nameOf(file)}:${line} «${name}»\n${inspect(error?.cause ?? error)}\n`);
+    else if (passed && type !== 'suite') result.passed += 1;
+  }
+
+  #endProcess({ name: module, details }) {
+    const { passed, error, duration_ms: ms } = details;
+    const result = this.#files.get(nameOf(module));
+    if (result !== undefined) result.seconds = ms / 1000;
+    if (passed || error?.failureType === BELOW) return;
+    const about = result === undefined ? readFileSync(module, 'utf8') : nameOf(module);
+    const output = this.#output.get(module) ?? '';
+    const failure = `✖ A process failed by itself: ${about}\n${inspect(error?.cause ?? error)}\n${output}`;
+    this.#fail(result ?? this.#ofSeveralFiles, failure);
+  }
+
+  #fail({ failures }, failure, tells = this.#tells) {
+    failures.push(failure);
+    if (tells) console.log(failure);
+  }
+
+  #tellSuite(suite) {
+    const results = [...this.#files]
+      .filter(([name]) => suiteOfName(name) === suite)
+      .map(([, result]) => result);
+    const ended = results.filter(({ hasEnded }) => hasEnded);
+    if (ended.length < results.length) return;
+    const tests = results.reduce((sum, { passed }) => sum + passed, 0);
+    const failed = results.reduce((sum, { failures }) => sum + failures.length, 0);
+    const mark = failed === 0 ? '✔' : `✖ ${failed} failed:`;
+    const seconds = span(performance.now() - this.#begun.get(suite));
+    console.log(`${mark} ${suite}: ${results.length} files, ${tests} tests passed, ${seconds}`);
+  }
+}
+
+const emptyResult = () => ({ seconds: 0, passed: 0, skipped: [], failures: [], hasEnded: false });
+
+const suiteOfName = (name) => name.split('/')[0];
+
+const section = (title, lines) =>
+  lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+
+function span(ms) {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
