@@ -11,6 +11,7 @@ import { inProcessTests, serviceTests } from './lib/mutants/test-names.mjs';
 import { stopAll } from './lib/mutants/test-process.mjs';
 import { commitOf, prepareTree } from './lib/mutants/tree.mjs';
 import { Trial } from './lib/mutants/trial.mjs';
+import { withLock } from './lib/lock.mjs';
 import { interrupt, isInterrupted } from './lib/processes.mjs';
 
 const USAGE = `npm run mutants -- [--phase 1|2] [--minutes n] [--tree folder] [--results file] [--seed text] [--count n]
@@ -56,7 +57,8 @@ async function run(values) {
   const results = Results.resume(await resultsFile(values, checkout), { commit, ...choice });
   const tree = await prepareTree({ checkout, commit, ...choice });
   const tryAll = phase === 1 ? tryFirst : (...args) => withServices((env) => trySecond(...args, env));
-  await tryAll(tree, results, isOver);
+  // Which mutant is active is so for all that run in the tree.
+  await withLock(path.join(tree.folder, 'run.lock'), () => tryAll(tree, results, isOver));
   console.log(scoreOf(results));
 }
 

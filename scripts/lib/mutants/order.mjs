@@ -10,19 +10,29 @@ const OWN_SERVERS = /needs\([^)]*'(kafka-jars|redis-server|nginx|image-node)'/;
  * @param {string} file of the mutant, below `src`
  * @param {string[]} names of test files
  * @param {(name: string) => number} secondsOf
- * @returns {string[]} those of the same name and folders first, of these the fastest
+ * @returns {string[]} those of the same folders and name first, then those with words of them, then the fastest
  */
 export function nearestFirst(file, names, secondsOf) {
   const wanted = file.replace(/\.ts$/, '').split('/');
-  const nearness = (name) => {
-    const parts = name.replace(/\.slow$/, '').split('/');
-    const own = parts.slice(1);
-    const common = own.findIndex((part, index) => part !== wanted[index]);
-    const depth = common === -1 ? own.length : common;
-    return depth + (parts.at(-1) === wanted.at(-1) ? wanted.length : 0);
-  };
-  return names.toSorted((a, b) => nearness(b) - nearness(a) || secondsOf(a) - secondsOf(b));
+  const words = new Set(wordsOf(wanted.join('/')));
+  const ranked = names.map((name) => {
+    const own = name
+      .replace(/\.slow$/, '')
+      .split('/')
+      .slice(1);
+    const other = own.findIndex((part, index) => part !== wanted[index]);
+    const depth = other === -1 ? own.length : other;
+    const shared = wordsOf(own.join('/')).filter((word) => words.has(word)).length;
+    return { name, depth: own.at(-1) === wanted.at(-1) ? Infinity : depth, shared, seconds: secondsOf(name) };
+  });
+  return ranked
+    .toSorted((a, b) => descending(a.depth, b.depth) || b.shared - a.shared || a.seconds - b.seconds)
+    .map(({ name }) => name);
 }
+
+const wordsOf = (text) => text.split(/[/-]/);
+
+const descending = (a, b) => (a === b ? 0 : b - a);
 
 /**
  * @param {string[]} names

@@ -4,8 +4,8 @@ import path from 'node:path';
 
 const ENDING = '.test.js';
 
-/** The simulation itself, which is a check of its own, and a test of what it finds. */
-const SIMULATION = /^simulation\/(simulation|defects\/.+)$/;
+/** The simulation itself, which is a check of its own, and tests of what it finds. */
+const SIMULATION = /^simulation\/(simulation(\.slow)?$|defects\/)/;
 
 /** Runs slowly, so it is tried last, after all that have services. */
 export const isSlow = (name) => name.endsWith('.slow');
@@ -17,19 +17,15 @@ const WITH_SERVICES = /^(contract|integration|e2e|abuse)\//;
 
 /** @returns {string[]} names of test files that need no services, and start no gateway */
 export function inProcessTests(root) {
-  return namesIn(root).filter((name) => IN_PROCESS.test(name) && !SIMULATION.test(name) && !isSlow(name));
+  return namesIn(root).filter((name) => IN_PROCESS.test(name) && !isSlow(name));
 }
 
 /** @returns {string[]} names of the others that are about the gateway */
 export function serviceTests(root) {
-  return namesIn(root).filter(
-    (name) => !SIMULATION.test(name) && (WITH_SERVICES.test(name) || isSlow(name)) && !isInProcess(name),
-  );
+  return namesIn(root).filter((name) => (IN_PROCESS.test(name) ? isSlow(name) : WITH_SERVICES.test(name)));
 }
 
 export const isUnit = (name) => name.startsWith('unit/');
-
-const isInProcess = (name) => IN_PROCESS.test(name) && !isSlow(name);
 
 /** @returns {string} the built file */
 export const fileOf = (root, name) => path.join(root, 'dist/test', `${name}${ENDING}`);
@@ -47,5 +43,6 @@ function namesIn(root) {
   return readdirSync(folder, { recursive: true })
     .filter((file) => file.endsWith(ENDING))
     .map((file) => file.slice(0, -ENDING.length))
+    .filter((name) => !SIMULATION.test(name))
     .toSorted();
 }

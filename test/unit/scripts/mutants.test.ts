@@ -98,17 +98,20 @@ test('a mutant is described with the code that it replaces, in one line', () => 
   assert.deepEqual([line, original, replacement], [2, 'a < b', 'a <= b']);
 });
 
-test('tests of the same name come first, then those of the same folders, then the fastest', () => {
-  const seconds: Record<string, number> = { 'unit/hub/gaps': 2, 'unit/hub/group': 3, 'unit/auth/jwks': 1 };
-  const secondsOf: SecondsOf = (name) => seconds[name] ?? 9;
-  const names = ['unit/auth/jwks', 'unit/bus/channels', 'unit/hub/gaps', 'unit/hub/hub', 'unit/hub/group'];
-  assert.deepEqual(nearestFirst('hub/group.ts', names, secondsOf), [
-    'unit/hub/group',
-    'unit/hub/gaps',
-    'unit/hub/hub',
+test('tests of the same name come first, then those of the same folders, of the same words, and the fastest', () => {
+  const seconds: Record<string, number> = { 'unit/hub/gaps': 2, 'unit/hub/hub': 3, 'unit/auth/jwks': 1 };
+  const names = [
     'unit/auth/jwks',
-    'unit/bus/channels',
-  ]);
+    'e2e/hub-faults',
+    'unit/bus/bus',
+    'unit/hub/hub',
+    'unit/hub/gaps',
+    'e2e/group.slow',
+  ];
+  assert.deepEqual(
+    nearestFirst('hub/group.ts', names, (name) => seconds[name] ?? 9),
+    ['e2e/group.slow', 'unit/hub/hub', 'unit/hub/gaps', 'e2e/hub-faults', 'unit/auth/jwks', 'unit/bus/bus'],
+  );
 });
 
 test('a process takes on twice as many seconds as the one before, and all names keep their order', () => {
