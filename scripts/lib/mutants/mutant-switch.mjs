@@ -1,0 +1,33 @@
+/**
+ * In the instrumented copy as `dist/src/mutant-switch.js`: tells its code which mutant is active. A file says so and
+ * not the environment, since tests start gateways with few variables of their own.
+ */
+import { appendFileSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** @type {{ active?: string, reachedFile?: string }} */
+const { active, reachedFile } = read(path.join(import.meta.dirname, '../../../switch.json'));
+
+const reached = new Set();
+
+export const isActive = (id) => id === active;
+
+/** Written at once: a gateway that is killed has no later. */
+export function cover(...ids) {
+  if (reachedFile === undefined) return;
+  for (const id of ids) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    appendFileSync(reachedFile, `${id}\n`);
+  }
+}
+
+function read(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // Some tests copy `dist` elsewhere.
+    if (error.code === 'ENOENT') return {};
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+/** Test files of a tree by name, found anew in each: such as `unit/hub/hub` or `e2e/drain.slow`. */
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+const ENDING = '.test.js';
+
+/** The simulation itself, which is a check of its own, and tests of what it finds. */
+const SIMULATION = /^simulation\/(simulation(\.slow)?$|defects\/)/;
+
+/** Runs slowly, so it is tried last, after all that have services. */
+export const isSlow = (name) => name.endsWith('.slow');
+
+/** Tests that run in their process alone. */
+const IN_PROCESS = /^(unit\/|contract\/memory-|simulation\/)/;
+
+const WITH_SERVICES = /^(contract|integration|e2e|abuse)\//;
+
+/** @returns {string[]} names of test files that need no services, and start no gateway */
+export function inProcessTests(root) {
+  return namesIn(root).filter((name) => IN_PROCESS.test(name) && !isSlow(name));
+}
+
+/** @returns {string[]} names of the others that are about the gateway */
+export function serviceTests(root) {
+  return namesIn(root).filter((name) => (IN_PROCESS.test(name) ? isSlow(name) : WITH_SERVICES.test(name)));
+}
+
+export const isUnit = (name) => name.startsWith('unit/');
+
+/** @returns {string} the built file */
+export const fileOf = (root, name) => path.join(root, 'dist/test', `${name}${ENDING}`);
+
+/** @returns {string | undefined} of a file, built or source; undefined: it is no test file of the tree */
+export function nameIn(root, file) {
+  if (file === undefined) return undefined;
+  const [, name] = /^(?:dist\/)?test\/(.+)\.test\.[jt]s$/.exec(path.relative(root, file)) ?? [];
+  return name;
+}
+
+function namesIn(root) {
+  const folder = path.join(root, 'dist/test');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .filter((file) => file.endsWith(ENDING))
+    .map((file) => file.slice(0, -ENDING.length))
+    .filter((name) => !SIMULATION.test(name))
+    .toSorted();
+}

@@ -1,0 +1,100 @@
+/** One mutant against the tests that reach it, to the first that fails. */
+import { readFileSync } from 'node:fs';
+import { check, SIMULATION } from './checks.mjs';
+import { costOf, groups, nearestFirst } from './order.mjs';
+import { fileOf, inProcessTests, isSlow, isUnit, serviceTests } from './test-names.mjs';
+
+/** Beyond the time that it took without the mutant, a test may take this much for a busy machine's sake. */
+const FLOOR_MS = 20_000;
+const TIMES = 5;
+
+/** Of tests with services, for each mutant. */
+const MOST_FILES = 10;
+const MOST_SECONDS = 180;
+
+/**
+ * @typedef {{ outcome: 'killed' | 'timeout' | 'survived' | 'unreached', by?: string }} Verdict
+ */
+
+export class Trial {
+  #tree;
+  #tests;
+  #env;
+
+  /**
+   * @param {import('./tree.mjs').Tree} tree
+   * @param {import('./measured-tests.mjs').MeasuredTests} tests
+   * @param {NodeJS.ProcessEnv} env of the tests
+   */
+  constructor(tree, tests, env) {
+    this.#tree = tree;
+    this.#tests = tests;
+    this.#env = env;
+  }
+
+  /** Unit files, then the other tests without services, then the simulation. @returns {Promise<Verdict>} */
+  async first(mutant) {
+    const names = this.#nearest(mutant, [...inProcessTests(this.#tree.root), SIMULATION]);
+    const others = names.filter((name) => !isUnit(name) && name !== SIMULATION);
+    return this.#run(mutant, [
+      ...groups(names.filter(isUnit), this.#tests.secondsOf),
+      ...others.map((name) => [name]),
+      ...names.filter((name) => name === SIMULATION).map((name) => [name]),
+    ]);
+  }
+
+  /** Tests with services: as few as are likely to tell. @returns {Promise<Verdict>} */
+  async second(mutant) {
+    const cost = (name) => (isSlow(name) ? 3 : costOf(readFileSync(fileOf(this.#tree.root, name), 'utf8')));
+    const names = this.#nearest(mutant, serviceTests(this.#tree.root)).toSorted((a, b) => cost(a) - cost(b));
+    let left = MOST_SECONDS;
+    const affordable = names.slice(0, MOST_FILES).filter((name) => {
+      if (this.#tests.secondsOf(name) > left) return false;
+      left -= this.#tests.secondsOf(name);
+      return true;
+    });
+    return this.#run(
+      mutant,
+      affordable.map((name) => [name]),
+    );
+  }
+
+  #nearest({ id, file }, names) {
+    return nearestFirst(file, this.#tests.reaching(names, id), this.#tests.secondsOf);
+  }
+
+  async #run({ id }, processes) {
+    if (processes.length === 0) return { outcome: 'unreached' };
+    for (const names of processes) {
+      const { failure, by, isTimeout } = await this.#check(names, id);
+      if (failure === undefined) continue;
+      // A machine that is too busy fails tests as well.
+      const suspects = by === undefined || !names.includes(by) ? names : [by];
+      const control = await this.#check(suspects);
+      if (control.failure !== undefined) {
+        console.log(
+          `  ${suspects[0]} fails without the mutant too, and counts for nothing: ${control.failure}`,
+        );
+        continue;
+      }
+      const others = suspects.length > 1 ? ` or one of ${suspects.length - 1} after it` : '';
+      console.log(`  ${suspects[0]}${others}: ${failure}`);
+      return { outcome: isTimeout ? 'timeout' : 'killed', by: `${suspects[0]}${others}` };
+    }
+    return { outcome: 'survived' };
+  }
+
+  /** @param {string} [id] none: as a control, without a mutant */
+  async #check(names, id) {
+    this.#tree.activate(id);
+    const seconds = names.reduce((sum, name) => sum + this.#tests.secondsOf(name), 0);
+    const limitMs = FLOOR_MS + TIMES * 1000 * seconds;
+    const outcome = await check(this.#tree, names, { limitMs, env: this.#env });
+    const expected = this.#tests.testsOf(names);
+    // A process that ends early with code 0 takes tests with it that were still to come.
+    if (outcome.failure === undefined && outcome.tests < expected) {
+      outcome.failure = `${outcome.tests} of ${expected} tests have ended`;
+    }
+    return outcome;
+  }
+}
