@@ -6,13 +6,13 @@ import { SIMULATION } from './lib/mutants/checks.mjs';
 import { MeasuredTests } from './lib/mutants/measured-tests.mjs';
 import { difference, scoreOf, survivorsOf } from './lib/mutants/report.mjs';
 import { Results } from './lib/mutants/results.mjs';
-import { withServices } from './lib/mutants/services-env.mjs';
 import { inProcessTests, serviceTests } from './lib/mutants/test-names.mjs';
 import { stopAll } from './lib/mutants/test-process.mjs';
 import { commitOf, prepareTree } from './lib/mutants/tree.mjs';
 import { Trial } from './lib/mutants/trial.mjs';
 import { withLock } from './lib/lock.mjs';
 import { interrupt, isInterrupted } from './lib/processes.mjs';
+import { withServices } from './lib/test-services.mjs';
 
 const USAGE = `npm run mutants -- [--phase 1|2] [--minutes n] [--tree folder] [--results file] [--seed text] [--count n]
 npm run mutants -- --report [--results file] [file of an earlier commit]`;
@@ -56,7 +56,8 @@ async function run(values) {
   const commit = await commitOf(checkout);
   const results = Results.resume(await resultsFile(values, checkout), { commit, ...choice });
   const tree = await prepareTree({ checkout, commit, ...choice });
-  const tryAll = phase === 1 ? tryFirst : (...args) => withServices((env) => trySecond(...args, env));
+  const tryAll =
+    phase === 1 ? tryFirst : (...args) => withServices({ services: true }, (env) => trySecond(...args, env));
   // Which mutant is active is so for all that run in the tree.
   await withLock(path.join(tree.folder, 'run.lock'), () => tryAll(tree, results, isOver));
   console.log(scoreOf(results));

@@ -67,18 +67,13 @@ function asTheyRun(one, other) {
 }
 
 /** @param {string[]} files as from `testFiles` */
-export function needServices(files) {
-  return files.some((file) => !WITHOUT_SERVICES.has(suiteOf(file)));
-}
-
-/** @param {string[]} files as from `testFiles` */
-export function needClientTools(files) {
-  return files.some((file) => isSlow(file) && suiteOf(file) === 'clients');
-}
-
-/** @param {string[]} files as from `testFiles` */
-export function needDeployTools(files) {
-  return files.some((file) => isSlow(file) && WITH_DEPLOY_TOOLS.has(suiteOf(file)));
+export function needsOf(files) {
+  const slow = files.filter(isSlow);
+  return {
+    services: files.some((file) => !WITHOUT_SERVICES.has(suiteOf(file))),
+    deployTools: slow.some((file) => WITH_DEPLOY_TOOLS.has(suiteOf(file))),
+    clientTools: slow.some((file) => suiteOf(file) === 'clients'),
+  };
 }
 
 /**
