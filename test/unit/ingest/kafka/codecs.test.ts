@@ -22,7 +22,7 @@ const XERIAL = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0, 0, 0, 0, 1, 0, 0,
 
 /** As Java clients do it: blocks of 32 KiB, each with its length in front. */
 function xerial(text: Buffer): Buffer {
-  const parts = [XERIAL];
+  const parts: Buffer[] = [XERIAL];
   for (let at = 0; at < text.length; at += 32_768) {
     const block = compressSync(text.subarray(at, at + 32_768));
     const length = Buffer.alloc(4);
