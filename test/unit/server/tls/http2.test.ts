@@ -224,7 +224,7 @@ describe('HTTP/2', () => {
 describe('a client of HTTP/2', () => {
   it('that asks for nothing has its session closed, and its connection though it keeps its end open', async (t) => {
     const pass = holdTime(t);
-    const port = await listenImpatiently(t, { keepAliveTimeout: 100 }, (_request, response) =>
+    const port = await listenImpatiently(t, { keepAliveTimeout: 500 }, (_request, response) =>
       response.end(),
     );
     const session = sessionWith(t, port);
@@ -245,7 +245,7 @@ describe('a client of HTTP/2', () => {
     const timedOut = deferred();
     const port = await listenImpatiently(
       t,
-      { keepAliveTimeout: 100, requestTimeout: 1_000 },
+      { keepAliveTimeout: 500, requestTimeout: 1_000 },
       async (request, response) => {
         const { stream } = request as unknown as Http2ServerRequest;
         stream.session?.once('timeout', timedOut.resolve);
