@@ -3,10 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, it } from 'node:test';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 
+const from = (origin: string, host = 'a.example') => ({ host, origin });
+const site = (name: string) => ({ host: 'a.example', 'sec-fetch-site': name });
+
 describe('OriginCheck', () => {
   const B = 'https://b.example';
-  const from = (origin: string, host = 'a.example') => ({ host, origin });
-  const site = (name: string) => ({ host: 'a.example', 'sec-fetch-site': name });
   const forwarded = { 'x-forwarded-host': 'b.example', origin: B };
   const cases: readonly [what: string, origins: string[], headers: IncomingHttpHeaders, allowed: boolean][] =
     [

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/transports/http/transport.ts';
 
 /** For requests whose answers are whole: none asks for the results of a subscription. */
-export function wholeResponses(options: HttpTransportOptions): {
+function wholeResponses(options: HttpTransportOptions): {
   respond(...request: Parameters<HttpTransport['respond']>): Promise<HttpResponse>;
 } {
   const transport = new HttpTransport(options);
