@@ -14,10 +14,12 @@ export class Living {
     const { gc } = globalThis;
     assert.ok(gc, 'expected node --expose-gc');
     // An object that was read through a WeakRef lives until the end of that turn.
-    for (let round = 0; round < 5; round += 1) {
+    let living = this.#refs;
+    for (let round = 0; round < 5 && living.length > 0; round += 1) {
       await setImmediate();
       gc();
+      living = living.filter((ref) => ref.deref() !== undefined);
     }
-    return this.#refs.filter((ref) => ref.deref() !== undefined).length;
+    return living.length;
   }
 }

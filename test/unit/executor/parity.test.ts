@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { execute, parse, type DocumentNode, type ExecutionResult } from 'graphql';
 import { Contexts } from '../../../src/context/event-scope.ts';
-import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { ReadSet } from '../../../src/lazy/reads.ts';
-import { createLog } from '../../../src/log.ts';
 import { DOCUMENTS, type Case } from './documents-of-zoo.ts';
 import { ROOTS } from './zoo-events.ts';
 import { schema } from './zoo.ts';
-import { unmasked } from './small-executor.ts';
+import { executorFor, unmasked } from './small-executor.ts';
 
 /** More often than it takes to compile, by some. */
 const RUNS = 14;
@@ -39,7 +37,7 @@ async function same(
   root: unknown,
   variables: Record<string, unknown>,
 ): Promise<void> {
-  const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent') });
+  const executor = executorFor(schema, { maskErrors: false });
   const query = kind === 'query' ? asQuery(example.text) : example.text;
   const operation = executor.prepare(query);
   assert.ok(operation instanceof Operation, JSON.stringify(operation));

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { execute, parse } from 'graphql';
-import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
-import { createLog } from '../../../src/log.ts';
 import { RandomDocuments, seeded } from './random-documents.ts';
 import { ROOTS } from './zoo-events.ts';
 import { schema } from './zoo.ts';
-import { unmasked } from './small-executor.ts';
+import { executorFor, unmasked } from './small-executor.ts';
 
 const DOCUMENTS = 150;
 const SEED = 20_261_121;
@@ -30,7 +28,7 @@ it(`gives what graphql-js gives for ${DOCUMENTS} documents made at random, most 
   let compiled = 0;
   for (let index = 0; index < DOCUMENTS; index++) {
     const text = (index % 3 === 0 ? wild : calm).next();
-    const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent') });
+    const executor = executorFor(schema, { maskErrors: false });
     const operation = executor.prepare(text);
     assert.ok(operation instanceof Operation, `${JSON.stringify(operation)}\n${text}`);
     const document = parse(text, { noLocation: true });

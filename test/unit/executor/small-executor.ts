@@ -5,6 +5,8 @@ import { Operation } from '../../../src/executor/operation.ts';
 import { ResultErrors } from '../../../src/executor/result-errors.ts';
 import { createLog } from '../../../src/log.ts';
 
+const log = createLog('silent');
+
 export const SDL = `
   type Query { event: Event, strict: Event! }
   type Mutation { count: Int! }
@@ -13,7 +15,7 @@ export const SDL = `
 `;
 export const EVENT = { event: { id: '1', title: 'Lamp' } };
 export function executorFor(schema: GraphQLSchema, options: Partial<ExecutorOptions> = {}): Executor {
-  return new Executor({ schema, cacheSize: 10, log: createLog('silent'), ...options });
+  return new Executor({ schema, cacheSize: 10, log, ...options });
 }
 
 export function newExecutor(options: Partial<ExecutorOptions> = {}): Executor {
@@ -40,7 +42,6 @@ export function unmasked(
   operation: Operation,
   result: ExecutionResult,
 ): ExecutionResult {
-  const log = createLog('silent');
   const errors = new ResultErrors({ schema, mask: false, failed: () => undefined, log, now: () => 0 });
   return errors.presented(operation, result, undefined);
 }

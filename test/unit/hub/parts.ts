@@ -80,6 +80,18 @@ export function withResolvers(): PromiseWithResolvers {
   return { promise, resolve, reject };
 }
 
+/** An `execute` whose results come when the test resolves them. */
+export function heldExecutions() {
+  const executions: PromiseWithResolvers[] = [];
+  const execute = async (event: { n: number }): Promise<ExecutionResult> => {
+    const execution = withResolvers();
+    executions.push(execution);
+    await execution.promise;
+    return { data: event };
+  };
+  return { executions, execute };
+}
+
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class FakeSubscriber implements Subscriber {

@@ -59,14 +59,6 @@ describe('POST /events/<topic>', () => {
     assert.deepEqual(accepted, [['a/b', '{"amount":1}', 'x&y']]);
   });
 
-  it('refuses requests that a proxy on this machine passes on, with any Host header', async (t) => {
-    const { post, accepted } = await served(t);
-    for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']) {
-      assert.equal((await post({ headers: { [name]: '8.8.8.8' } })).status, 403, name);
-    }
-    assert.deepEqual(accepted, []);
-  });
-
   it('answers 404 to an unknown topic and names the known ones', async (t) => {
     const { post } = await served(t);
     const answer = await post({ path: '/events/bets' });
@@ -123,17 +115,14 @@ describe('POST /events/<topic>', () => {
     assert.deepEqual(accepted, []);
   });
 
-  for (const host of ['localhost', 'LOCALHOST:4000', '127.0.0.1:4000', '[::1]:4000']) {
-    it(`takes events at ${host}`, async (t) => {
-      const { post } = await served(t);
-      assert.equal((await post({ headers: { host } })).status, 202);
-    });
-  }
-
-  for (const host of ['gateway.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
-    it(`refuses events at ${host}, which a proxy or a forged name leads to`, async (t) => {
+  // loopback.test.ts has all that tells whether a request is from this machine.
+  for (const [what, headers] of [
+    ['at a host that a proxy or a forged name leads to', { host: 'gateway.example' }],
+    ['that a proxy on this machine passes on', { 'x-forwarded-for': '8.8.8.8' }],
+  ] as const) {
+    it(`refuses events ${what}`, async (t) => {
       const { post, accepted } = await served(t);
-      const answer = await post({ headers: { host } });
+      const answer = await post({ headers });
       assert.equal(answer.status, 403);
       assert.match(errorOf(answer), /EVENTS_FROM_ANYWHERE/);
       assert.deepEqual(accepted, []);
@@ -146,23 +135,14 @@ describe('POST /events/<topic>', () => {
   });
 
   // Loopback is all that a test can connect from, so the address is made up here. 415: past the check, no content type.
-  const peers: readonly [address: string | undefined, status: number][] = [
+  for (const [remoteAddress, status] of [
     ['127.0.0.1', 415],
-    ['127.1.2.3', 415],
-    ['::1', 415],
-    ['::ffff:127.0.0.1', 415],
     ['10.0.0.1', 403],
-    ['::ffff:10.0.0.1', 403],
-    ['fe80::1', 403],
     [undefined, 403],
-  ];
-  for (const [remoteAddress, status] of peers) {
+  ] as const) {
     it(`${status === 403 ? 'refuses' : 'takes'} events from a peer at ${remoteAddress}`, async () => {
-      const { methods } = eventsRoute(
-        { topics: new Map(), accept: async () => {}, fromAnywhere: false },
-        new OriginCheck([]),
-        1_000,
-      );
+      const options = { topics: new Map(), accept: async () => {}, fromAnywhere: false };
+      const { methods } = eventsRoute(options, new OriginCheck([]), 1_000);
       const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
       await assert.rejects(async () => methods.POST?.(request, {} as ServerResponse, 'bids'), { status });
     });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Log } from '../../../src/log.ts';
 import { OriginRefusals } from '../../../src/server/origin-refusals.ts';
 
 const MINUTE = 60_000;
+const ORIGINS = 200_000;
 
 function setUp() {
   const clock = { now: 0 };
@@ -59,21 +58,21 @@ describe('OriginRefusals', () => {
     assert.deepEqual(lines[20], { origin: 'https://a.example', suppressed: 982 });
   });
 
-  it('keeps little of a million origins', () => {
-    setFlagsFromString('--expose-gc');
-    const gc = runInNewContext('gc') as () => void;
+  it('keeps little of many origins', () => {
+    const { gc } = globalThis;
+    assert.ok(gc, 'expected node --expose-gc');
     const { lines, refusals, counted, clock } = setUp();
     const filler = 'x'.repeat(4_000);
     gc();
     const before = process.memoryUsage().heapUsed;
-    for (let index = 0; index < 1_000_000; index += 1) {
+    for (let index = 0; index < ORIGINS; index += 1) {
       refusals.add(`https://${index}.${filler}`);
       clock.now += 1;
       counted.length = 0;
     }
     gc();
     assert.ok(process.memoryUsage().heapUsed - before < 3_000_000);
-    assert.equal(lines.length, 20 * Math.ceil(1_000_000 / MINUTE));
+    assert.equal(lines.length, 20 * Math.ceil(ORIGINS / MINUTE));
     assert.ok(lines.every(({ origin }) => origin.length === 200));
   });
 });

@@ -8,10 +8,10 @@ import { Recordings, type RecordedChannel } from '../../../../src/hub/resume/rec
 import { ReplayedResults } from '../../../../src/hub/resume/replayed-results.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
-import { eventually } from '../../../helpers/eventually.ts';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
-import { busWith, Client, publish } from './world.ts';
+import { inTurns } from '../../turns.ts';
+import { Client, heldBus, publish } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
 
 const PLAN = {} as SubscriptionPlan;
@@ -19,8 +19,8 @@ const PLAN = {} as SubscriptionPlan;
 const payload = (n: number): string =>
   JSON.stringify({ h: ['abc', n], v: 1, t: 'bids', p: 0, o: n, ts: n, in: 0, key: null, event: { n } });
 
-test('subscribers that resume skip no event, however few may wait', async () => {
-  const bus = busWith(50);
+test('subscribers that resume skip no event, however few may wait', async (t) => {
+  const bus = heldBus(t, 50);
   const { hub } = setUpOn(bus, {
     maxWaiting: 2,
     execute: async (event: { n: number }): Promise<ExecutionResult> => {
@@ -34,13 +34,13 @@ test('subscribers that resume skip no event, however few may wait', async () => 
   client.disconnect();
   for (const n of upTo(20)) await publish(bus, n, 'a');
   client.connect('a');
-  await eventually(() => assert.equal(client.numbers.at(-1), 20));
+  await inTurns(t, () => assert.equal(client.numbers.at(-1), 20));
   assert.deepEqual(client.errors, []);
   assert.deepEqual(client.heard, upTo(20));
 });
 
-test('however many cursors of no use come, the bus is asked where the topic stands, once for all of them', async () => {
-  const bus = busWith(50);
+test('however many cursors of no use come, the bus is asked where the topic stands, once for all of them', async (t) => {
+  const bus = heldBus(t, 50);
   const { hub } = setUpOn(bus);
   const client = new Client(hub);
   client.connect('a');
@@ -59,7 +59,7 @@ test('however many cursors of no use come, the bus is asked where the topic stan
     hostile.connect('a');
     return hostile;
   });
-  await eventually(() => assert.ok(bogus.every(({ greetings }) => greetings[0] === false)));
+  await inTurns(t, () => assert.ok(bogus.every(({ greetings }) => greetings[0] === false)));
   assert.deepEqual(asked, [[]]);
 });
 
@@ -133,10 +133,10 @@ test('a recording holds no more messages than the bus keeps, however long it is 
   assert.deepEqual([1_000, 1_000 - size, 900, 0].map(behind), [true, true, false, false]);
 });
 
-test('a client gets what it has missed, though that alone is more than may be recorded', async () => {
+test('a client gets what it has missed, though that alone is more than may be recorded', async (t) => {
   const events = 70;
   const text = 'x'.repeat(1024 * 1024);
-  const bus = busWith(2 * events);
+  const bus = heldBus(t, 2 * events);
   const { hub } = setUpOn(bus, { execute: ({ n }: { n: number }) => ({ data: { n } }) });
   const client = new Client(hub);
   client.connect('a');
@@ -148,14 +148,14 @@ test('a client gets what it has missed, though that alone is more than may be re
     await bus.publish('bids', [{ channel: 'bids:id=a', payload: JSON.stringify(message) }]);
   }
   client.connect('a');
-  await eventually(() => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
+  await inTurns(t, () => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
   assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(events)]);
   client.disconnect();
 });
 
-test('a client whose replay takes longer than events are kept is told, and others get every event', async () => {
+test('a client whose replay takes longer than events are kept is told, and others get every event', async (t) => {
   const size = 10;
-  const bus = busWith(size);
+  const bus = heldBus(t, size);
   const held: (() => void)[] = [];
   const { hub } = setUpOn(bus, {
     maxWaiting: 1_000,
@@ -172,27 +172,27 @@ test('a client whose replay takes longer than events are kept is told, and other
   slow.disconnect();
   for (const n of upTo(size)) await publish(bus, n, 'a');
   slow.connect('a', asked);
-  await eventually(() => assert.ok(held.length > 0));
+  await inTurns(t, () => assert.ok(held.length > 0));
   for (const n of upTo(10 * size, size + 1)) await publish(bus, n, 'a');
-  await eventually(() => {
+  await inTurns(t, () => {
     for (const letGo of held.splice(0)) letGo();
     assert.ok(slow.heard.includes(undefined));
   });
   const last = 10 * size + 1;
   await publish(bus, last, 'a');
-  await eventually(() => {
+  await inTurns(t, () => {
     for (const letGo of held.splice(0)) letGo();
     assert.equal(slow.numbers.at(-1), last);
   });
   const gap = slow.heard.indexOf(undefined);
   assert.deepEqual(slow.heard.slice(0, gap), upTo(gap));
   assert.equal(slow.numbers.length, new Set(slow.numbers).size);
-  await eventually(() => assert.deepEqual(other.heard, upTo(last)));
+  await inTurns(t, () => assert.deepEqual(other.heard, upTo(last)));
   for (const client of [slow, other]) client.disconnect();
 });
 
-test('a viewer whose executions never end holds up no other that resumes', async () => {
-  const bus = busWith(50);
+test('a viewer whose executions never end holds up no other that resumes', async (t) => {
+  const bus = heldBus(t, 50);
   const { hub } = setUpOn(bus, {
     maxWaiting: 100,
     execute: async (event: { n: number }, _, context): Promise<ExecutionResult> => {
@@ -212,11 +212,11 @@ test('a viewer whose executions never end holds up no other that resumes', async
   for (const client of [slow, quick, late]) client.disconnect();
   for (const n of upTo(20)) await publish(bus, n, 'a');
   for (const client of [slow, quick]) client.connect('a', asked);
-  await eventually(() => assert.deepEqual(quick.heard, upTo(20)));
+  await inTurns(t, () => assert.deepEqual(quick.heard, upTo(20)));
   late.connect('a', asked);
-  await eventually(() => assert.deepEqual(late.heard, upTo(20)));
+  await inTurns(t, () => assert.deepEqual(late.heard, upTo(20)));
   await publish(bus, 21, 'a');
-  await eventually(() => assert.equal(quick.numbers.length, 21));
+  await inTurns(t, () => assert.equal(quick.numbers.length, 21));
   assert.deepEqual(slow.heard, []);
   for (const client of [slow, quick, late]) client.disconnect();
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
-import { eventually } from '../../../helpers/eventually.ts';
 import { upTo } from '../../../helpers/numbers.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
-import { busWith, Client, publish } from './world.ts';
+import { inTurns } from '../../turns.ts';
+import { Client, heldBus, publish } from './world.ts';
 
 const EVENTS = 50;
 
 /** What sellers alone may see; each execution waits until it is let go. */
-function setUpHeld() {
-  const bus = busWith(100);
+function setUpHeld(t: TestContext) {
+  const bus = heldBus(t, 100);
   const held: (() => void)[] = [];
   const reads = new ReadSet();
   reads.add('value', ['role']);
@@ -41,14 +41,14 @@ function setUpHeld() {
   return { bus, asked, held, letGo, resuming, value };
 }
 
-test('events that are replayed after a viewer was replaced are filtered by the new one', async () => {
-  const { bus, asked, held, letGo, resuming } = setUpHeld();
+test('events that are replayed after a viewer was replaced are filtered by the new one', async (t) => {
+  const { bus, asked, held, letGo, resuming } = setUpHeld(t);
   const [client, other] = [await resuming(1), await resuming(2)];
   for (const n of upTo(EVENTS)) await publish(bus, n, 'a');
   for (const each of [client, other]) each.connect('a', asked);
-  await eventually(() => assert.ok(held.length > 0));
+  await inTurns(t, () => assert.ok(held.length > 0));
   client.become({ id: 1, role: 'guest' });
-  await eventually(async () => {
+  await inTurns(t, async () => {
     await letGo();
     assert.deepEqual(other.heard, upTo(EVENTS));
   });
@@ -57,7 +57,7 @@ test('events that are replayed after a viewer was replaced are filtered by the n
   await publish(bus, EVENTS + 1, 'a');
   client.become({ id: 1, role: 'seller' });
   await publish(bus, EVENTS + 2, 'a');
-  await eventually(async () => {
+  await inTurns(t, async () => {
     await letGo();
     assert.equal(client.numbers.at(-1), EVENTS + 2);
   });
@@ -65,12 +65,12 @@ test('events that are replayed after a viewer was replaced are filtered by the n
   for (const each of [client, other]) each.disconnect();
 });
 
-test('a client that leaves amid a replay gets nothing more, and leaves nothing behind', async () => {
-  const { bus, asked, held, letGo, resuming, value } = setUpHeld();
+test('a client that leaves amid a replay gets nothing more, and leaves nothing behind', async (t) => {
+  const { bus, asked, held, letGo, resuming, value } = setUpHeld(t);
   const client = await resuming(1);
   for (const n of upTo(EVENTS)) await publish(bus, n, 'a');
   client.connect('a', asked);
-  await eventually(() => assert.ok(held.length > 0));
+  await inTurns(t, () => assert.ok(held.length > 0));
   client.disconnect();
   const begun = await value('executions');
   for (let turns = 0; turns < 20; turns += 1) await letGo();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import type { GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../../src/bus/bus.ts';
 import { MemoryBus } from '../../../../src/bus/memory-bus.ts';
@@ -11,8 +12,15 @@ import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { operation } from '../parts.ts';
+import { holdTimers } from '../../turns.ts';
 
 const TOPIC = 'bids';
+
+/** Like {@link busWith}, where timers are held. */
+export function heldBus(t: TestContext, size: number, keepsAll = false): LossyBus {
+  holdTimers(t);
+  return busWith(size, keepsAll);
+}
 
 /** A memory bus that keeps history of the topic. */
 export function busWith(size: number, keepsAll = false): LossyBus {

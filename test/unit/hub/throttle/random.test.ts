@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import type { EventFilter } from '../../../../src/graph/graph.ts';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
-import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { Random } from '../../../helpers/random.ts';
 import { operation, settled, setUp } from '../parts.ts';
-import { Listener } from './listener.ts';
+import { byRole, Listener } from './listener.ts';
 
 const SEEDS = 60;
 const STEPS = 300;
@@ -24,15 +22,6 @@ interface Membership {
   readonly listener: Listener;
   readonly due: Published[];
   isOver: boolean;
-}
-
-function byRole(): EventFilter {
-  const reads = new ReadSet();
-  reads.add('value', ['role']);
-  return {
-    reads,
-    passes: ({ roles }, viewer) => (roles as string[]).includes((viewer as { readonly role: string }).role),
-  };
 }
 
 async function run(t: TestContext, seed: number): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import { eventually } from '../../../helpers/eventually.ts';
 import { Random } from '../../../helpers/random.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
-import { busWith, Client, publish } from '../resume/world.ts';
+import { inTurns } from '../../turns.ts';
+import { Client, heldBus, publish } from '../resume/world.ts';
 
 const SEEDS = 15;
 const STEPS = 300;
@@ -19,8 +19,8 @@ const delivery = {
   onSlow: 'DISCONNECT',
 } as const;
 
-test('one that resumes gets the latest of each key that it has missed, and is told of the others', async () => {
-  const bus = busWith(100);
+test('one that resumes gets the latest of each key that it has missed, and is told of the others', async (t) => {
+  const bus = heldBus(t, 100);
   const { hub, value } = setUpOn(bus, { binding: { delivery } });
   const client = new Client(hub);
   client.connect('a');
@@ -28,13 +28,13 @@ test('one that resumes gets the latest of each key that it has missed, and is to
   client.disconnect();
   for (let n = 1; n <= 20; n += 1) await publish(bus, n, 'a');
   client.connect('a');
-  await eventually(() => assert.deepEqual(client.heard, [18, 19, 20]));
+  await inTurns(t, () => assert.deepEqual(client.heard, [18, 19, 20]));
   assert.equal(client.skipped, 17);
   assert.equal(await value('executions'), 3);
 });
 
-test('what was left out does not come again to one that resumes, and what was held does', async () => {
-  const bus = busWith(100);
+test('what was left out does not come again to one that resumes, and what was held does', async (t) => {
+  const bus = heldBus(t, 100);
   const { hub } = setUpOn(bus, { binding: { delivery: { ...delivery, throttleMs: 600_000 } } });
   const asked = operation();
   const [client, other] = [new Client(hub), new Client(hub)];
@@ -44,11 +44,11 @@ test('what was left out does not come again to one that resumes, and what was he
   assert.deepEqual(client.heard, [1]);
   client.disconnect();
   client.connect('a', asked);
-  await eventually(() => assert.deepEqual(client.heard, [1, 5, 6, 7]));
+  await inTurns(t, () => assert.deepEqual(client.heard, [1, 5, 6, 7]));
   assert.equal(client.skipped, 3);
   client.disconnect();
   client.connect('a', asked);
-  await eventually(() => assert.equal(client.greetings.length, 3));
+  await inTurns(t, () => assert.equal(client.greetings.length, 3));
   assert.deepEqual(client.heard, [1, 5, 6, 7]);
   assert.deepEqual(other.heard, [1]);
 });
@@ -57,8 +57,8 @@ for (const [executed, heard] of [
   ['at once', [1, 5, 6, 7]],
   ['later', [1]],
 ] as const) {
-  test(`what is executed ${executed} and held when a pod drains comes once, in all`, async () => {
-    const bus = busWith(100);
+  test(`what is executed ${executed} and held when a pod drains comes once, in all`, async (t) => {
+    const bus = heldBus(t, 100);
     const { hub } = setUpOn(bus, {
       binding: { delivery: { ...delivery, throttleMs: 600_000 } },
       execute: (event: { n: number }) =>
@@ -69,33 +69,33 @@ for (const [executed, heard] of [
     client.connect('a', asked);
     await settled();
     for (let n = 1; n <= 7; n += 1) await publish(bus, n, 'a');
-    await eventually(() => assert.deepEqual(client.heard, [1]));
+    await inTurns(t, () => assert.deepEqual(client.heard, [1]));
     client.flush();
     assert.deepEqual(client.heard, heard);
     client.disconnect();
     client.connect('a', asked);
-    await eventually(() => assert.deepEqual(client.heard, [1, 5, 6, 7]));
-    await eventually(() => assert.equal(client.greetings.length, 2));
+    await inTurns(t, () => assert.deepEqual(client.heard, [1, 5, 6, 7]));
+    await inTurns(t, () => assert.equal(client.greetings.length, 2));
     assert.equal(client.skipped, 3);
   });
 }
 
-test('a replay of the last events has the latest of each key, and goes on with what comes', async () => {
-  const bus = busWith(100, true);
+test('a replay of the last events has the latest of each key, and goes on with what comes', async (t) => {
+  const bus = heldBus(t, 100, true);
   const { hub } = setUpOn(bus, { binding: { delivery, replay: 5 } });
   for (let n = 1; n <= 9; n += 1) await publish(bus, n, 'a');
   const client = new Client(hub);
   client.connect('a');
-  await eventually(() => assert.deepEqual(client.heard, [7, 8, 9]));
+  await inTurns(t, () => assert.deepEqual(client.heard, [7, 8, 9]));
   assert.equal(client.skipped, 2);
   await publish(bus, 10, 'a');
-  await eventually(() => assert.deepEqual(client.heard, [7, 8, 9, 10]));
+  await inTurns(t, () => assert.deepEqual(client.heard, [7, 8, 9, 10]));
 });
 
-async function run(seed: number): Promise<void> {
+async function run(t: TestContext, seed: number): Promise<void> {
   const random = Random.of(seed, 'throttled resume');
   const isAsynchronous = random.chance(0.5);
-  const bus = busWith(1_000);
+  const bus = heldBus(t, 1_000);
   const { hub } = setUpOn(bus, {
     maxWaiting: 10_000,
     binding: { delivery },
@@ -127,7 +127,7 @@ async function run(seed: number): Promise<void> {
       client.isBehind = !client.isBehind;
     },
     turn: settled,
-    pass: () => new Promise<void>((resolve) => setTimeout(resolve, 1)),
+    pass: () => t.mock.timers.tick(1),
   };
   const names = ['publish', 'publish', 'publish', 'publish', 'connect', 'slow', 'turn', 'pass'] as const;
   for (let step = 0; step < STEPS; step += 1) await actions[random.pick(names)]();
@@ -135,37 +135,34 @@ async function run(seed: number): Promise<void> {
     client.isBehind = false;
     if (!client.isConnected) client.connect(keys, asked);
   }
-  await eventually(
-    () => {
-      for (const { client, due } of accounts) {
-        const told = `seed ${seed}, client ${JSON.stringify(client.viewer)}`;
-        const { numbers, errors, skipped } = client;
-        assert.deepEqual(errors, [], told);
-        assert.ok(!client.heard.includes(undefined), `${told}: no gap`);
-        assert.deepEqual(
-          numbers,
-          numbers.toSorted((one, other) => one - other),
-          `${told}: in order`,
+  await inTurns(t, () => {
+    for (const { client, due } of accounts) {
+      const told = `seed ${seed}, client ${JSON.stringify(client.viewer)}`;
+      const { numbers, errors, skipped } = client;
+      assert.deepEqual(errors, [], told);
+      assert.ok(!client.heard.includes(undefined), `${told}: no gap`);
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((one, other) => one - other),
+        `${told}: in order`,
+      );
+      for (let lane = 0; lane < LANES; lane += 1) {
+        const last = due.findLast((one) => one % LANES === lane);
+        assert.equal(
+          numbers.findLast((one) => one % LANES === lane),
+          last,
+          `${told}: the latest`,
         );
-        for (let lane = 0; lane < LANES; lane += 1) {
-          const last = due.findLast((one) => one % LANES === lane);
-          assert.equal(
-            numbers.findLast((one) => one % LANES === lane),
-            last,
-            `${told}: the latest`,
-          );
-        }
-        const accounted = numbers.length + skipped;
-        // A connection that is lost between two results of one interval takes with it what the second would have told.
-        const isExact = isAsynchronous ? accounted <= due.length : accounted === due.length;
-        assert.ok(isExact, `${told}: ${due.length} came or were told to be left out, got ${accounted}`);
-        assert.equal(new Set(numbers).size, numbers.length, `${told}: each once`);
       }
-    },
-    { withinMs: 10_000 },
-  );
+      const accounted = numbers.length + skipped;
+      // A connection that is lost between two results of one interval takes with it what the second would have told.
+      const isExact = isAsynchronous ? accounted <= due.length : accounted === due.length;
+      assert.ok(isExact, `${told}: ${due.length} came or were told to be left out, got ${accounted}`);
+      assert.equal(new Set(numbers).size, numbers.length, `${told}: each once`);
+    }
+  });
 }
 
-test(`in the random courses of ${SEEDS} seeds, clients that resume get each key's latest, and are told of all others`, async () => {
-  for (let seed = 1; seed <= SEEDS; seed += 1) await run(seed);
+test(`in the random courses of ${SEEDS} seeds, clients that resume get each key's latest, and are told of all others`, async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) await run(t, seed);
 });

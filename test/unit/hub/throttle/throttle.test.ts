@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Event } from '../../../../src/events/event.ts';
-import type { EventFilter } from '../../../../src/graph/graph.ts';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
-import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
 import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
 import { operation, settled, setUp } from '../parts.ts';
-import { Listener } from './listener.ts';
+import { byRole, Listener } from './listener.ts';
 
 const INTERVAL_MS = 100;
 const asked = operation();
 
 const keyOf = ({ key }: Event): string => String(key);
-
-/** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
-function byRole(): EventFilter {
-  const reads = new ReadSet();
-  reads.add('value', ['role']);
-  return {
-    reads,
-    passes: ({ roles }, viewer) =>
-      !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
-  };
-}
 
 /** A hub with a throttled field, on virtual time. */
 function start(t: TestContext, options: Parameters<typeof setUp>[0] = {}) {

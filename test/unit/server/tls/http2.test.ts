@@ -8,6 +8,7 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   type ClientSessionOptions,
+  type Http2ServerRequest,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
@@ -22,13 +23,19 @@ import { createSecureServer } from '../../../../src/server/tls/secure-server.ts'
 import type { HttpServerOptions } from '../../../../src/server/http-server.ts';
 import { selfSigned } from '../../../helpers/certificate.ts';
 import { range } from '../../../helpers/numbers.ts';
+import { fileScope } from '../../../helpers/scope.ts';
 import { deferred, listen, silent } from '../serve.ts';
+
+/** As the server waits for a client to close its end of a connection. */
+const LINGER_MS = 5_000;
 
 const patience = () => ({ signal: AbortSignal.timeout(60_000) });
 
+const pair = selfSigned(fileScope());
+
 /** A server with TLS, as the public port has it. */
 async function listenSecure(t: TestContext, options: Omit<HttpServerOptions, 'port' | 'setting'>) {
-  const { certificateFile: cert, keyFile: key } = await selfSigned(t);
+  const { certificateFile: cert, keyFile: key } = await pair;
   const files = { cert, key };
   const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
   return listen(t, { ...options, certificate });
@@ -40,9 +47,9 @@ async function listenImpatiently(
   limits: { readonly requestTimeout?: number; readonly keepAliveTimeout?: number },
   listener: RequestListener,
 ): Promise<number> {
-  const { certificateFile, keyFile } = await selfSigned(t);
-  const pair = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
-  const options = { ...pair, requestTimeout: 120_000, keepAliveTimeout: 120_000, ...limits };
+  const { certificateFile, keyFile } = await pair;
+  const pem = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
+  const options = { ...pem, requestTimeout: 120_000, keepAliveTimeout: 120_000, ...limits };
   const { server, http2 } = createSecureServer(options, listener);
   server.listen(0);
   await once(server, 'listening');
@@ -52,6 +59,17 @@ async function listenImpatiently(
     server.closeAllConnections();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Holds the time of the server's deadlines. @returns lets time pass */
+function holdTime(t: TestContext): (ms: number) => void {
+  let now = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(performance, 'now', () => now);
+  return (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
 }
 
 function sessionWith(t: TestContext, port: number, options: ClientSessionOptions = {}): ClientHttp2Session {
@@ -205,7 +223,8 @@ describe('HTTP/2', () => {
 
 describe('a client of HTTP/2', () => {
   it('that asks for nothing has its session closed, and its connection though it keeps its end open', async (t) => {
-    const port = await listenImpatiently(t, { keepAliveTimeout: 1_000 }, (_request, response) =>
+    const pass = holdTime(t);
+    const port = await listenImpatiently(t, { keepAliveTimeout: 500 }, (_request, response) =>
       response.end(),
     );
     const session = sessionWith(t, port);
@@ -214,29 +233,41 @@ describe('a client of HTTP/2', () => {
     const options = { rejectUnauthorized: false, ALPNProtocols: ['h2'], allowHalfOpen: true };
     const stays = connectSecure({ port, host: 'localhost', ...options });
     await once(stays.resume(), 'end', patience());
-    const writing = setInterval(() => stays.write('still here'), 100);
+    const closed = assert.rejects(once(stays, 'close', patience()), { code: /^(EPIPE|ECONNRESET)$/ });
+    pass(LINGER_MS);
+    const writing = setInterval(() => stays.write('still here'), 1);
     t.after(() => clearInterval(writing));
-    await assert.rejects(once(stays, 'close', patience()), { code: /^(EPIPE|ECONNRESET)$/ });
+    await closed;
   });
 
   it('that has a response under way keeps its session', async (t) => {
+    const pass = holdTime(t);
+    const timedOut = deferred();
     const port = await listenImpatiently(
       t,
-      { keepAliveTimeout: 1_000, requestTimeout: 1_000 },
-      (request, response) => {
+      { keepAliveTimeout: 500, requestTimeout: 1_000 },
+      async (request, response) => {
+        const { stream } = request as unknown as Http2ServerRequest;
+        stream.session?.once('timeout', timedOut.resolve);
         request.resume();
-        if (request.url === '/quick') response.end();
-        else setTimeout(() => response.end('at last'), 3_000);
+        if (request.url !== '/quick') {
+          if (request.method === 'POST') await once(request, 'end');
+          await timedOut.promise;
+          pass(1_000);
+        }
+        response.end(request.url);
       },
     );
     const session = sessionWith(t, port);
     await answerTo(session.request({ ':path': '/quick' }));
-    const [slow, posted] = [get(session), session.request({ ':method': 'POST', ':path': '/' })];
+    const [slow, posted] = [get(session), session.request({ ':method': 'POST', ':path': '/posted' })];
     posted.end('body');
+    const answers = await Promise.all([answerTo(slow), answerTo(posted)]);
     assert.deepEqual(
-      (await Promise.all([answerTo(slow), answerTo(posted)])).map(({ body }) => body),
-      ['at last', 'at last'],
+      answers.map(({ body }) => body),
+      ['/', '/posted'],
     );
+    assert.equal((await answerTo(session.request({ ':path': '/quick' }))).body, '/quick');
   });
 
   it('that never ends its request is cut off, and others of its session are not', async (t) => {

@@ -2,19 +2,10 @@ import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
-import { Contexts } from '../../../../src/context/event-scope.ts';
-import { Queries } from '../../../../src/context/queries.ts';
 import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
-import { Executor } from '../../../../src/executor/executor.ts';
-import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
-import { createLog } from '../../../../src/log.ts';
-import { Metrics } from '../../../../src/metrics.ts';
-import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
-import { Turns, type Job } from '../../../../src/support/turns.ts';
+import type { Job } from '../../../../src/support/turns.ts';
 import { type HttpTransportOptions, type HttpResponse } from '../../../../src/transports/http/transport.ts';
-import { wholeResponses } from './whole.ts';
-
-const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+import { CLIENT, GRAPHQL_RESPONSE, transports } from './whole.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String): String deep: Deep }
@@ -33,31 +24,7 @@ hello.resolve = (_root, { name }: { name?: string }) => {
 add.resolve = () => calls.push('add');
 
 const MANIFEST = { greeting: 'query ($name: String) { hello(name: $name) }', add: 'mutation { add(n: 1) }' };
-const persisted = PersistedDocuments.load('m.json', JSON.stringify(MANIFEST), () => []);
-const executor = new Executor({
-  schema,
-  cacheSize: 10,
-  limits: { depth: 3, tokens: 200 },
-  log: createLog('silent'),
-});
-
-function transportWith(options: Partial<HttpTransportOptions> = {}) {
-  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  return wholeResponses({
-    admission: new OperationAdmission({ executor, persisted }),
-    authenticator: { identify: async () => ({ viewer: {}, token: undefined }) },
-    queries: new Queries({
-      executor,
-      contexts,
-      limiter: new FairLimiter(100),
-      metrics: new Metrics(),
-      timeoutMs: 60_000,
-    }),
-    turns: new Turns({ msPerSecond: 1_000, now: () => 0 }),
-    maxOperations: 10,
-    ...options,
-  });
-}
+const { executor, persisted, transportWith } = transports(schema, MANIFEST, { depth: 3, tokens: 200 });
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -72,7 +39,7 @@ function urlOf(params: Params): string {
 function ask(
   url: string | Params,
   options: Partial<HttpTransportOptions> = {},
-  signal = new AbortController().signal,
+  signal = CLIENT.signal,
   accept = GRAPHQL_RESPONSE,
 ): Promise<HttpResponse> {
   const request = {
@@ -93,11 +60,10 @@ const resultOf = ({ body }: HttpResponse): Result => JSON.parse(body ?? 'null') 
 /** A GET and a POST of the same parameters. */
 async function both(params: Params, options: Partial<HttpTransportOptions> = {}): Promise<HttpResponse[]> {
   const headers = { accept: GRAPHQL_RESPONSE, 'content-type': 'application/json' };
-  const client = { owner: {}, signal: new AbortController().signal };
   const post = await transportWith(options).respond(
     { headers, url: '/graphql', remoteAddress: undefined },
     JSON.stringify(params),
-    client,
+    CLIENT,
   );
   return [await ask(params, options), post];
 }
@@ -248,9 +214,8 @@ describe('what a POST is refused for', () => {
     const jobs: Job[] = [];
     const transport = transportWith({ turns: { run: (_owner, job) => void jobs.push(job) } });
     const request = { headers: {}, url: '/graphql?query={hello}', remoteAddress: undefined };
-    const client = { owner: {}, signal: new AbortController().signal };
-    const waiting = Array.from({ length: 1_000 }, () => transport.respond(request, undefined, client));
-    const refused = await transport.respond(request, undefined, client);
+    const waiting = Array.from({ length: 1_000 }, () => transport.respond(request, undefined, CLIENT));
+    const refused = await transport.respond(request, undefined, CLIENT);
     assert.deepEqual([refused.status, refused.headers['retry-after'], jobs.length], [503, '1', 1_000]);
     for (const job of jobs) job();
     await Promise.all(waiting);

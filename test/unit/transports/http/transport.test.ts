@@ -3,18 +3,12 @@ import { buildSchema } from 'graphql';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
-import { Contexts } from '../../../../src/context/event-scope.ts';
-import { Queries } from '../../../../src/context/queries.ts';
 import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
-import { Executor } from '../../../../src/executor/executor.ts';
-import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
+import type { Executor } from '../../../../src/executor/executor.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
-import { createLog } from '../../../../src/log.ts';
-import { Metrics } from '../../../../src/metrics.ts';
-import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import { type HttpTransportOptions, type HttpResponse } from '../../../../src/transports/http/transport.ts';
-import { wholeResponses } from './whole.ts';
+import type { HttpResponse } from '../../../../src/transports/http/transport.ts';
+import { CLIENT, GRAPHQL_RESPONSE, transports } from './whole.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String!): String fails: String secret: String }
@@ -35,13 +29,8 @@ for (const type of [schema.getQueryType(), schema.getMutationType()]) {
     Object.assign(type?.getFields()[name] ?? {}, { resolve }),
   );
 }
-const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
-
 const GREETING = 'query ($name: String!) { hello(name: $name) }';
-const persisted = PersistedDocuments.load('m.json', JSON.stringify({ greeting: GREETING }), () => []);
-const ROOMY = { msPerSecond: 1_000, now: () => 0 };
-
-const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+const { executor, transportWith } = transports(schema, { greeting: GREETING });
 
 const noop = (): void => undefined;
 const ownerOf = (spentUntil: number) => ({ spentUntil, hold: noop, resume: noop, overrun: noop });
@@ -52,30 +41,9 @@ const HEAD = {
   remoteAddress: undefined,
 };
 
-const CLIENT = { owner: {}, signal: new AbortController().signal };
-
-const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-const limiter = new FairLimiter(100);
-const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });
-
-function transportWith(options: Partial<HttpTransportOptions>) {
-  return wholeResponses({
-    admission: new OperationAdmission({ executor, persisted }),
-    authenticator: { identify: async () => ({ viewer: {}, token: undefined }) },
-    queries,
-    turns: new Turns(ROOMY),
-    maxOperations: 10,
-    ...options,
-  });
-}
-
 function post(body: unknown, headers: Record<string, string> = {}, viewer: Json = {}): Promise<HttpResponse> {
   return transportWith({ authenticator: { identify: async () => ({ viewer, token: undefined }) } }).respond(
-    {
-      headers: { 'content-type': 'application/json', ...headers },
-      url: '/graphql',
-      remoteAddress: undefined,
-    },
+    { ...HEAD, headers: { ...HEAD.headers, ...headers } },
     typeof body === 'string' ? body : JSON.stringify(body),
     CLIENT,
   );
@@ -137,12 +105,7 @@ describe('HttpTransport', () => {
       admission: new OperationAdmission({ executor: counting }),
       authenticator: { identify: async () => REFUSED },
     });
-    const headers = { 'content-type': 'application/json' };
-    const response = await transport.respond(
-      { headers, url: '/graphql', remoteAddress: undefined },
-      JSON.stringify({ query: '{ secrte }' }),
-      CLIENT,
-    );
+    const response = await transport.respond(HEAD, JSON.stringify({ query: '{ secrte }' }), CLIENT);
     assert.equal(response.status, 403);
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
     assert.deepEqual(resultOf(response), {
@@ -175,8 +138,7 @@ describe('HttpTransport', () => {
   }
 
   it('answers a query, with variables', async () => {
-    const query = 'query ($name: String!) { hello(name: $name) }';
-    const response = await post({ query, variables: { name: 'Ada' } });
+    const response = await post({ query: GREETING, variables: { name: 'Ada' } });
     assert.equal(response.status, 200);
     assert.deepEqual(resultOf(response), { data: { hello: 'Hello Ada' } });
   });
@@ -231,8 +193,7 @@ describe('HttpTransport', () => {
   }
 
   it('answers wrong variables as a request that was not executed', async () => {
-    const query = 'query ($name: String!) { hello(name: $name) }';
-    const response = await post({ query, variables: { name: 1 } }, { accept: GRAPHQL_RESPONSE });
+    const response = await post({ query: GREETING, variables: { name: 1 } }, { accept: GRAPHQL_RESPONSE });
     assert.equal(response.status, 400);
     const result = resultOf(response);
     assert.equal('data' in result, false);

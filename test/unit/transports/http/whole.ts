@@ -1,4 +1,14 @@
 import assert from 'node:assert/strict';
+import type { GraphQLSchema } from 'graphql';
+import { Contexts } from '../../../../src/context/event-scope.ts';
+import { Queries } from '../../../../src/context/queries.ts';
+import { Executor, type ExecutorOptions } from '../../../../src/executor/executor.ts';
+import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
+import { PersistedDocuments } from '../../../../src/executor/persisted-documents.ts';
+import { createLog } from '../../../../src/log.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { FairLimiter } from '../../../../src/support/fair-limiter.ts';
+import { Turns } from '../../../../src/support/turns.ts';
 import {
   HttpTransport,
   type HttpResponse,
@@ -6,7 +16,7 @@ import {
 } from '../../../../src/transports/http/transport.ts';
 
 /** For requests whose answers are whole: none asks for the results of a subscription. */
-export function wholeResponses(options: HttpTransportOptions): {
+function wholeResponses(options: HttpTransportOptions): {
   respond(...request: Parameters<HttpTransport['respond']>): Promise<HttpResponse>;
 } {
   const transport = new HttpTransport(options);
@@ -17,4 +27,40 @@ export function wholeResponses(options: HttpTransportOptions): {
       return response;
     },
   };
+}
+
+export const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+/** A client that stays. */
+export const CLIENT: { readonly owner: object; readonly signal: AbortSignal } = {
+  owner: {},
+  signal: new AbortController().signal,
+};
+
+/** Transports of one schema, with persisted documents by id. */
+export function transports(
+  schema: GraphQLSchema,
+  manifest: Readonly<Record<string, string>>,
+  limits?: ExecutorOptions['limits'],
+) {
+  const persisted = PersistedDocuments.load('m.json', JSON.stringify(manifest), () => []);
+  const executor = new Executor({
+    schema,
+    cacheSize: 10,
+    log: createLog('silent'),
+    ...(limits && { limits }),
+  });
+  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
+  const limiter = new FairLimiter(100);
+  const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });
+  const transportWith = (options: Partial<HttpTransportOptions> = {}) =>
+    wholeResponses({
+      admission: new OperationAdmission({ executor, persisted }),
+      authenticator: { identify: async () => ({ viewer: {}, token: undefined }) },
+      queries,
+      turns: new Turns({ msPerSecond: 1_000, now: () => 0 }),
+      maxOperations: 10,
+      ...options,
+    });
+  return { executor, persisted, transportWith };
 }

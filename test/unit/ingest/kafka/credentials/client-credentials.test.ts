@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { decodeJwt } from 'jose';
 import { issueToken } from '../../../../../src/ingest/kafka/credentials/client-credentials.ts';
 import { freePort } from '../../../../helpers/free-port.ts';
@@ -17,12 +17,6 @@ const optionsOf = (url: string) => ({
   now: () => NOW,
 });
 
-async function answering(t: TestContext, status: number, body: string) {
-  const issuer = await TokenIssuer.start(t);
-  issuer.failure = { status, body };
-  return optionsOf(issuer.tokenUrl);
-}
-
 test('a token is asked for with scope and audience, and is valid for as long as the endpoint says', async (t) => {
   const issuer = await TokenIssuer.start(t);
   issuer.claims = { lifeSeconds: 300 };
@@ -38,36 +32,46 @@ test('a token is asked for with scope and audience, and is valid for as long as 
 test('an endpoint that does not say how long a token is valid leaves that to the token', async (t) => {
   const issuer = await TokenIssuer.start(t);
   const token = await issuer.sign({ lifeSeconds: 600 });
-  const opaque = await issueToken(await answering(t, 200, '{"access_token":"opaque"}'));
-  assert.deepEqual(opaque, { value: 'opaque', expiresAt: NOW });
-  const endless = '{"access_token":"opaque","expires_in":1e999}';
-  assert.deepEqual(await issueToken(await answering(t, 200, endless)), opaque);
-  const { expiresAt } = await issueToken(await answering(t, 200, JSON.stringify({ access_token: token })));
-  assert.equal(expiresAt, Number(decodeJwt(token).exp) * 1_000);
+  for (const [body, expected] of [
+    ['{"access_token":"opaque"}', { value: 'opaque', expiresAt: NOW }],
+    ['{"access_token":"opaque","expires_in":1e999}', { value: 'opaque', expiresAt: NOW }],
+    [
+      JSON.stringify({ access_token: token }),
+      { value: token, expiresAt: Number(decodeJwt(token).exp) * 1_000 },
+    ],
+  ] as const) {
+    issuer.failure = { status: 200, body };
+    assert.deepEqual(await issueToken(optionsOf(issuer.tokenUrl)), expected);
+  }
 });
 
 test('an error says what came, not the secret, and whether the endpoint may answer the next time', async (t) => {
-  const closed = `http://localhost:${await freePort()}/token`;
+  const issuer = await TokenIssuer.start(t);
   const long = JSON.stringify({ error: 'x'.repeat(1_000) });
-  for (const [options, message, retriable] of [
-    [await answering(t, 503, '<html>'), /, got status 503$/, true],
-    [await answering(t, 429, '{"error":"slow_down"}'), /, got status 429, slow_down$/, true],
-    [await answering(t, 400, '{"error":"invalid_scope"}'), /, got status 400, invalid_scope$/, false],
-    [await answering(t, 400, '{"error":"no client has open:sesame"}'), /, no client has …$/, false],
-    [await answering(t, 400, '{"error":"got open%3Asesame"}'), /, got status 400, got …$/, false],
-    [await answering(t, 400, long), /, got status 400, x{280,300}…$/, false],
-    [await answering(t, 302, ''), /, got status 302$/, false],
-    [await answering(t, 200, '<html>'), /, got an answer without access_token$/, false],
-    [await answering(t, 200, '{"access_token":"a","token_type":"mac"}'), /, got one of type mac$/, false],
-    [await answering(t, 200, ' '.repeat(300_000)), /, got expected at most 262144 bytes, got more$/, true],
-    [optionsOf(closed), /, got .*ECONNREFUSED/, true],
+  for (const [status, body, message, retriable] of [
+    [503, '<html>', /, got status 503$/, true],
+    [429, '{"error":"slow_down"}', /, got status 429, slow_down$/, true],
+    [400, '{"error":"invalid_scope"}', /, got status 400, invalid_scope$/, false],
+    [400, '{"error":"no client has open:sesame"}', /, no client has …$/, false],
+    [400, '{"error":"got open%3Asesame"}', /, got status 400, got …$/, false],
+    [400, long, /, got status 400, x{280,300}…$/, false],
+    [302, '', /, got status 302$/, false],
+    [200, '<html>', /, got an answer without access_token$/, false],
+    [200, '{"access_token":"a","token_type":"mac"}', /, got one of type mac$/, false],
+    [200, ' '.repeat(300_000), /, got expected at most 262144 bytes, got more$/, true],
   ] as const) {
-    await assert.rejects(issueToken(options), (error: Error & { retriable?: boolean }) => {
-      assert.match(error.message, /^KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got /);
-      assert.match(error.message, message);
-      assert.doesNotMatch(error.message, /sesame/);
-      assert.equal(error.retriable, retriable, error.message);
-      return true;
-    });
+    issuer.failure = { status, body };
+    await isRefused(issuer.tokenUrl, message, retriable);
   }
+  await isRefused(`http://localhost:${await freePort()}/token`, /, got .*ECONNREFUSED/, true);
 });
+
+async function isRefused(url: string, message: RegExp, retriable: boolean): Promise<void> {
+  await assert.rejects(issueToken(optionsOf(url)), (error: Error & { retriable?: boolean }) => {
+    assert.match(error.message, /^KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got /);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /sesame/);
+    assert.equal(error.retriable, retriable, error.message);
+    return true;
+  });
+}

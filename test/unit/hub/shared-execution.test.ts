@@ -13,41 +13,27 @@ import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { ReplayedResults } from '../../../src/hub/resume/replayed-results.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import type { Subscriber } from '../../../src/hub/subscriber.ts';
-import type { SerializedResult } from '../../../src/hub/result.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
 import { DueThrottles } from '../../../src/hub/throttle/due-throttles.ts';
 import { HeldBytes } from '../../../src/hub/throttle/held-bytes.ts';
 import { Metrics } from '../../../src/metrics.ts';
+import { FakeSubscriber, settled } from './parts.ts';
 
 const log = createLog('silent');
 
 type Resolve = (event: Event, ctx: GraphContext) => unknown;
 
-class FakeSubscriber implements Subscriber {
-  readonly viewer: Json;
-  readonly owner: object = this;
-  readonly wantsGaps = false;
-  readonly isBehind = false;
-  readonly results: {
-    data?: { see: { said: unknown } | null } | null;
-    errors?: { message: string; extensions?: object }[];
-  }[] = [];
-  constructor(viewer: Json) {
-    this.viewer = viewer;
-  }
+interface Result {
+  readonly data?: { readonly see: { readonly said: unknown } | null } | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: object }[];
+}
+
+class Viewer extends FakeSubscriber {
+  declare readonly results: Result[];
+
   get said(): unknown[] {
     return this.results.map(({ data }) => data?.see?.said);
-  }
-  deliver(payload: SerializedResult): void {
-    this.results.push(JSON.parse(payload.json.toString()) as never);
-  }
-  reconnect(): void {
-    assert.fail('no test has a gap');
-  }
-  end(): void {
-    assert.fail('no test ends a subscriber');
   }
 }
 
@@ -109,7 +95,7 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
       timeoutMs: options.timeoutMs ?? 60_000,
     },
   );
-  const subscribers = viewers.map((viewer) => new FakeSubscriber(viewer));
+  const subscribers = viewers.map((viewer) => new Viewer(viewer));
   for (const subscriber of subscribers) group.add(subscriber);
   let offset = 0;
   const send = (event: Event): void => {
@@ -131,7 +117,6 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
   return { group, subscribers, send, cost, executions, metrics };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const people = (count: number): Json[] =>
   Array.from({ length: count }, (_, id) => ({ id, role: ['bidder', 'agent', 'admin'][id % 3] ?? '' }));
 
@@ -198,7 +183,7 @@ test('a subscriber that joins or leaves between events is added to or removed fr
   )) {
     group.remove(subscriber);
   }
-  const newcomer = new FakeSubscriber({ role: 'guest' });
+  const newcomer = new Viewer({ role: 'guest' });
   group.add(newcomer);
   assert.equal(await cost({}), 3);
   assert.deepEqual(newcomer.said, ['guest']);
@@ -304,7 +289,7 @@ test('a subscriber that joins or leaves while an event is being executed does no
     [{ role: 'a' }, { role: 'a' }],
   );
   send({ n: 1 });
-  const late = new FakeSubscriber({ role: 'a' });
+  const late = new Viewer({ role: 'a' });
   group.add(late);
   const [stays, leaves] = subscribers;
   if (leaves) group.remove(leaves);
@@ -401,7 +386,7 @@ test('no execution is for a subscriber that has left, or that joined after the e
   send({});
   await settled();
   for (const subscriber of subscribers.slice(1)) group.remove(subscriber);
-  for (let id = 100; id < 110; id += 1) group.add(new FakeSubscriber({ id }));
+  for (let id = 100; id < 110; id += 1) group.add(new Viewer({ id }));
   await gates.open('go');
   await settled();
   assert.equal(await executions(), 1);

@@ -3,8 +3,69 @@ import test from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { Group } from '../../../src/hub/group.ts';
 import { ReadSet } from '../../../src/lazy/reads.ts';
-import { FakeSubscriber, operation, settled, setUp, withResolvers } from './parts.ts';
+import { FakeSubscriber, heldExecutions, operation, settled, setUp, withResolvers } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
+
+test('a subscriber that joins while an event is being executed gets only the events after it', async () => {
+  const { executions, execute } = heldExecutions();
+  const { bus, join } = setUp({ execute });
+  const asked = operation();
+  const early = join(asked);
+  bus.carry('bids', 1, { n: 1 });
+  const late = join(asked);
+  bus.carry('bids', 2, { n: 2 });
+  const never = join(asked);
+  executions[0]?.resolve();
+  await settled();
+  executions[1]?.resolve();
+  await settled();
+  assert.deepEqual(
+    early.subscriber.results,
+    [1, 2].map((n) => ({ data: { n } })),
+  );
+  assert.deepEqual(late.subscriber.results, [{ data: { n: 2 } }]);
+  assert.deepEqual(never.subscriber.results, []);
+});
+
+test('a subscriber gets results in the order of the events, though some executions are asynchronous and some are not', async () => {
+  const first = withResolvers();
+  const { bus, join } = setUp({
+    execute: (event: { n: number }) =>
+      event.n === 1 ? first.promise.then(() => ({ data: event })) : { data: event },
+  });
+  const { subscriber } = join(operation());
+  for (const n of [1, 2, 3]) bus.carry('bids', n, { n });
+  assert.deepEqual(subscriber.results, []);
+  first.resolve();
+  await settled();
+  assert.deepEqual(
+    subscriber.results,
+    [1, 2, 3].map((n) => ({ data: { n } })),
+  );
+});
+
+test('past the bound a group skips events and counts them, and its subscribers get an error where they are missing', async () => {
+  const { executions, execute } = heldExecutions();
+  const { bus, join, value } = setUp({ maxWaiting: 2, execute });
+  const { subscriber } = join(operation());
+  for (const n of [1, 2, 3, 4]) bus.carry('bids', n, { n });
+  executions[1]?.resolve();
+  await settled();
+  assert.deepEqual(subscriber.results, []);
+  executions[0]?.resolve();
+  await settled();
+  bus.carry('bids', 5, { n: 5 });
+  executions[2]?.resolve();
+  await settled();
+  const [one, two, told, five] = subscriber.results as { errors: { extensions: object }[] }[];
+  assert.deepEqual(
+    [one, two, five],
+    [1, 2, 5].map((n) => ({ data: { n } })),
+  );
+  assert.deepEqual(told?.errors[0]?.extensions, { code: 'EVENTS_SKIPPED', skipped: 2 });
+  assert.equal(subscriber.results.length, 4);
+  assert.equal(await value('groupOverflows'), 2);
+});
 
 type Setup = NonNullable<Parameters<typeof setUp>[0]>;
 
