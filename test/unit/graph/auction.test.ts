@@ -239,7 +239,7 @@ describe('the bundled auction', () => {
     }
   });
 
-  it('lists the auctions that are on, and each still has bids every minute after three hours', async (t) => {
+  it('lists the auctions that are on, and each still has bids every minute after a day', async (t) => {
     const backends = await startBackends();
     t.after(() => backends.close());
     const { schema, definition } = await loadGraph(FOLDER);
@@ -257,9 +257,9 @@ describe('the bundled auction', () => {
 
     // As fast as the gateway sends them.
     let time = Date.UTC(2026, 0, 1);
-    const later = time + 3 * 60 * 60_000;
+    const tomorrow = time + 24 * 60 * 60_000;
     const events = simulate(randomFrom(5), () => time);
-    while (time < later) {
+    while (time < tomorrow) {
       const withBids = new Set<string>();
       for (const minute = time + 60_000; time < minute; time += 300) {
         const { topic, key } = events.next().value;
