@@ -18,7 +18,7 @@ import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { testBus } from './bus.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
@@ -59,7 +59,7 @@ function addressOf(text: string) {
   return { host, port: Number(port) };
 }
 
-const kept = (keepsAll = false, ttlMs = TTL_MS): Settings => ({
+const kept = (ttlMs: number, keepsAll = false): Settings => ({
   histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
 });
 
@@ -75,9 +75,9 @@ testBus('redis with Sentinel', OPTIONS, async (t, settings) => {
   const joins = async (channel: string) => Number((await observer.pubsub('NUMSUB', channel))[1]);
   return { ...(await startBus(t, shared, settings)), joins };
 });
-testHistory('redis with Sentinel', OPTIONS, (t) => emptied(t, kept()));
-testKeepingAll('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(true)));
-testReplacedHistories('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
+testHistory('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testKeepingAll('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
+testReplacedHistories('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
 
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
