@@ -1,143 +1,24 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import test, { type TestContext } from 'node:test';
-import type { Redis } from 'ioredis';
-import type { Bus } from '../../src/bus/bus.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
-import { PublishError, type Publication } from '../../src/events/publisher.ts';
-import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
-import { systemClock, type Clock } from '../../src/support/clock.ts';
+import test from 'node:test';
+import { PublishError } from '../../src/events/publisher.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
+import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
-import { TcpRelay } from '../helpers/tcp-relay.ts';
-
-const TOPIC = 'bids';
-const OTHER = 'asks';
-const CHANNEL = 'faults:bids';
-
-const SETTLE_MS = 1_000;
-
-interface Pod {
-  readonly bus: Bus;
-  readonly metrics: Metrics;
-  readonly relay: TcpRelay;
-  /** Payloads that have come on the channel. */
-  readonly heard: string[];
-  /** Topics of which gaps were told. */
-  readonly gaps: string[];
-}
-
-/** A pod that listens to a channel of one topic, and to one of another topic, over a network of its own. */
-async function startPod(
-  t: TestContext,
-  server: RedisServer,
-  { user = '', clock = systemClock }: { user?: string; clock?: Clock } = {},
-): Promise<Pod> {
-  const relay = await TcpRelay.start(t, server.port);
-  const metrics = new Metrics();
-  const bus = ioredisBus({
-    access: { url: `redis://${user}127.0.0.1:${relay.port}` },
-    prefix: 'faults:',
-    lingerMs: 0,
-    countsSubscribers: true,
-    timing: { beatMs: 200, silenceMs: 2_000, settleMs: SETTLE_MS },
-    metrics,
-    clock,
-    log: createLog('silent'),
-  });
-  const pod: Pod = { bus, metrics, relay, heard: [], gaps: [] };
-  bus.onGap((topic) => pod.gaps.push(topic));
-  bus.start();
-  t.after(() => bus.stop());
-  await bus.subscribe(TOPIC, CHANNEL, (payload) => pod.heard.push(payload.toString())).ready;
-  await bus.subscribe(OTHER, 'faults:asks', () => undefined).ready;
-  await eventually(() => assert.equal(bus.notReady(), undefined));
-  await publish(pod, ['first']);
-  return pod;
-}
-
-/**
- * Publishes as ingest does: what has failed is tried again, and nothing else.
- *
- * @returns how often it failed
- */
-async function publish({ bus }: Pod, payloads: readonly string[]): Promise<number> {
-  let rest: readonly Publication[] = payloads.map((payload) => ({ channel: CHANNEL, payload }));
-  let refused = 0;
-  await eventually(async () => {
-    try {
-      await bus.publish(TOPIC, rest);
-    } catch (thrown) {
-      assert.ok(thrown instanceof PublishError, String(thrown));
-      rest = thrown.failed;
-      refused += 1;
-      throw thrown;
-    }
-  });
-  return refused;
-}
-
-/** Until each pod of a server has sent itself so many messages. */
-async function beats(client: Redis, count: number): Promise<void> {
-  const listening = client.duplicate();
-  const seen = new Map<string, number>();
-  listening.on('pmessage', (_pattern, channel: string) => seen.set(channel, (seen.get(channel) ?? 0) + 1));
-  await listening.psubscribe('faults:@pod:*');
-  const pods = await client.pubsub('CHANNELS', 'faults:@pod:*');
-  await eventually(() => {
-    const few = pods.filter((pod) => (seen.get(String(pod)) ?? 0) < count);
-    assert.deepEqual(few, [], 'pods whose messages to themselves have not come');
-  });
-  listening.disconnect();
-}
-
-/** Until the pods' heartbeats have shown them that they have heard everything: one of the two was sent after it. */
-async function quiet(client: Redis, ...pods: readonly Pod[]): Promise<void> {
-  await eventually(() => {
-    for (const { heard } of pods) assert.notDeepEqual(heard, []);
-  });
-  await beats(client, 2);
-  for (const { heard, gaps } of pods) {
-    heard.length = 0;
-    gaps.length = 0;
-  }
-}
-
-/** What is published comes to each pod over a connection of its own. */
-const untilHeard = (payloads: readonly string[], ...pods: readonly Pod[]): Promise<void> =>
-  eventually(() => {
-    for (const { heard } of pods) assert.deepEqual(heard, payloads);
-  });
-
-const listensAgain = ({ metrics }: Pod): Promise<void> =>
-  eventually(async () => {
-    const { values } = await metrics.busConnected.get();
-    assert.equal(values.find(({ labels }) => labels.connection === 'listening')?.value, 1);
-  });
-
-const outages = async ({ metrics }: Pod): Promise<number> =>
-  (await metrics.busOutages.get()).values[0]?.value ?? 0;
-
-/** A clock that has pods wait until they are let, and not for a time, before they publish over a new connection. */
-class SettlingClock implements Clock {
-  readonly now = systemClock.now;
-  readonly random = systemClock.random;
-  readonly #settle = new EventEmitter();
-
-  async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms !== SETTLE_MS) return systemClock.sleep(ms, signal);
-    if (!signal.aborted) await once(this.#settle, 'settle', { signal }).catch(() => undefined);
-  }
-
-  settle(): void {
-    this.#settle.emit('settle');
-  }
-}
-
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
+import {
+  beats,
+  CHANNEL,
+  listensAgain,
+  numbered,
+  outages,
+  publish,
+  quiet,
+  SettlingClock,
+  startPod,
+  TOPIC,
+  untilHeard,
+  type Pod,
+} from './redis-fault-pods.ts';
 
 /** Keeps Redis busy for so many ms, so that it refuses the commands of others. */
 const BUSY = `
@@ -285,21 +166,6 @@ test(
   },
 );
 
-test(
-  'redis: a half-open connection is noticed, and what was missed on it told',
-  needs('redis-server'),
-  async (t) => {
-    const server = await startRedis(t);
-    const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await redisAdmin(t, server), a, b);
-    b.relay.freeze();
-    await publish(a, ['missed']);
-    await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
-    await publish(a, ['heard']);
-    await eventually(() => assert.deepEqual(b.heard, ['heard']));
-  },
-);
-
 for (const [state, setting, refused, taken] of [
   ['has no memory to spare', 'maxmemory', '1', '0'],
   ['has too few replicas', 'min-replicas-to-write', '1', '0'],
@@ -378,23 +244,5 @@ test(
     await publish(a, ['by a']);
     await untilHeard(['by a'], b);
     await eventually(() => assert.deepEqual(b.gaps, [TOPIC]));
-  },
-);
-
-test(
-  'redis: a connection that becomes half open while it is made is made again',
-  needs('redis-server'),
-  async (t) => {
-    const server = await startRedis(t);
-    const [a, b] = [await startPod(t, server), await startPod(t, server)];
-    await quiet(await redisAdmin(t, server), a, b);
-    b.relay.stall();
-    b.relay.cut();
-    await b.relay.stalled(2);
-    b.relay.flow();
-    await eventually(async () => {
-      await publish(a, ['heard']);
-      assert.equal(b.heard.at(-1), 'heard');
-    });
   },
 );
