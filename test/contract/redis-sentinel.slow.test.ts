@@ -17,6 +17,7 @@ import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpe
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { Watched } from '../helpers/watched-connection.ts';
 import { testBus } from './bus.ts';
 import { SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
@@ -110,13 +111,11 @@ async function listenBy(t: TestContext, sentinels: readonly string[]) {
     sentinels: new Sentinels(access, log, systemClock),
     log,
   });
-  let connections = 0;
-  listening.start({ onReady: () => void (connections += 1), onLost: () => undefined });
-  t.after(() => listening.stop());
-  await eventually(() => assert.equal(connections, 1));
+  const life = Watched.start(t, listening);
+  await life.until('ready');
   const inbox = new Inbox();
   await listening.join('news', inbox.take);
-  return { inbox, untilMoved: () => eventually(() => assert.equal(connections, 2)) };
+  return { inbox, untilMoved: () => life.until('lost', 'ready') };
 }
 
 /** Two servers that take themselves for the master, and a Sentinel of each; that of the second one knows of a failover. */
