@@ -13,7 +13,7 @@ export const TOPIC = 'kept';
 export const SIZE = 20;
 
 /** For so long a channel is kept in tests that wait for its end. */
-export const TTL_MS = 1_000;
+const TTL_MS = 1_000;
 
 /** Outlasts a test. */
 export const LONG_MS = 600_000;

@@ -3,9 +3,6 @@ import test from 'node:test';
 import { needs } from '../helpers/services.ts';
 import { accountOf, flow, kill, testHistoryOutlasts } from './history-faults.ts';
 
-testHistoryOutlasts('Redis closes the connections that listen', kill('pubsub'));
-testHistoryOutlasts('Redis closes the connections that publish', kill('normal'));
-
 testHistoryOutlasts('one pod is cut off from Redis', async (_t, stream) => {
   stream.relays[1]?.refuse();
   await stream.pods[1]?.untilMetric('sluice_bus_outages_total', 1);
