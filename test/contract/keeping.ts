@@ -3,10 +3,10 @@ import test, { type TestOptions } from 'node:test';
 import { positionOf } from '../../src/bus/history.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import { event, numberIn, SIZE, TOPIC, TTL_MS, type MakeBus } from './history.ts';
+import { event, LONG_MS, numberIn, SIZE, TOPIC, type MakeBus } from './history.ts';
 
 const [KEPT, OTHER] = ['history:a', 'history:b'];
-const SETTINGS = { size: SIZE, ttlMs: TTL_MS, keepsAll: false };
+const SETTINGS = { size: SIZE, ttlMs: LONG_MS, keepsAll: false };
 
 /** What every bus must do whose topics are replaced. @param make a bus that keeps `TOPIC` */
 export function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {
@@ -14,7 +14,7 @@ export function testReplacedHistories(name: string, options: TestOptions, make: 
     `${name}: a topic loses its history and gets one again, and those who listen hear every message once`,
     options,
     async (t) => {
-      const bus = await make(t);
+      const bus = await make(t, LONG_MS);
       const inbox = new Inbox();
       await bus.subscribe(TOPIC, KEPT, inbox.take).ready;
       await bus.publish(TOPIC, event(1, KEPT));
@@ -48,7 +48,7 @@ export function testReplacedHistories(name: string, options: TestOptions, make: 
   );
 
   test(`${name}: another size of a history takes effect, and what is kept stays`, options, async (t) => {
-    const bus = await make(t);
+    const bus = await make(t, LONG_MS);
     await bus.subscribe(TOPIC, KEPT, () => undefined).ready;
     await bus.publish(TOPIC, event(1, KEPT));
     const { epoch } = (await bus.readHistory(TOPIC, [KEPT], 0)).position;

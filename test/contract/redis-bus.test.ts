@@ -5,6 +5,7 @@ import type { Bus } from '../../src/bus/bus.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { startRedis } from '../helpers/redis.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
@@ -19,7 +20,7 @@ async function startBus(
   const bus = ioredisBus({ ...SILENT, access: { url }, countsSubscribers, metrics: new Metrics() });
   bus.start();
   t.after(() => bus.stop());
-  while (bus.notReady() !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => assert.equal(bus.notReady(), undefined));
   return bus;
 }
 
@@ -84,7 +85,7 @@ testBus('redis', needs('redis'), async (t, { lingerMs, maxChannels }) => {
     await bus.stop();
     observer.disconnect();
   });
-  while (bus.notReady() !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => assert.equal(bus.notReady(), undefined));
   const joins = async (channel: string): Promise<number> => {
     const reply = await observer.pubsub('NUMSUB', channel);
     return Number(reply[1]);

@@ -8,7 +8,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
 import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
-import { SIZE, TOPIC, TTL_MS } from './history.ts';
+import { LONG_MS, SIZE, TOPIC } from './history.ts';
 
 export const CHANNEL = 'history:a';
 export const PREFIX = 'history:';
@@ -17,7 +17,7 @@ export const PREFIX = 'history:';
 export async function startBus(
   t: TestContext,
   port: number,
-  { user = '', ttlMs = TTL_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
+  { user = '', ttlMs = LONG_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
 ): Promise<Bus> {
   const bus = ioredisBus({
     access: { url: `redis://${user}127.0.0.1:${port}` },
@@ -45,14 +45,14 @@ interface Listening {
   readonly cutOff: () => Promise<void>;
 }
 
-/** A pod that listens to the channel, over a network of its own, and whose history outlasts the test. */
+/** A pod that listens to the channel, over a network of its own. */
 export async function listen(
   t: TestContext,
   server: RedisServer,
   { user = '', log = createLog('silent') } = {},
 ): Promise<Listening> {
   const relay = await TcpRelay.start(t, server.port);
-  const bus = await startBus(t, relay.port, { user, ttlMs: 60_000, log });
+  const bus = await startBus(t, relay.port, { user, log });
   const gaps: string[] = [];
   bus.onGap((topic) => gaps.push(topic));
   const inbox = new Inbox();

@@ -48,7 +48,6 @@ async function blinkWith(t: TestContext, rules: readonly string[]) {
   await publish(1, 2 * SIZE);
   await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   await publish(2 * SIZE + 1, 2 * SIZE + 5);
-  await eventually(() => assert.equal(inbox.messages.length, 2 * SIZE + 5));
   const told = (message: string): number => lines.filter((line) => line.includes(message)).length;
   return { numbers: inbox.messages.map(numberIn), gaps, told };
 }
@@ -69,8 +68,7 @@ test(
     const [all] = await rights();
     const { numbers, gaps, told } = await blinkWith(t, all);
     assert.deepEqual(numbers, EVERY);
-    await eventually(() => assert.deepEqual(gaps, [TOPIC]));
-    assert.equal(told(NOT_KEPT), 1);
+    await eventually(() => assert.deepEqual([gaps, told(NOT_KEPT)], [[TOPIC], 1]));
   },
 );
 
@@ -95,8 +93,7 @@ for (const [right, line, expected] of SINGLE) {
     async (t) => {
       const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`]);
       assert.deepEqual(numbers, EVERY);
-      await eventually(() => assert.deepEqual(gaps, expected));
-      assert.equal(told(line), 1);
+      await eventually(() => assert.deepEqual([gaps, told(line)], [expected, 1]));
     },
   );
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { selfSigned } from '../helpers/certificate.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { range } from '../helpers/numbers.ts';
@@ -59,11 +58,19 @@ async function startSecure(scope: Scope, settings: Settings = {}): Promise<Gatew
   return startPlain(scope, { TLS_CERT: certificateFile, TLS_KEY: keyFile, ...settings });
 }
 
+/** For as few subscribers as a test has, one of each viewer. */
+const LIMITS = { MAX_CONNECTIONS: '3', MAX_OPERATIONS_PER_POD: '2', MAX_CONNECTIONS_PER_VIEWER: '1' };
+
 /** How a client reaches the gateway: with TLS, responses come over HTTP/2, and WebSockets over HTTP/1.1. */
 const WAYS = [
-  { way: 'plain connections', start: startPlain, shared: sharedGateway(startPlain) },
-  { way: 'TLS', start: startSecure, shared: sharedGateway(startSecure) },
-];
+  { way: 'plain connections', start: startPlain },
+  { way: 'TLS', start: startSecure },
+].map(({ way, start }) => ({
+  way,
+  start,
+  shared: sharedGateway(start),
+  limited: sharedGateway((scope) => start(scope, { VIEWER_ID: 'id', ...LIMITS })),
+}));
 
 const fields = 'id n text';
 const SAID = `subscription Said($id: ID) { said(id: $id) { ${fields} } }`;
@@ -99,7 +106,7 @@ const EACH = WAYS.flatMap((way) =>
   Object.entries(TRANSPORT_CLIENTS).map(([key, client]) => ({ key, client, ...way })),
 );
 
-for (const { key, client, way, start, shared } of EACH) {
+for (const { key, client, way, shared, limited } of EACH) {
   const isWebSocket = key === 'webSocket' || key === 'legacy';
   const subscribed: Subscribe = (...asked) => subscribedBy(client, ...asked);
 
@@ -127,8 +134,7 @@ for (const { key, client, way, start, shared } of EACH) {
 
     it('shares one execution with others of the same document, whatever they are connected by', async (t) => {
       const gateway = await shared();
-      const others = Object.values(TRANSPORT_CLIENTS).map((other) => other.ask(t, gateway, { query: SAID }));
-      await gateway.untilMetric('sluice_subscribers', others.length);
+      const others = await overEach(t, gateway);
       for (const n of range(0, 20)) await gateway.postEvent('said', { id: 'a', n, text: 'x' });
       for (const other of others) assert.deepEqual(numbersIn(await other.untilPayloads(20)), range(0, 20));
       assert.equal(await gateway.metric('sluice_executions_total'), 20);
@@ -197,7 +203,7 @@ for (const { key, client, way, start, shared } of EACH) {
       await stalled.untilPayloads(1);
       stalled.pause();
       const sent = [0];
-      const text = 'x'.repeat(20_000);
+      const text = 'x'.repeat(50_000);
       while ((await gateway.metric('sluice_closes_total{code="1013",reason="too_slow"}')) === 0) {
         assert.ok(sent.length < 2_000, 'expected the client that reads nothing to be closed');
         for (let more = 0; more < 20; more += 1) {
@@ -254,51 +260,69 @@ for (const { key, client, way, start, shared } of EACH) {
       assert.equal((await lost.untilPayloads(1))[0]?.extensions?.['recovered'], false);
     });
 
-    it('is kept in use while no event comes', async (t) => {
-      const gateway = await start(t, { PING_SECONDS: '3' });
-      const asking = await subscribed(t, gateway, SAID);
-      const { heartbeats } = asking;
-      await asking.until((now) => now.heartbeats >= heartbeats + 2);
-      await gateway.postEvent('said', { id: 'a', n: 1 });
-      assert.deepEqual(numbersIn(await asking.untilPayloads(1)), [1]);
-    });
-
-    it('gets all that was sent before its pod drains, and is to connect again', async (t) => {
-      const gateway = await start(t);
-      const asking = await subscribed(t, gateway, SAID);
-      for (const n of range(0, 50)) await gateway.postEvent('said', { id: 'a', n });
-      assert.equal(await gateway.stop(), 0);
-      const { how, code } = await asking.untilEnded();
-      assert.equal(how, 'closed');
-      assert.equal(
-        code,
-        { webSocket: 1012, legacy: 1012, eventStream: undefined, multipart: 'SERVICE_RESTART' }[key],
-      );
-      assert.deepEqual(numbersIn(asking.payloads.slice(0, 50)), range(0, 50));
-    });
-
     it('is refused by a pod that has as many as it takes', async (t) => {
-      const gateway = await start(t, { MAX_CONNECTIONS: '2', MAX_OPERATIONS_PER_POD: '1' });
-      await subscribed(t, gateway, SAID);
-      const second = client.ask(t, gateway, { query: SAID });
-      await second.until(({ payloads, ending }) => payloads.length > 0 || ending !== undefined);
-      assert.equal(codeOf(second.payloads[0]), 'POD_FULL');
-      // The second one's socket is still there, or has gone with its only operation.
-      const third = isWebSocket ? client.ask(t, gateway, { query: SAID }) : undefined;
-      if (third !== undefined) assert.deepEqual(await third.untilEnded(), { how: 'refused', code: 503 });
-      assert.equal(await gateway.metric('sluice_subscribers'), 1);
+      const gateway = await limited();
+      for (const user of ['ann', 'bob']) await subscribed(t, gateway, SAID, { user });
+      const third = client.ask(t, gateway, { query: SAID, user: 'cid' });
+      await third.until(({ payloads, ending }) => payloads.length > 0 || ending !== undefined);
+      assert.equal(codeOf(third.payloads[0]), 'POD_FULL');
+      // The third one's socket is still there, or has gone with its only operation.
+      const fourth = isWebSocket ? client.ask(t, gateway, { query: SAID, user: 'dan' }) : undefined;
+      if (fourth !== undefined) assert.deepEqual(await fourth.untilEnded(), { how: 'refused', code: 503 });
+      assert.equal(await gateway.metric('sluice_subscribers'), 2);
     });
 
     it('of a viewer with as many connections as it may have is refused', async (t) => {
-      const gateway = await start(t, { VIEWER_ID: 'id', MAX_CONNECTIONS_PER_VIEWER: '1' });
+      const gateway = await limited();
       const first = await subscribed(t, gateway, SAID, { user: 'ann' });
       const refused = await client.ask(t, gateway, { query: SAID, user: 'ann' }).untilEnded();
       if (isWebSocket) assert.notEqual(refused.how, 'completed');
       else assert.deepEqual(refused, { how: 'refused', code: 429 });
       await subscribed(t, gateway, SAID, { user: 'bob' });
       first.destroy();
-      await eventually(async () => assert.equal(await gateway.metric('sluice_connections'), 1));
+      await gateway.untilMetric('sluice_connections', 1);
       await subscribed(t, gateway, SAID, { user: 'ann' });
+    });
+  });
+}
+
+/** What the last message says of a pod that drains, or else the code of the close frame. */
+const DRAINED: Readonly<Record<keyof typeof TRANSPORT_CLIENTS, number | string | undefined>> = {
+  webSocket: 1012,
+  legacy: 1012,
+  eventStream: undefined,
+  multipart: 'SERVICE_RESTART',
+};
+
+/** One subscriber over each transport. */
+async function overEach(t: TestContext, gateway: GatewayProcess): Promise<readonly Asking[]> {
+  const askings = Object.values(TRANSPORT_CLIENTS).map((client) => client.ask(t, gateway, { query: SAID }));
+  await gateway.untilMetric('sluice_subscribers', askings.length);
+  return askings;
+}
+
+for (const { way, start } of WAYS) {
+  describe(`subscriptions over all transports, by ${way}`, () => {
+    it('are kept in use while no event comes', async (t) => {
+      const gateway = await start(t, { PING_SECONDS: '3' });
+      const askings = await overEach(t, gateway);
+      const before = askings.map(({ heartbeats }) => heartbeats);
+      for (const [index, asking] of askings.entries())
+        await asking.until(({ heartbeats }) => heartbeats >= (before[index] ?? 0) + 2);
+      await gateway.postEvent('said', { id: 'a', n: 1 });
+      for (const asking of askings) assert.deepEqual(numbersIn(await asking.untilPayloads(1)), [1]);
+    });
+
+    it('get all that was sent before their pod drains, and are to connect again', async (t) => {
+      const gateway = await start(t);
+      const askings = await overEach(t, gateway);
+      for (const n of range(0, 50)) await gateway.postEvent('said', { id: 'a', n });
+      assert.equal(await gateway.stop(), 0);
+      for (const [index, key] of (Object.keys(DRAINED) as (keyof typeof DRAINED)[]).entries()) {
+        const asking = askings[index];
+        assert.deepEqual(await asking?.untilEnded(), { how: 'closed', code: DRAINED[key] }, key);
+        assert.deepEqual(numbersIn(asking?.payloads.slice(0, 50) ?? []), range(0, 50), key);
+      }
     });
   });
 }

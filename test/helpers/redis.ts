@@ -60,7 +60,9 @@ async function launchIn(
 ): Promise<ReturnType<typeof spawnFor>> {
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
   // Written down before it is acknowledged: else a slow disk makes Redis lose some seconds.
-  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always', ...further);
+  args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always');
+  // A replica has its data at once, and not after 5 s in which others might ask for it too.
+  args.push('--repl-diskless-sync-delay', '0', ...further);
   const child = spawnFor(scope, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {
     throw new Error(`Expected redis-server to listen on ${port}, but it ended with ${code}:\n${output}`);

@@ -1,88 +1,58 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { type TestContext } from 'node:test';
-import type { Redis } from 'ioredis';
+import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { startCluster } from '../helpers/redis-cluster.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
-import { kafkaBrokers, needs } from '../helpers/services.ts';
-import { kcat } from '../helpers/kcat.ts';
-import { createTopic } from '../helpers/topic.ts';
+import { needs } from '../helpers/services.ts';
+import { testRefusedLogin } from './redis-refused-login.ts';
 
-interface Servers {
-  readonly settings: Readonly<Record<string, string>>;
-  readonly clients: readonly Redis[];
-}
-
-const KINDS: Record<string, (t: TestContext) => Promise<Servers>> = {
-  'a single Redis': async (t) => {
+test(
+  'a user and a password that are replaced in their files are used from the next connection on',
+  needs('redis-server'),
+  async (t) => {
     const redis = await startRedis(t);
-    return { settings: { REDIS_URL: redis.url }, clients: [await redisAdmin(t, redis)] };
-  },
-  'a Redis Cluster': async (t) => {
-    const { nodes, clients } = await startCluster(t);
-    return { settings: { REDIS_CLUSTER: nodes.join(',') }, clients };
-  },
-};
-
-/** Resolves when the server has refused so many further logins. */
-async function refusals(client: Redis, count: number): Promise<void> {
-  const refused = async (): Promise<number> => {
-    const [, number] = /errorstat_WRONGPASS:count=(\d+)/.exec(await client.info('errorstats')) ?? [];
-    return Number(number ?? 0);
-  };
-  const before = await refused();
-  await eventually(async () => assert.ok((await refused()) >= before + count));
-}
-
-for (const [kind, start] of Object.entries(KINDS)) {
-  test(
-    `subscriptions that begin while ${kind} refuses the login wait until the file has the new password`,
-    needs('kafka', 'kcat', 'redis-server'),
-    async (t) => {
-      const { settings, clients } = await start(t);
-      const onEach = (ask: (client: Redis) => Promise<unknown>) => Promise.all(clients.map(ask));
-      await onEach((client) => client.acl('SETUSER', 'gateway', 'on', '>first', '~*', '&*', '+@all'));
-      const topic = await createTopic(t);
-      const graph = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-      const file = path.join(graph, 'password');
-      await writeFile(file, 'first\n');
-      const gateway = await startGateway(t, {
-        GRAPH: graph,
-        KAFKA_BROKERS: kafkaBrokers(),
-        KAFKA_GROUP_ID: topic,
-        REDIS_USERNAME: 'gateway',
-        REDIS_PASSWORD_FILE: file,
-        REDIS_PREFIX: `${topic}:`,
-        ...settings,
+    const admin = await redisAdmin(t, redis);
+    await admin.acl('SETUSER', 'gateway', 'on', '>first', '~*', '&*', '+@all');
+    const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+    const [user, file] = [path.join(graph, 'user'), path.join(graph, 'password')];
+    await writeFile(user, 'gateway\n');
+    await writeFile(file, 'first\n');
+    const gateway = await startGateway(t, {
+      GRAPH: graph,
+      REDIS_URL: redis.url,
+      REDIS_USERNAME_FILE: user,
+      REDIS_PASSWORD_FILE: file,
+    });
+    await gateway.untilReady();
+    await rm(file);
+    await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
+    await gateway.untilLog(/connecting to Redis with what was read before/);
+    await eventually(async () => assert.match(String(await admin.client('LIST')), /user=gateway/));
+    await admin.acl('SETUSER', 'gateway', 'resetpass', '>second');
+    await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
+    await gateway.untilLog(/WRONGPASS/);
+    await writeFile(file, 'second\n');
+    const untilBothAre = (name: string): Promise<void> =>
+      eventually(async () => {
+        const clients = String(await admin.client('LIST'));
+        assert.equal(clients.match(new RegExp(`user=${name} `, 'g'))?.length, 2, clients);
       });
-      await gateway.untilReady();
-      await onEach((client) => client.acl('SETUSER', 'gateway', 'resetpass', '>second'));
-      await onEach((client) => client.call('CLIENT', 'KILL', 'USER', 'gateway'));
-      await gateway.untilLog(/WRONGPASS/);
-      const client = graphqlClient(t, gateway.graphqlUrl);
-      const received = [1, 2, 3].map(
-        (id) => new Received<{ item: { n: number } }>(client, `subscription { item(id: ${id}) { n } }`),
-      );
-      await gateway.untilMetric('sluice_groups', received.length);
-      // Further attempts to log in, behind which the channels were to be joined.
-      for (const each of clients) await refusals(each, 3);
-      await writeFile(file, 'second\n');
-      await gateway.untilMetric('sluice_subscribers', received.length);
-      await kcat(
-        t,
-        topic,
-        [1, 2, 3].map((id) => ({ value: JSON.stringify({ id, n: id }) })),
-      );
-      for (const one of received) await one.until(1);
-      assert.deepEqual(
-        received.map(({ data }) => data.map((each) => each?.item.n)),
-        [[1], [2], [3]],
-      );
-    },
-  );
-}
+    await untilBothAre('gateway');
+    // As Vault does: another user with each password.
+    await admin.acl('SETUSER', 'gateway-2', 'on', '>third', '~*', '&*', '+@all');
+    await writeFile(user, 'gateway-2\n');
+    await writeFile(file, 'third\n');
+    await admin.acl('DELUSER', 'gateway');
+    await untilBothAre('gateway-2');
+    await gateway.stop();
+    assert.doesNotMatch(JSON.stringify(gateway.lines), /"first|second|third"/);
+  },
+);
+
+testRefusedLogin('a single Redis', async (t) => {
+  const redis = await startRedis(t);
+  return { settings: { REDIS_URL: redis.url }, clients: [await redisAdmin(t, redis)] };
+});

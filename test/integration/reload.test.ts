@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Producer } from 'kafkajs';
-import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
@@ -91,17 +90,12 @@ test(
     await graph.reloadInVain(gateway, {
       'schema.graphql': schemaOf({ item: topic, other: `${topic}-missing` }),
     });
-    assert.ok(
-      gateway.lines.some(
-        ({ msg }) =>
-          msg ===
-          `expected topics that exist in Kafka, got ${topic}-missing: create them, then reload the graph again`,
-      ),
-    );
+    const why = `expected topics that exist in Kafka, got ${topic}-missing: create them, then reload the graph again`;
+    await gateway.untilLine(({ msg }) => msg === why);
     const producer = await producerFor(t);
     await producer.send({ topic, messages: [{ value: JSON.stringify({ n: 1 }) }] });
     await received.until(1);
     await gateway.untilReady();
-    await eventually(async () => assert.equal(await gateway.metric('sluice_partitions_assigned'), 1));
+    await gateway.untilMetric('sluice_partitions_assigned', 1);
   },
 );

@@ -9,8 +9,9 @@ import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-/** What is promised of pods that listen. */
+/** What is promised of pods that listen, on a machine that delivers an event in a tenth of that. */
 const CLOSED_WITHIN_MS = 1_000;
+const EVENTS_TIMES = 10;
 
 const REFUSED = '4403 Access was revoked: a token that was issued since is needed';
 
@@ -63,29 +64,40 @@ test(
     assert.ok(first);
     const bob = await signToken({ sub: 'bob' });
     const others = pods.map((pod) => subscribe(t, pod, bob));
+    const redis = new Redis(redisUrl());
+    t.after(() => redis.disconnect());
+    /** An event by way of Redis to those that are not revoked. @returns ms that it took */
+    const deliver = async (n: number): Promise<number> => {
+      const began = performance.now();
+      const message = { v: 1, t: 'bids', p: 0, o: n, ts: 1, in: 1, key: null, event: { n } };
+      await redis.publish(`${prefix}bids`, JSON.stringify(message));
+      for (const received of others) assert.deepEqual((await received.until(n)).data.at(-1), { bid: { n } });
+      return performance.now() - began;
+    };
+    await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 1)));
     // A busy machine may hold up one, but not all of them.
     const names = ['ann', 'cid', 'dan', 'eve', 'fay', 'gus'];
-    const took: number[] = [];
-    for (const sub of names) {
+    const took: { readonly close: number; readonly event: number }[] = [];
+    for (const [index, sub] of names.entries()) {
       const token = await signToken({ sub });
       const revoked = pods.flatMap((pod) => [subscribe(t, pod, token), subscribe(t, pod, token)]);
       await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 3)));
       const began = performance.now();
       await revoke(first, sub);
       const closes = await Promise.all(revoked.map(closeOf));
-      took.push(performance.now() - began);
+      took.push({ close: performance.now() - began, event: await deliver(index + 1) });
       assert.deepEqual(new Set(closes), new Set(['4403 Access was revoked']));
       for (const pod of pods) assert.equal(await closeOf(subscribe(t, pod, token)), REFUSED);
     }
-    t.diagnostic(`all are closed after ${took.map(Math.round).join(', ')} ms`);
-    assert.ok(Math.min(...took) < CLOSED_WITHIN_MS, `all are closed after ${took.join(', ')} ms`);
-
-    const redis = new Redis(redisUrl());
-    t.after(() => redis.disconnect());
-    const message = { v: 1, t: 'bids', p: 0, o: 1, ts: 1, in: 1, key: null, event: { n: 7 } };
-    await redis.publish(`${prefix}bids`, JSON.stringify(message));
-    for (const received of others) assert.deepEqual((await received.until(1)).data, [{ bid: { n: 7 } }]);
-    for (const pod of pods) assert.equal(await pod.metric('sluice_revocations_total'), names.length);
+    const told = took
+      .map(({ close, event }) => `${close.toFixed()} (an event: ${event.toFixed()})`)
+      .join(', ');
+    t.diagnostic(`all are closed after ${told} ms`);
+    assert.ok(
+      took.some(({ close, event }) => close < Math.max(CLOSED_WITHIN_MS, EVENTS_TIMES * event)),
+      `all are closed after ${told} ms`,
+    );
+    for (const pod of pods) await pod.untilMetric('sluice_revocations_total', names.length);
   },
 );
 

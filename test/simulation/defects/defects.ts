@@ -71,6 +71,16 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   },
 };
 
+/** Defects that one of the first seeds shows. */
+export const EVIDENT: readonly string[] = [
+  'an event is appended, and not published',
+  'an event is published, and not appended',
+  'a replay ends before the last message that is kept',
+  'publications are acknowledged up to the first failure, though Redis ran later ones',
+  'publications count as acknowledged whether they were or not',
+  'after a lost connection the versions of topics are not compared',
+];
+
 function isAnnouncement([name, channel]: Command): boolean {
   return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;
 }

@@ -4,30 +4,38 @@ import type { Bus } from '../../../src/bus/bus.ts';
 import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from '../../contract/history.ts';
+import { SIZE, testHistory, testKeepingAll, TOPIC } from '../../contract/history.ts';
 import { eventually, PATIENCE_MS } from '../../helpers/eventually.ts';
 import { Random } from '../../helpers/random.ts';
+import { simulatedClock } from '../time/simulated-clock.ts';
 import { VirtualTime, type Owner } from '../time/virtual-time.ts';
 import { SimulatedCommandConnection } from './command-connection.ts';
 import { SimulatedListeningConnection } from './listening-connection.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis } from './server.ts';
 
-/** The bus's own scripts, run by a simulated server whose time goes as fast as the test's. */
-async function startBus(t: TestContext, keepsAll: boolean): Promise<Bus> {
+/** So much faster than the test's goes the time of the bus and its server. */
+const SPEED = 5;
+
+/** Of the test's time. */
+const ENDS_MS = 400;
+
+/** The bus's own scripts, run by a simulated server. */
+async function startBus(t: TestContext, ttlMs: number, keepsAll: boolean): Promise<Bus> {
   const time = new VirtualTime();
   const redis = new SimulatedRedis('redis', time);
   const network = new Network({ time, random: Random.of(1, 'network'), target: () => redis });
   const pod: Owner = { name: 'pod', state: 'running' };
   let over = false;
-  const ended = time.accompany(() => over, 1);
+  const ended = time.accompany(() => over, SPEED);
   const bus = new RedisBus({
     commands: new SimulatedCommandConnection(network, pod),
     listening: new SimulatedListeningConnection(network, pod),
     prefix: 'history:',
     lingerMs: 0,
     countsSubscribers: true,
-    histories: new Map([[TOPIC, { size: SIZE, ttlMs: TTL_MS, keepsAll }]]),
+    histories: new Map([[TOPIC, { size: SIZE, ttlMs: SPEED * ttlMs, keepsAll }]]),
+    clock: simulatedClock(time, Random.of(1, 'clock')),
     metrics: new Metrics(),
     log: createLog('silent'),
   });
@@ -41,5 +49,5 @@ async function startBus(t: TestContext, keepsAll: boolean): Promise<Bus> {
   return bus;
 }
 
-testHistory('simulated redis', { timeout: PATIENCE_MS }, (t) => startBus(t, false));
-testKeepingAll('simulated redis', { timeout: PATIENCE_MS }, (t) => startBus(t, true));
+testHistory('simulated redis', { timeout: PATIENCE_MS }, (t, ttlMs) => startBus(t, ttlMs, false), ENDS_MS);
+testKeepingAll('simulated redis', { timeout: PATIENCE_MS }, (t, ttlMs) => startBus(t, ttlMs, true), ENDS_MS);

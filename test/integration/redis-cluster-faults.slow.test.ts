@@ -15,11 +15,11 @@ interface Topic {
   readonly isSpread: boolean;
 }
 
-const TOPICS: Record<string, Topic> = {
+const TOPICS = {
   'a topic without history': { history: 'null', isSpread: false },
   'a topic with history': { history: HISTORY, isSpread: false },
   'a topic that is spread': { history: 'null', isSpread: true },
-};
+} as const satisfies Record<string, Topic>;
 
 /** What two pods on the cluster are started with, and the word of a slot of their topic. */
 function streamOn(cluster: RedisCluster, { history, isSpread }: Topic) {
@@ -33,17 +33,20 @@ function streamOn(cluster: RedisCluster, { history, isSpread }: Topic) {
   };
 }
 
-for (const [name, topic] of Object.entries(TOPICS)) {
+// With history it is so while a slot moves: see below.
+for (const name of ['a topic without history', 'a topic that is spread'] as const) {
   test(
     `two pods, ${name} and a cluster of three masters: each subscriber gets exactly its own events, in order per key`,
     OPTIONS,
     async (t) => {
       const cluster = await startCluster(t);
-      const { missing, gaps } = await streamThroughFault(t, streamOn(cluster, topic));
+      const { missing, gaps } = await streamThroughFault(t, streamOn(cluster, TOPICS[name]));
       assert.deepEqual({ missing, gaps }, { missing: 0, gaps: 0 });
     },
   );
+}
 
+for (const [name, topic] of Object.entries(TOPICS)) {
   test(
     `two pods and ${name}, of which a slot moves in mid-stream: what is missing is told and counted`,
     OPTIONS,

@@ -15,7 +15,7 @@ import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
-import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
 
@@ -69,7 +69,7 @@ function addressOf(text: string) {
   return { host, port: Number(port) };
 }
 
-const kept = (keepsAll = false, ttlMs = TTL_MS): Settings => ({
+const kept = (ttlMs: number, keepsAll = false): Settings => ({
   histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
 });
 
@@ -91,9 +91,9 @@ for (const spread of [[], ['topic']]) {
     return { ...(await startBus(t, shared, { ...settings, spread })), joins };
   });
 }
-testHistory('redis cluster', OPTIONS, (t) => emptied(t, kept()));
-testKeepingAll('redis cluster', OPTIONS, (t) => emptied(t, kept(true)));
-testReplacedHistories('redis cluster', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
+testHistory('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testKeepingAll('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
+testReplacedHistories('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
 
 test('redis cluster: an announcement reaches every pod, and one that starts later', OPTIONS, async (t) => {
   const heard: string[][] = [];

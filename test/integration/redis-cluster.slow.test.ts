@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runCli, startGateway } from '../helpers/gateway.ts';
+import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
@@ -8,6 +8,7 @@ import { upTo } from '../helpers/numbers.ts';
 import { startCluster } from '../helpers/redis-cluster.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { testRefusedLogin } from './redis-refused-login.ts';
 
 const EVENTS = 100;
 
@@ -60,14 +61,7 @@ test(
   },
 );
 
-test('a gateway does not start with a topic that is spread and has history', async (t) => {
-  const graph = await graphFolder(t, {
-    'schema.graphql': `
-      type Subscription { item: Item @event(topic: "items", history: { size: 10, ttl_seconds: 60 }) }
-      type Item { id: ID! }`,
-  });
-  const settings = { GRAPH: graph, REDIS_CLUSTER: '127.0.0.1:1', REDIS_CLUSTER_SPREAD: 'items' };
-  const { code, stderr } = await runCli(t, ['serve'], settings);
-  assert.notEqual(code, 0);
-  assert.match(stderr, /REDIS_CLUSTER_SPREAD: expected topics without history, got items/);
+testRefusedLogin('a Redis Cluster', async (t) => {
+  const { nodes, clients } = await startCluster(t);
+  return { settings: { REDIS_CLUSTER: nodes.join(',') }, clients };
 });

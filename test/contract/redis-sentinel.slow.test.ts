@@ -17,8 +17,9 @@ import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpe
 import { fileScope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { Watched } from '../helpers/watched-connection.ts';
 import { testBus } from './bus.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC, TTL_MS } from './history.ts';
+import { SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
@@ -59,7 +60,7 @@ function addressOf(text: string) {
   return { host, port: Number(port) };
 }
 
-const kept = (keepsAll = false, ttlMs = TTL_MS): Settings => ({
+const kept = (ttlMs: number, keepsAll = false): Settings => ({
   histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
 });
 
@@ -75,9 +76,9 @@ testBus('redis with Sentinel', OPTIONS, async (t, settings) => {
   const joins = async (channel: string) => Number((await observer.pubsub('NUMSUB', channel))[1]);
   return { ...(await startBus(t, shared, settings)), joins };
 });
-testHistory('redis with Sentinel', OPTIONS, (t) => emptied(t, kept()));
-testKeepingAll('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(true)));
-testReplacedHistories('redis with Sentinel', OPTIONS, (t) => emptied(t, kept(false, 60_000)));
+testHistory('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testKeepingAll('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
+testReplacedHistories('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
 
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
@@ -110,13 +111,11 @@ async function listenBy(t: TestContext, sentinels: readonly string[]) {
     sentinels: new Sentinels(access, log, systemClock),
     log,
   });
-  let connections = 0;
-  listening.start({ onReady: () => void (connections += 1), onLost: () => undefined });
-  t.after(() => listening.stop());
-  await eventually(() => assert.equal(connections, 1));
+  const life = Watched.start(t, listening);
+  await life.until('ready');
   const inbox = new Inbox();
   await listening.join('news', inbox.take);
-  return { inbox, untilMoved: () => eventually(() => assert.equal(connections, 2)) };
+  return { inbox, untilMoved: () => life.until('lost', 'ready') };
 }
 
 /** Two servers that take themselves for the master, and a Sentinel of each; that of the second one knows of a failover. */
