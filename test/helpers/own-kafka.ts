@@ -75,6 +75,9 @@ export async function startOwnKafka(
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
+    // A broker that was killed may register again once its former session is over.
+    'broker.heartbeat.interval.ms': 500,
+    'broker.session.timeout.ms': 3_000,
     ...settings,
   };
   const broker = await startBroker(scope, folder, properties, `localhost:${open}`, options);
