@@ -3,8 +3,13 @@ export interface BrokerHandle {
   createTopic(topic: string, partitions: number): Promise<void>;
   deleteTopic(topic: string): Promise<void>;
   addPartitions(topic: string, total: number): Promise<void>;
-  /** Resolves when all are acknowledged. */
-  produce(topic: string, partition: number, values: readonly string[]): Promise<void>;
+  /** Resolves when all are acknowledged. @param headers of each; need `headers` */
+  produce(
+    topic: string,
+    partition: number,
+    values: readonly string[],
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<void>;
   /** Of each partition, in order; undefined: none. */
   committed(groupId: string, topic: string): Promise<(number | undefined)[]>;
   /** Of a group without members. */
@@ -18,6 +23,7 @@ export interface BrokerHandle {
 }
 
 export interface TransactionHandle {
+  /** With keys like those of the records by which brokers end transactions. */
   produce(topic: string, partition: number, values: readonly string[]): Promise<void>;
   commit(): Promise<void>;
   abort(): Promise<void>;

@@ -4,7 +4,7 @@ import type { BrokerHandle } from './kafka-broker.ts';
 import { TestMember } from './kafka-member.ts';
 
 /** What not every Kafka of a test can do. */
-export type Feature = 'transactions' | 'codecs' | 'retention';
+export type Feature = 'transactions' | 'codecs' | 'retention' | 'headers' | 'size limit';
 
 export interface DriverUnderTest {
   readonly driver: KafkaDriver;

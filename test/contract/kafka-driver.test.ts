@@ -1,17 +1,35 @@
-import { kafkaClient } from '../helpers/kafka-client.ts';
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
 import { testKafkaDriver } from './kafka-driver.ts';
 import { DRIVERS } from './kafka-drivers.ts';
-import { brokerHandle } from './kafkajs-broker.ts';
+import { TestMember } from './kafka-member.ts';
+import { sharedBroker } from './kafkajs-broker.ts';
 
 for (const { name, make } of DRIVERS) {
   testKafkaDriver(
     name,
     needs('kafka', 'kcat'),
-    new Set(['transactions', 'codecs', 'retention']),
-    async (t) => ({
-      driver: make(kafkaBrokers().split(',')),
-      broker: await brokerHandle(t, kafkaClient()),
-    }),
+    new Set(['transactions', 'codecs', 'retention', 'headers', 'size limit']),
+    async (t) => ({ driver: make(kafkaBrokers().split(',')), broker: await sharedBroker(t) }),
   );
+
+  // The client that asks can describe classic groups only; both of platformatic's connect by the same code.
+  if (name.includes('consumer')) continue;
+
+  test(`${name}: brokers know a member by its client id`, needs('kafka'), async (t) => {
+    const topic = await createTopic(t);
+    const driver = make(kafkaBrokers().split(','), { KAFKA_CLIENT_ID: 'a gateway' });
+    await new TestMember(driver, { groupId: topic, topics: [topic] }).start(t);
+    const admin = kafkaClient().admin();
+    await admin.connect();
+    disconnectAfter(t, admin);
+    const { groups } = await admin.describeGroups([topic]);
+    assert.deepEqual(
+      groups.flatMap(({ members }) => members.map(({ clientId }) => clientId)),
+      ['a gateway'],
+    );
+  });
 }

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import type { Codec } from './kafka-broker.ts';
 import { join, range, type CheckFunction } from './kafka-checks.ts';
 
+/** That brokers take by default. */
+const LARGEST_BATCH = 1_048_588;
+
 /** What records hold, and which of them come. */
 export function recordChecks(check: CheckFunction): void {
   check('dead letters are written as they are', async (under) => {
@@ -31,6 +34,28 @@ export function recordChecks(check: CheckFunction): void {
     assert.equal(String(member.records[0]?.headers?.['reason']), 'not_json');
   });
 
+  check(
+    'a dead letter that is larger than its topic takes is written without its value',
+    async (under) => {
+      const { driver, broker, topic, t } = under;
+      await broker.createTopic(topic, 1);
+      const member = await join(under);
+      const sink = driver.deadLetterSink(topic);
+      t.after(() => sink.stop());
+      const headers = { reason: 'not_json' };
+      await sink.send([
+        { key: null, value: Buffer.alloc(LARGEST_BATCH), headers },
+        { key: null, value: Buffer.from('x'), headers },
+      ]);
+      await member.until(() => member.records.length === 2);
+      const [large, small] = member.records;
+      assert.equal(large?.value, null);
+      assert.equal(String(large.headers?.['sluice-bytes-left-out']), String(LARGEST_BATCH));
+      assert.deepEqual(small?.value, Buffer.from('x'));
+    },
+    'size limit',
+  );
+
   check('dead letters of one partition stay in order', async (under) => {
     const { driver, broker, topic, t } = under;
     await broker.createTopic(topic, 4);
@@ -49,6 +74,23 @@ export function recordChecks(check: CheckFunction): void {
     await member.until(() => member.records.length === values.length);
     assert.deepEqual(member.values(member.records[0]?.partition), values);
   });
+
+  check(
+    'a record with 12,000 headers is handed over with all of them, without another join, and those behind it too',
+    async (under) => {
+      const { broker, topic } = under;
+      await broker.createTopic(topic, 1);
+      const member = await join(under);
+      const headers = Object.fromEntries(range(0, 12_000).map((n) => [`header-${n}`, 'v']));
+      await broker.produce(topic, 0, ['heavy'], headers);
+      await broker.produce(topic, 0, ['light']);
+      await member.until(() => member.committed === 2);
+      assert.deepEqual(member.values(), ['heavy', 'light']);
+      assert.equal(Object.keys(member.records[0]?.headers ?? {}).length, 12_000);
+      assert.equal(member.assignments.length, 1);
+    },
+    'headers',
+  );
 
   check(
     'records of each codec are read',

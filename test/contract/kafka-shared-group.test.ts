@@ -4,13 +4,12 @@ import test from 'node:test';
 import { PlatformaticDriver } from '../../src/ingest/kafka/platformatic/driver.ts';
 import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
 import { createLog } from '../../src/log.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import { range } from './kafka-checks.ts';
 import { DRIVERS, type DriverMaker } from './kafka-drivers.ts';
 import { TestMember, TIMING } from './kafka-member.ts';
-import { brokerHandle } from './kafkajs-broker.ts';
+import { sharedBroker } from './kafkajs-broker.ts';
 
 const OPTIONS = needs('kafka');
 
@@ -26,7 +25,7 @@ for (const other of others) {
       `members with other drivers share a group, and take each other’s partitions over: ${names}`,
       OPTIONS,
       async (t) => {
-        const broker = await brokerHandle(t, kafkaClient());
+        const broker = await sharedBroker(t);
         const topic = `topic-${randomUUID()}`;
         const options = { groupId: `group-${topic}`, topics: [topic] };
         await broker.createTopic(topic, 4);
@@ -62,7 +61,7 @@ for (const groupProtocol of ['classic', 'consumer'] as const) {
     `${groupProtocol}: a member that is back under its name has its partitions at once, and no other member joins anew`,
     OPTIONS,
     async (t) => {
-      const broker = await brokerHandle(t, kafkaClient());
+      const broker = await sharedBroker(t);
       const topic = `topic-${randomUUID()}`;
       // Its partitions wait for the member that is stopped for longer than a slow test takes to start it again.
       const timing = { ...TIMING, sessionTimeoutMs: 30_000 };
@@ -84,7 +83,7 @@ for (const groupProtocol of ['classic', 'consumer'] as const) {
   );
 
   test(`${groupProtocol}: of two members with one name, one crashes, and says why`, OPTIONS, async (t) => {
-    const broker = await brokerHandle(t, kafkaClient());
+    const broker = await sharedBroker(t);
     const topic = `topic-${randomUUID()}`;
     const options = { groupId: `group-${topic}`, topics: [topic] };
     await broker.createTopic(topic, 1);

@@ -32,6 +32,21 @@ export function startChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(0), []);
   });
 
+  check(
+    'partitions that are added while the group has no member are consumed from their beginning',
+    async (under) => {
+      const { broker, topic } = under;
+      await broker.createTopic(topic, 1);
+      const first = await join(under);
+      await first.member.stop();
+      await broker.addPartitions(topic, 3);
+      for (const partition of [0, 1, 2]) await broker.produce(topic, partition, range(0, 10));
+      const member = await join(under);
+      await member.until(() => member.records.length >= 30);
+      for (const partition of [0, 1, 2]) assert.deepEqual(member.values(partition), range(0, 10));
+    },
+  );
+
   check('a topic that is made anew is consumed from its beginning, under its own id', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);

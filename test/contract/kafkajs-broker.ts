@@ -2,14 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { Partitioners, type Kafka, type Producer } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { beginAt } from '../helpers/group-offsets.ts';
+import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
+import { kafkaBrokers } from '../helpers/services.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
 
 const createPartitioner = Partitioners.DefaultPartitioner;
 
+/** The one that `npm test` brings up. Needs 'kafka'. */
+export const sharedBroker = (t: TestContext): Promise<BrokerHandle> =>
+  brokerHandle(t, { client: kafkaClient(), brokers: kafkaBrokers() });
+
 /** A real broker. It stays connected until the test ends. */
-export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<BrokerHandle> {
+export async function brokerHandle(
+  t: TestContext,
+  { client: kafka, brokers }: { readonly client: Kafka; readonly brokers: string },
+): Promise<BrokerHandle> {
   const admin = kafka.admin();
   await admin.connect();
   disconnectAfter(t, admin);
@@ -34,10 +43,10 @@ export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<Broker
     addPartitions: async (topic, total) => {
       await admin.createPartitions({ topicPartitions: [{ topic, count: total }] });
     },
-    produce: async (topic, partition, values) => {
+    produce: async (topic, partition, values, headers = {}) => {
       // One that has yet to ask for the topic's partitions; and the broker may take a moment to lead them.
       const producer = await producerOf({});
-      const messages = values.map((value) => ({ partition, value }));
+      const messages = values.map((value) => ({ partition, value, headers }));
       await eventually(() => producer.send({ topic, messages }));
     },
     committed: async (groupId, topic) => {
@@ -46,7 +55,7 @@ export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<Broker
       return partitions.map(({ offset }) => (offset === '-1' ? undefined : Number(offset)));
     },
     setCommitted: (groupId, topic, partition, offset) =>
-      admin.setOffsets({ groupId, topic, partitions: [{ partition, offset: String(offset) }] }),
+      beginAt(brokers, groupId, topic, { [partition]: offset }),
     deleteRecords: async (topic, partition, before) => {
       await admin.fetchTopicOffsets(topic); // or kafkajs does not know who leads the partition
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] });
@@ -62,13 +71,17 @@ export async function brokerHandle(t: TestContext, kafka: Kafka): Promise<Broker
   };
 }
 
+/** Version 0, type 0: of a transaction that is aborted. */
+const ABORT_KEY = Buffer.alloc(4);
+
 const transactional = () => ({ transactionalId: randomUUID(), idempotent: true, maxInFlightRequests: 1 });
 
 async function transactionOf(producer: Producer): Promise<TransactionHandle> {
   const transaction = await producer.transaction();
   return {
     produce: async (topic, partition, values) => {
-      await transaction.send({ topic, messages: values.map((value) => ({ partition, value })) });
+      const messages = values.map((value) => ({ partition, key: ABORT_KEY, value }));
+      await transaction.send({ topic, messages });
     },
     commit: () => transaction.commit(),
     abort: () => transaction.abort(),

@@ -18,6 +18,7 @@ const PODS = 2;
 const SUBSCRIBERS_PER_POD = 100;
 const SUBSCRIPTIONS_PER_CLIENT = 20;
 const KEYS = 10;
+const PARTITIONS = 4;
 const EVENTS_PER_SECOND = 100;
 
 const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { id n partition } }';
@@ -55,8 +56,6 @@ export interface Stream {
   /** Sends nothing more, and resolves when all that was sent has come. */
   hold(): Promise<void>;
   release(): void;
-  /** From now on events are spread over so many partitions. */
-  spread(partitions: number): Promise<void>;
   /** Sends for so many more seconds, then until every subscriber has got an event that was sent after all others. */
   finish(seconds: number): Promise<Account>;
 }
@@ -70,12 +69,12 @@ export interface Stream {
 export async function startStream(
   t: TestContext,
   redis: RedisServer,
-  { partitions = 4, history = 'null' } = {},
+  { history = 'null' } = {},
 ): Promise<Stream> {
   const topic = `account-${randomUUID().slice(0, 8)}`;
   const admin = kafkaClient().admin();
   await admin.connect();
-  await createTopics(admin, [{ topic, numPartitions: partitions }]);
+  await createTopics(admin, [{ topic, numPartitions: PARTITIONS }]);
   await admin.disconnect();
   const folder = await graphFolder(t, {
     'schema.graphql': `
@@ -97,7 +96,7 @@ export async function startStream(
   await Promise.all(pods.map((pod) => pod.untilReady()));
   const subscribers = pods.flatMap((pod) => subscribe(t, pod));
   await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', SUBSCRIBERS_PER_POD)));
-  const sender = new Sender(topic, partitions);
+  const sender = new Sender(topic);
   t.after(() => sender.stop());
   await sender.start();
   return {
@@ -109,7 +108,6 @@ export async function startStream(
       await Promise.all(subscribers.map((subscriber) => untilLast(subscriber, sender)));
     },
     release: () => sender.release(),
-    spread: (count) => sender.spread(count),
     async finish(seconds) {
       await passes(seconds * 1_000); // The stream goes on: its length is what is asked for.
       await sender.sendToAll();
@@ -143,14 +141,12 @@ interface Sent extends Item {
 class Sender {
   readonly sent: Sent[] = [];
   readonly #topic: string;
-  #partitions: number;
   #stopping = new AbortController();
   #producer: Producer | undefined;
   #sending: Promise<void> | undefined;
 
-  constructor(topic: string, partitions: number) {
+  constructor(topic: string) {
     this.#topic = topic;
-    this.#partitions = partitions;
   }
 
   async start(): Promise<void> {
@@ -166,14 +162,6 @@ class Sender {
   release(): void {
     this.#stopping = new AbortController();
     this.#sending = this.#run(this.#stopping.signal);
-  }
-
-  async spread(partitions: number): Promise<void> {
-    await this.hold();
-    await this.#producer?.disconnect();
-    await this.#connect(); // The last one knew fewer partitions.
-    this.#partitions = partitions;
-    this.release();
   }
 
   async stop(): Promise<void> {
@@ -201,7 +189,7 @@ class Sender {
 
   #next(): Item {
     const n = this.sent.length;
-    const item = { id: String(n % KEYS), n, partition: (n % KEYS) % this.#partitions };
+    const item = { id: String(n % KEYS), n, partition: (n % KEYS) % PARTITIONS };
     this.sent.push({ ...item, at: Date.now() });
     return item;
   }

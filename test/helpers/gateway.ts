@@ -10,11 +10,8 @@ import type { Scope } from './scope.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 
-/**
- * Variables of the machine that a gateway under test needs, and the Kafka client that tests are to run with; other settings
- * of the runner's own stay away.
- */
-const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'KAFKA_DRIVER', 'KAFKA_GROUP_PROTOCOL'];
+/** Variables of the machine that a gateway under test needs; settings of the runner's own stay away. */
+const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
 const LINES_TOLD = 10;
 

@@ -1,19 +1,29 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Kafka, logLevel } from 'kafkajs';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { disconnectAfter } from './kafka-client.ts';
+import type { Scope } from './scope.ts';
 import { kafkaJars } from './services.ts';
 
-interface Listener {
-  /** Of Kafka, for instance `SASL_SSL`. */
-  readonly protocol: string;
+export interface Listener {
+  /** Under which the broker's settings are those of this listener alone. */
+  readonly name: string;
+  readonly protocol: 'SSL' | 'SASL_SSL';
   readonly port: number;
+  /** The port that clients are told. */
+  readonly advertised: number;
+}
+
+interface BrokerOptions {
+  /** Of its virtual machine. */
+  readonly java?: readonly string[];
+  /** Of the command that makes its data folder. */
+  readonly format?: readonly string[];
 }
 
 export interface OwnKafka {
@@ -34,28 +44,27 @@ export interface OwnKafka {
  *
  * @param folder for its configuration and data
  * @param settings added to `server.properties`
- * @param java options of its virtual machine
  */
 export async function startOwnKafka(
-  t: TestContext,
+  scope: Scope,
   folder: string,
   settings: Readonly<Record<string, string | number>> = {},
-  listeners: readonly Listener[] = [],
-  java: readonly string[] = [],
+  { listeners = [], ...options }: BrokerOptions & { readonly listeners?: readonly Listener[] } = {},
 ): Promise<OwnKafka> {
   const [open, controller] = [await freePort(), await freePort()];
-  const all = [...listeners, { protocol: 'PLAINTEXT', port: open }];
-  const addresses = all.map(({ protocol, port }) => `${protocol}://localhost:${port}`).join(',');
+  const all = [...listeners, { name: 'PLAINTEXT', protocol: 'PLAINTEXT', port: open, advertised: open }];
+  const addresses = (which: 'port' | 'advertised') =>
+    all.map(({ name, [which]: port }) => `${name}://localhost:${port}`).join(',');
   const logFolder = path.join(folder, 'data');
   const voters = `1@localhost:${controller}`;
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': voters,
-    listeners: `${addresses},CONTROLLER://localhost:${controller}`,
-    'advertised.listeners': addresses,
+    listeners: `${addresses('port')},CONTROLLER://localhost:${controller}`,
+    'advertised.listeners': addresses('advertised'),
     'listener.security.protocol.map': [
-      ...all.map(({ protocol }) => `${protocol}:${protocol}`),
+      ...all.map(({ name, protocol }) => `${name}:${protocol}`),
       'CONTROLLER:PLAINTEXT',
     ].join(','),
     'controller.listener.names': 'CONTROLLER',
@@ -66,9 +75,13 @@ export async function startOwnKafka(
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
+    // A broker that was killed may register again once its former session is over.
+    'broker.heartbeat.interval.ms': 500,
+    'broker.session.timeout.ms': 3_000,
     ...settings,
   };
-  return { ...(await startBroker(t, folder, properties, `localhost:${open}`, java)), logFolder, voters };
+  const broker = await startBroker(scope, folder, properties, `localhost:${open}`, options);
+  return { ...broker, logFolder, voters };
 }
 
 /**
@@ -78,7 +91,7 @@ export async function startOwnKafka(
  * @param advertised the port that clients are told
  */
 export function startFollower(
-  t: TestContext,
+  scope: Scope,
   folder: string,
   { voters }: OwnKafka,
   ports: { readonly own: number; readonly advertised: number },
@@ -96,7 +109,7 @@ export function startFollower(
     'log.dirs': path.join(folder, 'data'),
     ...settings,
   };
-  return startBroker(t, folder, properties, `localhost:${ports.own}`);
+  return startBroker(scope, folder, properties, `localhost:${ports.own}`);
 }
 
 /**
@@ -104,24 +117,31 @@ export function startFollower(
  *
  * @param folder for its configuration; where data goes the settings say
  * @param brokers where it is waited for, without TLS and password
- * @param options of its virtual machine
  */
 export async function startBroker(
-  t: TestContext,
+  scope: Scope,
   folder: string,
   properties: Readonly<Record<string, string | number>>,
   brokers: string,
-  options: readonly string[] = [],
+  { java: options = [], format: formatting = [] }: BrokerOptions = {},
 ): Promise<Omit<OwnKafka, 'logFolder' | 'voters'>> {
   const file = path.join(folder, 'server.properties');
   const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(file, lines.join(''));
   const jars = path.join(kafkaJars(), '*');
   const java = [...options, '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
-  const format = ['kafka.tools.StorageTool', 'format', '-t', 'c2x1aWNlLXRlc3RzLXNlYw', '-c', file];
+  const format = [
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    'c2x1aWNlLXRlc3RzLXNlYw',
+    '-c',
+    file,
+    ...formatting,
+  ];
   await promisify(execFile)('java', [...java, ...format]);
   const start = () => {
-    const child = spawnFor(t, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
+    const child = spawnFor(scope, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
     // It logs to either, and stands still once a pipe is full.
     child.stdout.resume();
     child.stderr.resume();
@@ -131,7 +151,7 @@ export async function startBroker(
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
   const admin = client.admin();
   await eventually(() => admin.connect());
-  disconnectAfter(t, admin);
+  disconnectAfter(scope, admin);
   // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
   await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
   const restart = async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 
 /** A port that leads to a server, as a name does that can move to another one; and a network that can fail. */
 export class TcpRelay {
@@ -19,11 +19,11 @@ export class TcpRelay {
   }
 
   /** @param target none: connections are refused until `moveTo` */
-  static async start(t: TestContext, target = 0): Promise<TcpRelay> {
+  static async start(scope: Scope, target = 0): Promise<TcpRelay> {
     const relay = new TcpRelay(target);
     relay.#server.listen(0, '127.0.0.1');
     await once(relay.#server, 'listening');
-    t.after(() => {
+    scope.after(() => {
       relay.#server.close();
       relay.cut();
     });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, type GenerateKeyPairResult } from 'jose';
 import type { Scope } from './scope.ts';
 
 export interface TokenRequest {
@@ -27,11 +27,11 @@ export class TokenIssuer {
   /** Of the tokens that it issues. */
   claims: IssuedClaims = {};
   readonly #url: string;
-  readonly #key: CryptoKey;
+  readonly #keys: GenerateKeyPairResult;
 
-  private constructor(url: string, key: CryptoKey) {
+  private constructor(url: string, keys: GenerateKeyPairResult) {
     this.#url = url;
-    this.#key = key;
+    this.#keys = keys;
   }
 
   get tokenUrl(): string {
@@ -42,8 +42,9 @@ export class TokenIssuer {
     return `${this.#url}/keys`;
   }
 
-  static async start(scope: Scope): Promise<TokenIssuer> {
-    const { privateKey, publicKey } = await generateKeyPair('RS256');
+  /** @param other whose keys it shares, so that who takes the tokens of the one takes those of the other */
+  static async start(scope: Scope, other?: TokenIssuer): Promise<TokenIssuer> {
+    const pair = other === undefined ? await generateKeyPair('RS256') : other.#keys;
     const server = createServer();
     server.listen(0, 'localhost');
     await once(server, 'listening');
@@ -52,9 +53,8 @@ export class TokenIssuer {
       server.close();
     });
     const { port } = server.address() as AddressInfo;
-    const issuer = new TokenIssuer(`http://localhost:${port}`, privateKey);
-    const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }];
-    server.on('request', (request, response) => void issuer.#answer(request, response, keys));
+    const issuer = new TokenIssuer(`http://localhost:${port}`, pair);
+    server.on('request', (request, response) => void issuer.#answer(request, response));
     return issuer;
   }
 
@@ -68,14 +68,17 @@ export class TokenIssuer {
       .setAudience(audience)
       .setIssuedAt(now + Math.min(0, lifeSeconds - 1))
       .setExpirationTime(now + lifeSeconds)
-      .sign(this.#key);
+      .sign(this.#keys.privateKey);
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, keys: readonly JWK[]): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const send = (status: number, body: string): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     };
-    if (request.url === '/keys') return send(200, JSON.stringify({ keys }));
+    if (request.url === '/keys') {
+      const key = { ...(await exportJWK(this.#keys.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
+      return send(200, JSON.stringify({ keys: [key] }));
+    }
     const form = Object.fromEntries(new URLSearchParams(await text(request)));
     this.requests.push({ authorization: request.headers.authorization, form });
     if (this.isSilent) return;

@@ -14,21 +14,6 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
 }
 
 /**
- * Where a group that has no members begins to consume.
- *
- * @param offsets of the topic's partitions
- */
-export async function beginAt(
-  admin: Admin,
-  groupId: string,
-  topic: string,
-  offsets: number[],
-): Promise<void> {
-  const partitions = offsets.map((offset, partition) => ({ partition, offset: String(offset) }));
-  await admin.setOffsets({ groupId, topic, partitions });
-}
-
-/**
  * A topic of the test's own. It stays: deleting it under consumers that the test has yet to stop makes them fail, and
  * the broker goes with the run.
  *

@@ -1,27 +1,34 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
+import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
-import { needs, podSettings } from '../helpers/services.ts';
+import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-const POISON: Record<string, Buffer | string> = {
-  'not json': 'not json',
-  'empty value': '',
-  'a megabyte of nested arrays': '['.repeat(500_000) + ']'.repeat(500_000),
-  'nested arrays in an object': `{"id":1,"n":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
-  'a __proto__ key': '{"id":1,"__proto__":{"polluted":true},"n":1}',
-  'a key that becomes __proto__': '{"id":1,"__Proto__":{"polluted":true},"n":1}',
-  'a constructor with a prototype': '{"id":1,"constructor":{"prototype":{"polluted":true}},"n":1}',
-  'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
-  'a list': '[{"id":1}]',
-  'a number': '42',
-};
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+/** What it is, its value, and the reason that is counted and goes with it. */
+const POISON: readonly (readonly [string, Buffer | string, string])[] = [
+  ['not json', 'not json', 'not_json'],
+  ['empty value', '', 'empty'],
+  ['a megabyte of nested arrays', nested(500_000), 'not_an_object'],
+  ['nested arrays in an object', `{"id":1,"n":${nested(400_000)}}`, 'too_deep'],
+  ['a __proto__ key', '{"id":1,"__proto__":{"polluted":true},"n":1}', 'forbidden_key'],
+  ['a key that becomes __proto__', '{"id":1,"__Proto__":{"polluted":true},"n":1}', 'forbidden_key'],
+  [
+    'a constructor with a prototype',
+    '{"id":1,"constructor":{"prototype":{"polluted":true}},"n":1}',
+    'forbidden_key',
+  ],
+  ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), 'invalid_utf8'],
+  ['a list', '[{"id":1}]', 'not_an_object'],
+  ['a number', '42', 'not_an_object'],
+];
 
 test(
-  'a poison message is counted and logged, goes to the dead-letter topic, and the next good event arrives',
+  'a poison message is counted by its reason, goes to the dead-letter topic with it, and the next good event arrives',
   needs('kafka', 'redis'),
   async (t) => {
     const topic = await createTopic(t);
@@ -43,7 +50,7 @@ test(
     await producer.connect();
     t.after(() => producer.disconnect());
     let n = 100;
-    for (const [what, value] of Object.entries(POISON)) {
+    for (const [what, value] of POISON) {
       const good = (n += 1);
       const messages = [{ key: what, value }, { value: JSON.stringify({ id: 1, n: good }) }];
       await producer.send({ topic, messages });
@@ -53,8 +60,23 @@ test(
     // Debezium writes one after each deletion: an alert on dead letters would fire for ever.
     await producer.send({ topic, messages: [{ key: '1', value: null }] });
     await gateway.untilMetric('sluice_tombstones_total', 1);
-    const count = Object.keys(POISON).length;
+    const count = POISON.length;
     await gateway.untilMetric('sluice_dead_letters_total', count);
+    for (const reason of new Set(POISON.map(([, , each]) => each))) {
+      const labels = `{topic="${topic}",reason="${reason}"}`;
+      const expected = POISON.filter(([, , each]) => each === reason).length;
+      assert.equal(await gateway.metric(`sluice_dead_letters_total${labels}`), expected, reason);
+    }
+    const settings = { KAFKA_BROKERS: kafkaBrokers(), DEAD_LETTER_TOPIC: deadLetters };
+    const { stdout } = await runCli(t, ['dead-letters', 'list', '--json'], settings);
+    const letters = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { key: string; reason: string });
+    assert.deepEqual(
+      letters.map(({ key, reason }) => [key, reason]),
+      POISON.map(([what, , reason]) => [what, reason]),
+    );
     assert.equal(await gateway.metric('sluice_events_total'), 2 * count + 1);
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
     assert.equal(await gateway.stop(), 0);

@@ -5,6 +5,7 @@ import { startServer } from '../unit/backends/fixture.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { Inbox } from '../helpers/inbox.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { OtlpCollector, treeOf } from '../helpers/otlp-collector.ts';
 import { needs, podSettings, redisUrl } from '../helpers/services.ts';
@@ -53,8 +54,8 @@ async function start(t: TestContext, settings: Record<string, string>) {
   await serving.untilMetric('sluice_subscribers', 1);
   const redis = new Redis(redisUrl());
   t.after(() => redis.disconnect());
-  const messages: string[] = [];
-  redis.on('message', (_channel, message) => messages.push(message));
+  const inbox = new Inbox();
+  redis.on('message', (_channel, message) => inbox.take(message));
   await redis.subscribe(`${topic}:${topic}`);
   const producer = kafkaClient().producer();
   await producer.connect();
@@ -65,7 +66,7 @@ async function start(t: TestContext, settings: Record<string, string>) {
       messages: [{ value: JSON.stringify({ id, seller_id: 7 }), headers }],
     });
   };
-  return { topic, consuming, serving, received, messages, backend, produce };
+  return { topic, consuming, serving, received, inbox, backend, produce };
 }
 
 const sentTo = (backend: Awaited<ReturnType<typeof startServer>>): string[] =>
@@ -76,7 +77,7 @@ test(
   needs('kafka', 'redis'),
   async (t) => {
     const collector = await OtlpCollector.start(t);
-    const { topic, serving, received, messages, backend, produce } = await start(t, collector.settings);
+    const { topic, serving, received, inbox, backend, produce } = await start(t, collector.settings);
     await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01`, tracestate: 'shop=a1' });
     await received.until(1);
     assert.deepEqual(received.data, [{ item: { id: '1', seller_name: 'Ann' } }]);
@@ -109,8 +110,9 @@ test(
     assert.equal(process.attributes['messaging.kafka.offset'], 0);
     assert.equal(execute?.attributes['graphql.operation.name'], 'Watch');
     assert.equal(write?.attributes['sluice.deliveries'], 1);
-    const [message] = messages.map((text) => JSON.parse(text) as Record<string, unknown>);
-    assert.equal(message?.['traceparent'], `00-${TRACE}-${publish?.spanId}-01`);
+    const [text = ''] = await inbox.until(1);
+    const message = JSON.parse(text) as Record<string, unknown>;
+    assert.equal(message['traceparent'], `00-${TRACE}-${publish?.spanId}-01`);
     assert.equal(message['tracestate'], 'shop=a1');
     assert.deepEqual(sentTo(backend), [`00-${TRACE}-${call?.spanId}-01`]);
     assert.equal(await serving.stop(), 0);
@@ -122,10 +124,10 @@ test(
   needs('kafka', 'redis'),
   async (t) => {
     const collector = await OtlpCollector.start(t);
-    const { consuming, serving, received, messages, backend, produce } = await start(t, collector.settings);
+    const { consuming, serving, received, inbox, backend, produce } = await start(t, collector.settings);
     await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-00` });
     await received.until(1);
-    assert.doesNotMatch(messages.join(), /trace/);
+    assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
     assert.match(sentTo(backend).join(), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     // What has ended is exported before a pod ends.
     await Promise.all([consuming.stop(), serving.stop()]);
@@ -158,10 +160,10 @@ test(
   'without variables of OpenTelemetry nothing is added to the message, and the trace of the producer ends',
   needs('kafka', 'redis'),
   async (t) => {
-    const { received, messages, backend, produce } = await start(t, {});
+    const { received, inbox, backend, produce } = await start(t, {});
     await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01` });
     await received.until(1);
-    assert.doesNotMatch(messages.join(), /trace/);
+    assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
     assert.doesNotMatch(sentTo(backend).join(), new RegExp(TRACE));
   },
 );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import { startStream, type Account, type Stream } from '../helpers/delivery-account.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { needs } from '../helpers/services.ts';
@@ -10,7 +11,6 @@ import { createTopics } from '../helpers/topic.ts';
 /** What happens while the events flow, and for how many seconds they flow on. */
 interface Fault {
   readonly name: string;
-  readonly partitions?: number;
   readonly secondsAfter: number;
   readonly happen: (t: TestContext, stream: Stream, redis: RedisServer) => Promise<void>;
 }
@@ -25,7 +25,7 @@ const FAULTS: readonly Fault[] = [
       await redis.start();
       await passes(3_000); // The outage of that pod.
       relays[1]?.admit();
-      await pods[1]?.untilMetric('sluice_bus_outages_total', 1);
+      await pods[1]?.untilAtLeast('sluice_bus_outages_total', 1);
     },
   },
   {
@@ -44,7 +44,7 @@ const FAULTS: readonly Fault[] = [
     secondsAfter: 3,
     async happen(_t, { relays, pods }) {
       relays[1]?.freeze();
-      await pods[1]?.untilMetric('sluice_bus_outages_total', 1);
+      await pods[1]?.untilAtLeast('sluice_bus_outages_total', 1);
     },
   },
   {
@@ -69,24 +69,12 @@ const FAULTS: readonly Fault[] = [
       const promoted = await startRedis(t);
       const [replica, master] = [await redisAdmin(t, promoted), await redisAdmin(t, old)];
       await replica.replicaof('127.0.0.1', old.port);
-      while (!/master_link_status:up/.test(await replica.info('replication'))) await passes(50);
+      await eventually(async () => assert.match(await replica.info('replication'), /master_link_status:up/));
       await replica.replicaof('NO', 'ONE');
       for (const relay of relays) relay.moveTo(promoted.port);
       relays[1]?.cut();
       await passes(1_500); // For so long each pod has a master of its own.
       await master.replicaof('127.0.0.1', promoted.port);
-    },
-  },
-  {
-    name: 'a topic of one partition gets six',
-    partitions: 1,
-    secondsAfter: 3,
-    async happen(_t, { topic, spread }) {
-      const kafka = kafkaClient().admin();
-      await kafka.connect();
-      await kafka.createPartitions({ topicPartitions: [{ topic, count: 6 }] });
-      await kafka.disconnect();
-      await spread(6);
     },
   },
   {
@@ -97,7 +85,9 @@ const FAULTS: readonly Fault[] = [
       await kafka.connect();
       await hold();
       await kafka.deleteTopics({ topics: [topic] });
-      while ((await kafka.listTopics()).includes(topic)) await passes(50);
+      await eventually(async () =>
+        assert.ok(!(await kafka.listTopics()).includes(topic), 'it is still there'),
+      );
       await createTopics(kafka, [{ topic, numPartitions: 4 }]);
       await kafka.disconnect();
       release();
@@ -105,13 +95,13 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-for (const { name, partitions, secondsAfter, happen } of FAULTS) {
+for (const { name, secondsAfter, happen } of FAULTS) {
   test(
     `200 subscribers on two pods: while ${name}, nothing is lost untold, doubled or re-ordered`,
     needs('kafka', 'redis-server'),
     async (t) => {
       const redis = await startRedis(t);
-      const stream = await startStream(t, redis, partitions === undefined ? {} : { partitions });
+      const stream = await startStream(t, redis);
       await passes(1_000); // Of the stream before.
       await happen(t, stream, redis);
       const account = await stream.finish(secondsAfter);

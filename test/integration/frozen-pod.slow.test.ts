@@ -59,8 +59,12 @@ test(
     const pods = [consuming, other];
     await Promise.all(pods.map((pod) => pod.untilReady()));
     const assigned = () => Promise.all(pods.map((pod) => pod.metric('sluice_partitions_assigned')));
-    await eventually(async () => assert.deepEqual((await assigned()).toSorted(), [0, 1]));
-    const [frozen, going] = (await assigned())[0] === 1 ? [consuming, other] : [other, consuming];
+    const [ofFirst] = await eventually(async () => {
+      const each = await assigned();
+      assert.deepEqual(each.toSorted(), [0, 1]);
+      return each;
+    });
+    const [frozen, going] = ofFirst === 1 ? [consuming, other] : [other, consuming];
     const client = graphqlClient(t, going.graphqlUrl);
     const received = new Received<{ item: { n: number } }>(client, 'subscription { item { n } }');
     await going.untilMetric('sluice_subscribers', 1);

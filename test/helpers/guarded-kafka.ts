@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import kafkajs, { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs';
+import { Authority } from './authority.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { startGateway, type GatewayProcess } from './gateway.ts';
+import { graphFolder, itemSchema } from './graph-folder.ts';
+import { graphqlClient, Received } from './graphql-client.ts';
+import { disconnectAfter } from './kafka-client.ts';
+import { startOwnKafka, type Listener, type OwnKafka } from './own-kafka.ts';
+import type { Scope } from './scope.ts';
+import { TcpRelay } from './tcp-relay.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { TokenIssuer } from './token-issuer.ts';
+import { createTopics } from './topic.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Whom a listener lets in: PLAIN and SCRAM-SHA-512, OAUTHBEARER, or a certificate. */
+type Way = 'password' | 'token' | 'certificate';
+
+/** By mechanism, users that the broker knows, with their passwords. */
+export const USERS = {
+  plain: { sluice: 'open sesame' },
+  scram: { sluice: 'open-sesame', 'sluice-2': 'open-barley' },
+} as const;
+
+const SECURITY = 'org.apache.kafka.common.security';
+const TRUST_STORE = 'listener.name.certificate.ssl.truststore.location';
+
+/** A broker of its own, which clients reach over TLS on a listener for each way, and a test without TLS. */
+export class GuardedKafka {
+  readonly kafka: OwnKafka;
+  /** Has signed the broker's certificate. */
+  readonly authority: Authority;
+  /** The broker takes its tokens that are for `kafka`, and those of issuers that share its keys. */
+  readonly issuer: TokenIssuer;
+  readonly #admin: Admin;
+  readonly #producer: Producer;
+  readonly #relays: Readonly<Record<Way, TcpRelay>>;
+  readonly #folder: string;
+  /** Whose certificates clients may show, with the PEM of each. */
+  readonly #trusted = new Map<Authority, string>();
+  #changes = Promise.resolve();
+
+  private constructor(
+    kafka: OwnKafka,
+    [authority, issuer, folder]: readonly [Authority, TokenIssuer, string],
+    relays: Readonly<Record<Way, TcpRelay>>,
+  ) {
+    this.kafka = kafka;
+    this.authority = authority;
+    this.issuer = issuer;
+    this.#admin = kafka.client.admin();
+    this.#producer = kafka.client.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    this.#relays = relays;
+    this.#folder = folder;
+  }
+
+  /** @param settings of the broker, beside those of its listeners */
+  static async start(scope: Scope, settings: Readonly<Record<string, number>> = {}): Promise<GuardedKafka> {
+    const folder = await temporaryFolder(scope);
+    const [authority, issuer] = [await Authority.create(scope), await TokenIssuer.start(scope)];
+    const { keyFile, certificateFile } = await authority.issue('broker');
+    const keyStore = path.join(folder, 'keystore.pem');
+    await writeFile(keyStore, (await readFile(keyFile, 'utf8')) + (await readFile(certificateFile, 'utf8')));
+    const relayed = async (name: Way, protocol: Listener['protocol']) => {
+      const port = await freePort();
+      const relay = await TcpRelay.start(scope, port);
+      return { relay, listener: { name: name.toUpperCase(), protocol, port, advertised: relay.port } };
+    };
+    const password = await relayed('password', 'SASL_SSL');
+    const token = await relayed('token', 'SASL_SSL');
+    const certificate = await relayed('certificate', 'SSL');
+    const kafka = await startOwnKafka(
+      scope,
+      folder,
+      {
+        'ssl.keystore.type': 'PEM',
+        'ssl.keystore.location': keyStore,
+        ...passwordListener,
+        ...tokenListener(issuer),
+        'listener.name.certificate.ssl.client.auth': 'required',
+        'listener.name.certificate.ssl.truststore.type': 'PEM',
+        [TRUST_STORE]: authority.certificateFile,
+        ...settings,
+      },
+      {
+        listeners: [password.listener, token.listener, certificate.listener],
+        java: [`-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=${issuer.keysUrl}`],
+        format: Object.entries(USERS.scram).flatMap(([name, secret]) => [
+          '--add-scram',
+          `SCRAM-SHA-512=[name=${name},password=${secret}]`,
+        ]),
+      },
+    );
+    const relays = { password: password.relay, token: token.relay, certificate: certificate.relay };
+    const guarded = new GuardedKafka(kafka, [authority, issuer, folder], relays);
+    for (const client of [guarded.#admin, guarded.#producer]) {
+      await client.connect();
+      disconnectAfter(scope, client);
+    }
+    return guarded;
+  }
+
+  brokers(way: Way): string {
+    return `localhost:${this.#relays[way].port}`;
+  }
+
+  /** Ends all connections of clients that came this way: they come again, and say anew who they are. */
+  cut(way: Way): void {
+    this.#relays[way].cut();
+  }
+
+  /** Resolves once the broker lets in clients with certificates of one authority, and none with those of the other. */
+  async trust(authority: Authority, inPlaceOf?: Authority): Promise<void> {
+    this.#changes = this.#changes.then(() => this.#trust(authority, inPlaceOf));
+    await this.#changes;
+  }
+
+  /** Topics for a test, and gateways that consume them. */
+  async access(t: TestContext, way: Way, client: Settings): Promise<KafkaAccess> {
+    const [topic, deadLetters] = [`items-${randomUUID()}`, `dead-${randomUUID()}`];
+    await createTopics(this.#admin, [{ topic }, { topic: deadLetters }]);
+    const settings = {
+      ...client,
+      GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
+      KAFKA_BROKERS: this.brokers(way),
+      KAFKA_TLS: 'true',
+      KAFKA_CA: this.authority.certificateFile,
+      DEAD_LETTER_TOPIC: deadLetters,
+    };
+    return {
+      settings,
+      gateway: (more) => startGateway(t, { ...settings, ...more }),
+      subscriber: async (gateway) => {
+        const received = new Received<{ item: { n: number } }>(
+          graphqlClient(t, gateway.graphqlUrl),
+          'subscription { item { n } }',
+        );
+        await gateway.untilMetric('sluice_subscribers', 1);
+        return received;
+      },
+      send: async (...values) => {
+        await this.#producer.send({ topic, messages: values.map((value) => ({ value })) });
+      },
+      untilLetters: (count) =>
+        eventually(async () => {
+          const [offsets] = await this.#admin.fetchTopicOffsets(deadLetters);
+          assert.equal(offsets?.high, String(count), 'dead letters');
+        }),
+    };
+  }
+
+  async #trust(authority: Authority, inPlaceOf: Authority | undefined): Promise<void> {
+    this.#trusted.set(authority, await readFile(authority.certificateFile, 'utf8'));
+    if (inPlaceOf !== undefined) this.#trusted.delete(inPlaceOf);
+    const value = path.join(this.#folder, `trusted-${randomUUID()}.pem`);
+    await writeFile(value, [...this.#trusted.values()].join(''));
+    const configEntries = [{ name: TRUST_STORE, value }];
+    const broker = { type: kafkajs.ConfigResourceTypes.BROKER, name: '1', configEntries };
+    await this.#admin.alterConfigs({ validateOnly: false, resources: [broker] });
+    const { keyFile, certificateFile } = await authority.issue('probe');
+    const [key, cert, ca] = await Promise.all(
+      [keyFile, certificateFile, this.authority.certificateFile].map((file) => readFile(file, 'utf8')),
+    );
+    const probe = new Kafka({
+      brokers: [this.brokers('certificate')],
+      ssl: { ca: ca ?? '', cert: cert ?? '', key: key ?? '' },
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 0 },
+    }).admin();
+    await eventually(() => probe.connect());
+    await probe.disconnect();
+  }
+}
+
+export interface KafkaAccess {
+  /** Of a gateway, all but who it is to the broker. */
+  readonly settings: Settings;
+  /** @param settings who it is to the broker */
+  gateway(settings: Settings): Promise<GatewayProcess>;
+  subscriber(gateway: GatewayProcess): Promise<Received<{ item: { n: number } }>>;
+  /** Not by one of the three ways. */
+  send(...values: readonly string[]): Promise<void>;
+  /** Waits until so many dead letters have been written. */
+  untilLetters(count: number): Promise<void>;
+}
+
+const passwordListener: Settings = {
+  'listener.name.password.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
+  'listener.name.password.plain.sasl.jaas.config':
+    [
+      `${SECURITY}.plain.PlainLoginModule required`,
+      ...Object.entries(USERS.plain).map(([name, secret]) => `user_${name}="${secret}"`),
+    ].join(' ') + ';',
+  'listener.name.password.scram-sha-512.sasl.jaas.config': `${SECURITY}.scram.ScramLoginModule required;`,
+};
+
+/** Brokers end each connection of this listener whose token has expired and that has not authenticated again. */
+const tokenListener = ({ keysUrl }: TokenIssuer): Settings => ({
+  'listener.name.token.sasl.enabled.mechanisms': 'OAUTHBEARER',
+  'listener.name.token.oauthbearer.connections.max.reauth.ms': '3600000',
+  'listener.name.token.oauthbearer.sasl.jaas.config': `${SECURITY}.oauthbearer.OAuthBearerLoginModule required;`,
+  'listener.name.token.oauthbearer.sasl.server.callback.handler.class': `${SECURITY}.oauthbearer.OAuthBearerValidatorCallbackHandler`,
+  'sasl.oauthbearer.expected.audience': 'kafka',
+  'sasl.oauthbearer.jwks.endpoint.url': keysUrl,
+});

@@ -1,3 +1,0 @@
-process.env['KAFKA_DRIVER'] = 'platformatic';
-process.env['KAFKA_GROUP_PROTOCOL'] = 'consumer';
-await import('../ingest.test.ts');

@@ -1,2 +1,0 @@
-process.env['KAFKA_DRIVER'] = 'platformatic';
-await import('../dead-letters.test.ts');

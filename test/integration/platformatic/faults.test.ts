@@ -1,2 +1,0 @@
-process.env['KAFKA_DRIVER'] = 'platformatic';
-await import('../faults.test.ts');

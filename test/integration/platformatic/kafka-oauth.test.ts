@@ -1,2 +1,0 @@
-process.env['KAFKA_DRIVER'] = 'platformatic';
-await import('../kafka-oauth.test.ts');
