@@ -83,7 +83,7 @@ class PageRun {
     await this.#write(`${GRAPH}/schema.graphql`, schema);
   }
 
-  /** Once all files of a graph are there. Their types are checked by types.test.ts. */
+  /** Once all files of a graph are there. Their types are checked by types.slow.test.ts. */
   async #check(): Promise<void> {
     if (this.#isChecked) return;
     this.#isChecked = true;
