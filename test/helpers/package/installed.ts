@@ -12,6 +12,8 @@ import { NPM, type Manager } from './managers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
+const PACKED = path.join(ROOT, 'node_modules/.packed');
+
 /** What goes into the tarball. */
 const INGREDIENTS = [
   'src',
@@ -25,12 +27,15 @@ const FILES = ['package.json', 'yarn.lock', 'README.md', 'CHANGELOG.md', 'LICENS
 
 /** The tarball that is released. The first test file that asks has it made, for all. @returns its path */
 export async function packed(): Promise<string> {
-  const folder = path.join(ROOT, 'node_modules/.packed', await fingerprint());
+  const key = await fingerprint();
+  const folder = path.join(PACKED, key);
   const { onceInCache } = (await import(path.join(ROOT, 'scripts/lib/once-in-cache.mjs'))) as {
     onceInCache: (folder: string, task: () => Promise<void>) => Promise<void>;
   };
   await onceInCache(folder, async () => {
-    await rm(path.dirname(folder), { recursive: true, force: true });
+    // Not the lock, which is beside the folder: other test files wait for it.
+    for (const name of (await readdir(PACKED)).filter((each) => !each.startsWith(key)))
+      await rm(path.join(PACKED, name), { recursive: true, force: true });
     await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts/release/pack.mjs'), folder]);
   });
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
