@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
+import { root } from '../ensure.mjs';
 import { nameOf } from './test-files.mjs';
 
 const SLOWEST_SHOWN = 10;
@@ -12,7 +13,8 @@ const OUTPUT_KEPT = 4_000;
 /** Of a test which fails only because one below it does. */
 const BELOW = 'subtestsFailed';
 
-/** @typedef {{ seconds: number, passed: number, skipped: string[], failures: string[], hasEnded: boolean }} FileResult */
+/** @typedef {{ seconds: number, passed: number, skipped: string[], failures: string[], hasTests: boolean,
+ *   hasEnded: boolean }} FileResult */
 
 export class TestReport {
   /** @type {Map<string, FileResult>} by the file's name, as `nameOf` has it */
@@ -43,13 +45,17 @@ export class TestReport {
       if (!this.#begun.has(suite)) this.#begun.set(suite, performance.now());
   }
 
-  /** An event of `run()`. */
-  take({ type, data }) {
+  /**
+   * An event of `run()`.
+   *
+   * @param {string[]} files of the process that it comes from
+   */
+  take({ type, data }, files) {
     // A process is a test whose name is the path of its module.
     const isProcess = data.nesting === 0 && data.name !== undefined && path.isAbsolute(data.name);
     if (type === 'test:stdout' || type === 'test:stderr') this.#keepOutput(data);
     else if (type === 'test:complete' && isProcess) this.#endProcess(data);
-    else if (type === 'test:complete') this.#endTest(data);
+    else if (type === 'test:complete') this.#endTest(data, files);
   }
 
   /** @param {string[]} files of a process that has ended */
@@ -58,8 +64,7 @@ export class TestReport {
       const result = this.#files.get(name);
       result.hasEnded = true;
       // A process that ends early with code 0 takes tests with it that were still to come.
-      if (result.passed + result.skipped.length + result.failures.length === 0)
-        this.#fail(result, `No test of ${name} has run.`, true);
+      if (!result.hasTests) this.#fail(result, `No test of ${name} has run.`, true);
       if (this.#tells) this.#tellSuite(suiteOfName(name));
     }
   }
@@ -124,17 +129,25 @@ export class TestReport {
     this.#output.set(file, ((this.#output.get(file) ?? '') + message).slice(-OUTPUT_KEPT));
   }
 
-  #endTest(data) {
-    const { name, file, line, skip, todo, nesting, details } = data;
-    const result = this.#files.get(nameOf(file));
-    if (result === undefined) return;
+  #endTest({ name, file, line, skip, todo, nesting, details }, files) {
+    const result = this.#resultOf(file, files);
+    result.hasTests = true;
     const { passed, error, duration_ms: ms, type } = details;
     if (nesting === 0) result.seconds += ms / 1000;
     const reason = skip ?? todo;
     if (reason !== undefined && reason !== false) result.skipped.push(`${name}: ${String(reason)}`);
     else if (!passed && error?.failureType !== BELOW)
-      this.#fail(result, `✖ ${nameOf(file)}:${line} «${name}»\n${inspect(error?.cause ?? error)}\n`);
+      this.#fail(
+        result,
+        `✖ ${path.relative(root, file)}:${line} «${name}»\n${inspect(error?.cause ?? error)}\n`,
+      );
     else if (passed && type !== 'suite') result.passed += 1;
+  }
+
+  /** Node gives the file in which a test is registered, which may be a helper. */
+  #resultOf(file, files) {
+    const registering = files.length === 1 ? files[0] : file;
+    return this.#files.get(nameOf(registering)) ?? this.#ofSeveralFiles;
   }
 
   #endProcess({ name: module, details }) {
@@ -167,7 +180,14 @@ export class TestReport {
   }
 }
 
-const emptyResult = () => ({ seconds: 0, passed: 0, skipped: [], failures: [], hasEnded: false });
+const emptyResult = () => ({
+  seconds: 0,
+  passed: 0,
+  skipped: [],
+  failures: [],
+  hasTests: false,
+  hasEnded: false,
+});
 
 const suiteOfName = (name) => name.split('/')[0];
 

@@ -77,7 +77,7 @@ async function runModule(module, held) {
     only,
     ...(namePatterns.length > 0 && { testNamePatterns: namePatterns }),
   });
-  events.on('data', (event) => report.take(event));
+  events.on('data', (event) => report.take(event, held));
   let said = '';
   await finished(events.compose(new Spec()).on('data', (text) => (said += text)));
   output.write(said.replace(TOTALS, ''));

@@ -1,51 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { before, describe, it } from 'node:test';
-import { WebSocket } from 'ws';
-import { parse } from 'yaml';
+import { before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
 import { checkGraph } from '../../src/graph/loader/check-graph.ts';
-import { spawnFor } from '../helpers/child-process.ts';
-import { freePort } from '../helpers/free-port.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
-import { kcat } from '../helpers/kcat.ts';
-import { startNginx } from '../helpers/nginx.ts';
-import { startBroker } from '../helpers/own-kafka.ts';
-import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { createTopics } from '../helpers/topic.ts';
+import { composeServices, portOf, type Bind, type Service } from '../helpers/deploy/compose.ts';
 
 /** What the Dockerfile sets. */
 const IMAGE = { NODE_ENV: 'production' };
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-
-interface Bind {
-  readonly type: string;
-  readonly source: string;
-  readonly target: string;
-  readonly read_only: boolean;
-  readonly bind: { readonly create_host_path: boolean };
-}
-
-interface Service {
-  readonly image: string;
-  readonly build?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly entrypoint?: readonly string[];
-  readonly ports?: readonly string[];
-  readonly volumes?: readonly (string | Bind)[];
-  readonly stop_grace_period?: string;
-  readonly read_only?: boolean;
-  readonly healthcheck: { readonly test?: readonly string[] };
-}
 
 describe('compose.yaml', () => {
   let services: Record<string, Service>;
@@ -56,8 +21,7 @@ describe('compose.yaml', () => {
   };
 
   before(async () => {
-    const text = await readFile(path.join(ROOT, 'compose.yaml'), 'utf8');
-    services = (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
+    services = await composeServices();
   });
 
   it('pins the version of every image that it does not build', () => {
@@ -140,39 +104,6 @@ describe('compose.yaml', () => {
     assert.deepEqual(published, ['127.0.0.1:9094']);
   });
 
-  it(
-    'with its settings of Kafka, kcat on this machine produces by the published port',
-    needs('kafka-jars', 'kcat'),
-    async (t) => {
-      const { environment = {}, ports: [published = ''] = [] } = get('kafka');
-      const folder = await temporaryFolder(t);
-      // Other programs of this machine may have these ports.
-      const own = new Map<string, number>();
-      for (const port of ['9092', '9093', '9094']) own.set(port, await freePort());
-      const settings = Object.entries(environment)
-        .filter(([name]) => name !== 'KAFKA_HEAP_OPTS')
-        .map(([name, value]) => [
-          name
-            .replace(/^KAFKA_/, '')
-            .replaceAll('_', '.')
-            .toLowerCase(),
-          String(value).replaceAll(/(?<=:)909\d\b/g, (port) => String(own.get(port))),
-        ]);
-      const properties = { ...Object.fromEntries(settings), 'log.dirs': path.join(folder, 'data') };
-      const address = `127.0.0.1:${own.get(portOf(published))}`;
-      const { client } = await startBroker(t, folder, properties, address);
-      const admin = client.admin();
-      await admin.connect();
-      disconnectAfter(t, admin);
-      await createTopics(admin, [{ topic: 'orders' }]);
-      await kcat(t, 'orders', [{ key: '7', value: '{"orderId":7}' }], 'none', address);
-      assert.deepEqual(
-        (await admin.fetchTopicOffsets('orders')).map(({ high }) => high),
-        ['1'],
-      );
-    },
-  );
-
   it('runs commands that are in the image', async () => {
     const dockerfile = await readFile(path.join(ROOT, 'Dockerfile'), 'utf8');
     const [, producer = ''] = get('producer').entrypoint ?? [];
@@ -185,66 +116,6 @@ describe('compose.yaml', () => {
   });
 });
 
-test(
-  'with the services of compose.yaml, a browser behind nginx sees simulated events from Kafka',
-  needs('kafka', 'redis', 'nginx'),
-  async (t) => {
-    const name = `compose-${process.pid}`;
-    const settings = {
-      KAFKA_BROKERS: kafkaBrokers(),
-      REDIS_URL: redisUrl(),
-      KAFKA_GROUP_ID: name,
-      REDIS_PREFIX: `${name}:`,
-    };
-    const gateways = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
-    const producer = path.join(ROOT, 'dist/examples/auction/producer.js');
-    const house = spawnFor(t, process.execPath, [producer], { env: { ...process.env, ...settings } });
-    await once(house.stdout, 'data');
-    await Promise.all(gateways.map((gateway) => gateway.untilReady()));
-
-    const { address } = await startNginx(
-      t,
-      gateways.map(({ port }) => port),
-    );
-    const page = await fetch(`http://${address}/`, { headers: { accept: 'text/html' } });
-    assert.match(await page.text(), /id="graphiql"/);
-    /** As a page of this origin would. */
-    const connect = (origin: string): Received => {
-      class Browser extends WebSocket {
-        constructor(url: string, protocols: string) {
-          super(url, protocols, { origin });
-        }
-      }
-      const client = graphqlClient(t, `ws://${address}/graphql`, { webSocketImpl: Browser });
-      return new Received(client, 'subscription { property_update { headline } }');
-    };
-    const viewers = [connect(`http://${address}`), connect(`http://${address}`)];
-    await Promise.all(viewers.map((viewer) => viewer.until(1)));
-    // The fewest connections: one each.
-    for (const gateway of gateways) assert.equal(await gateway.metric('sluice_connections'), 1);
-    assert.notEqual(await connect('https://elsewhere.example.com').untilEnd(), 'complete');
-
-    const exit = once(house, 'exit');
-    house.kill('SIGTERM');
-    assert.deepEqual(await exit, [0, null]);
-  },
-);
-
-test('nginx hands a connection to another gateway when one refuses it', needs('nginx'), async (t) => {
-  const GRAPH = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const [gone, gateway] = await Promise.all([startGateway(t, { GRAPH }), startGateway(t, { GRAPH })]);
-  const { address } = await startNginx(t, [gone.port, gateway.port]);
-  await gone.stop('SIGKILL');
-  for (let round = 1; round <= 4; round += 1) {
-    const client = graphqlClient(t, `ws://${address}/graphql`);
-    const received = new Received(client, 'subscription { item { n } }');
-    await gateway.untilMetric('sluice_subscribers', round);
-    await gateway.postEvent('items', { id: 1, n: round });
-    await received.until(1);
-  }
-  assert.equal(await gateway.metric('sluice_connections'), 4);
-});
-
 /** As compose puts variables of the shell, or a default, into the file. */
 function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_, name: string, or: string) => variables[name] || or);
@@ -253,9 +124,4 @@ function interpolated(text: string, variables: Readonly<Record<string, string>>)
 /** 'A://host:1,B://:2', or 'A:B' in place of addresses → by name */
 function addresses(listeners = ''): Record<string, string> {
   return Object.fromEntries(listeners.split(',').map((each) => each.split(/:(?:\/\/)?(.*)/)));
-}
-
-/** Of 'host:port', the last one. */
-function portOf(address = ''): string {
-  return address.split(':').at(-1) ?? '';
 }

@@ -19,6 +19,8 @@ const GENERATED = new Set([
 const FOLDERS =
   /^(src|test|loadtest|scripts|deploy|docs|examples|babel-plugins|backends|bus|context|events|executor|graph|hub|ingest|lazy|server|support|transports|workers)\//;
 
+const REASON = /^\w.{10,}/s;
+
 /** What the load test writes. */
 const NOT_COMMITTED = /^loadtest\/out(\/|$)/;
 
@@ -104,6 +106,16 @@ test('clients of pages go on after handshakes were refused, other than in tests'
   }
   assert.deepEqual(missing, []);
   assert.ok(checked > 8, `expected all such blocks to be found, got ${checked}`);
+});
+
+test('a block that is not run says why: what is missing, or what else tries it', async (t) => {
+  for (const page of await manual()) {
+    for (const { notRun, line } of page.blocks) {
+      if (notRun === undefined) continue;
+      assert.match(notRun, REASON, `${page.name}:${line}`);
+      t.diagnostic(`${page.name}:${line} is not run: ${notRun}`);
+    }
+  }
 });
 
 test('every decision has a status, and the index gives the same one', async () => {

@@ -71,6 +71,11 @@ export class Page {
     return blocks;
   }
 
+  /** Those that are tried. */
+  get runBlocks(): Block[] {
+    return this.blocks.filter(({ notRun }) => notRun === undefined);
+  }
+
   /** The page whose files its own blocks import: `<!-- files of: docs/… -->`. */
   get filesOf(): string | undefined {
     return markOf('files of', this.text);

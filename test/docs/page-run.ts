@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { Kind, parse } from 'graphql';
 import type { Client } from 'graphql-ws';
+import { loadGraph } from '../../src/graph/loader/load-graph.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { untilListening, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import type { Block } from './markdown.ts';
+import { Page, type Block } from './markdown.ts';
 import { Terminal } from './terminal.ts';
-import type { Workspace } from './workspace.ts';
+import { Workspace } from './workspace.ts';
 
 /** A gateway that is started by the last line of a block, and the settings in front of the command. */
 const SERVE = /^((?:[A-Z_]+=\S+ )*)npm start$/;
@@ -21,7 +23,7 @@ const GRAPH = '../my-graph';
 const CLIENT_FILE = /^\.\.\/[\w-]+\.(mjs|jsx)$/;
 
 /** Runs the blocks of one page, in order. CONTRIBUTING.md says what becomes of each language. */
-export class PageRun {
+class PageRun {
   readonly #t: TestContext;
   readonly #workspace: Workspace;
   readonly #terminal: Terminal;
@@ -81,13 +83,11 @@ export class PageRun {
     await this.#write(`${GRAPH}/schema.graphql`, schema);
   }
 
-  /** Once all files of a graph are there. */
+  /** Once all files of a graph are there. Their types are checked by types.slow.test.ts. */
   async #check(): Promise<void> {
     if (this.#isChecked) return;
     this.#isChecked = true;
-    // Printed only where it fails, or a page could take it for what its own command prints.
-    const check = `said=$(node scripts/start.mjs check ${GRAPH}) || { echo "$said"; false; }`;
-    if (this.#hasGraph) await this.#terminal.run(check);
+    if (this.#hasGraph) await loadGraph(this.#workspace.pathOf(GRAPH), { anew: true });
   }
 
   async #command(text: string): Promise<void> {
@@ -172,6 +172,21 @@ export class PageRun {
       if (subscription !== undefined) subscription.next += 1;
     });
   }
+}
+
+/** Tries a page from top to bottom, with services of its own names. */
+export async function tryPage(t: TestContext, page: Page): Promise<void> {
+  const name = `docs-${randomUUID().slice(0, 8)}`;
+  const workspace = await Workspace.create(t, { KAFKA_GROUP_ID: name, REDIS_PREFIX: `${name}:` });
+  const { KAFKA_BROKERS, REDIS_URL } = process.env;
+  const session = new PageRun(t, workspace, `KAFKA_BROKERS=${KAFKA_BROKERS} REDIS_URL=${REDIS_URL}`);
+  const others = page.filesOf === undefined ? [] : (await Page.read(page.filesOf)).blocks;
+  for (const block of [...others.filter(({ file }) => file !== undefined), ...page.runBlocks]) {
+    await session.run(block).catch((cause: Error) => {
+      throw new Error(`${page.name}:${block.line}: ${cause.message}`, { cause });
+    });
+  }
+  await session.end();
 }
 
 function isSchema(text: string): boolean {

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { spawnFor } from '../helpers/child-process.ts';
+import { fileScope } from '../helpers/scope.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { ROOT } from './markdown.ts';
 
@@ -9,6 +10,18 @@ import { ROOT } from './markdown.ts';
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
 const NOT_LINKED = new Set(['.git', '.services']);
+
+const scope = fileScope();
+let installing: Promise<string> | undefined;
+
+/** The same for all pages of a test file: links to four hundred packages. @returns the folder's path */
+async function install(): Promise<string> {
+  const folder = await temporaryFolder(scope);
+  for (const name of await readdir(path.join(ROOT, 'node_modules')))
+    await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, name));
+  await symlink(ROOT, path.join(folder, 'sluice'));
+  return folder;
+}
 
 /**
  * What a reader has: the folder of Sluice, and `my-graph` beside it.
@@ -39,12 +52,7 @@ export class Workspace {
     for (const name of (await readdir(ROOT)).filter((each) => !NOT_LINKED.has(each))) {
       await symlink(path.join(ROOT, name), path.join(checkout, name));
     }
-    const installed = path.join(folder, 'node_modules');
-    await mkdir(installed);
-    for (const name of await readdir(path.join(ROOT, 'node_modules'))) {
-      await symlink(path.join(ROOT, 'node_modules', name), path.join(installed, name));
-    }
-    await symlink(checkout, path.join(installed, 'sluice'));
+    await symlink(await (installing ??= install()), path.join(folder, 'node_modules'));
     const workspace = new Workspace(t, folder, settings);
     await writeFile(workspace.#exports, '');
     return workspace;

@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { parseManifests, type Manifest } from '../../deploy/policy/manifests.ts';
+import type { Scope } from '../scope.ts';
 import { deployTool } from '../services.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { monitoringFaults } from './monitoring.ts';
+
+export const KUBERNETES = path.join(import.meta.dirname, '../../../../deploy/kubernetes');
 
 /** What a user puts in for the example values in deploy/kubernetes. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -19,12 +25,12 @@ const VALUES: Readonly<Record<string, string>> = {
   'REPLACE-WITH-NETWORKS-OF-PROXIES': '10.0.0.0/8',
 };
 
-/** A text with values put in, but for one example value. */
-export const filledIn = (text: string, left?: string): string =>
+/** A text with values put in for the examples'. */
+export const filledIn = (text: string): string =>
   text.replaceAll(/REPLACE-WITH-[A-Z-]+/g, (found) => {
     const value = VALUES[found];
     if (value === undefined) throw new Error(`Expected a value for ${found}.`);
-    return found === left ? found : value;
+    return value;
   });
 
 /** What an overlay comes to. Needs 'kubectl'. */
@@ -40,6 +46,16 @@ export class Overlay {
   static async build(folder: string): Promise<Overlay> {
     const { stdout } = await promisify(execFile)(deployTool('kubectl'), ['kustomize', folder]);
     return new Overlay(stdout);
+  }
+
+  /** A kustomization of one's own, in a folder beside that of the manifests: `../kubernetes`. */
+  static async of(scope: Scope, kustomization: object): Promise<Overlay> {
+    const folder = await temporaryFolder(scope);
+    await symlink(KUBERNETES, path.join(folder, 'kubernetes'));
+    const mine = path.join(folder, 'mine');
+    await mkdir(mine);
+    await writeFile(path.join(mine, 'kustomization.yaml'), JSON.stringify(kustomization));
+    return Overlay.build(mine);
   }
 
   /** With values in place of the examples'; those in Secrets stay. */
@@ -66,6 +82,11 @@ export class Overlay {
 
   get container() {
     return this.podSpec.containers[0];
+  }
+
+  /** What makes pods roll when it differs. */
+  get template(): unknown {
+    return this.get('Deployment').spec.template;
   }
 
   /** The environment of the container, secrets left out. */

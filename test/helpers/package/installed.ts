@@ -1,19 +1,56 @@
 import { execFile, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { spawnFor } from '../child-process.ts';
+import type { GatewayProcess } from '../gateway.ts';
 import type { Scope } from '../scope.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { NPM, type Manager } from './managers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
-/** The tarball that is released, made for this scope: other test files may pack at the same time. @returns its path */
-export async function packed(scope: Scope): Promise<string> {
-  const script = path.join(ROOT, 'scripts/release/pack.mjs');
-  const { stdout } = await promisify(execFile)(process.execPath, [script, await temporaryFolder(scope)]);
-  return stdout.trim();
+const PACKED = path.join(ROOT, 'node_modules/.packed');
+
+/** What goes into the tarball. */
+const INGREDIENTS = [
+  'src',
+  'scripts/release',
+  'dist/src',
+  'dist/babel-plugins',
+  'dist/examples',
+  'dist/graphiql',
+];
+const FILES = ['package.json', 'yarn.lock', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+
+/** The tarball that is released. The first test file that asks has it made, for all. @returns its path */
+export async function packed(): Promise<string> {
+  const key = await fingerprint();
+  const folder = path.join(PACKED, key);
+  const { onceInCache } = (await import(path.join(ROOT, 'scripts/lib/once-in-cache.mjs'))) as {
+    onceInCache: (folder: string, task: () => Promise<void>) => Promise<void>;
+  };
+  await onceInCache(folder, async () => {
+    // Not the lock, which is beside the folder: other test files wait for it.
+    for (const name of (await readdir(PACKED)).filter((each) => !each.startsWith(key)))
+      await rm(path.join(PACKED, name), { recursive: true, force: true });
+    await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts/release/pack.mjs'), folder]);
+  });
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
+  return path.join(folder, tarball ?? '');
+}
+
+/** Of when each file that goes into the tarball was written. */
+async function fingerprint(): Promise<string> {
+  const below = INGREDIENTS.map(async (folder) =>
+    (await readdir(path.join(ROOT, folder), { recursive: true })).map((file) => path.join(folder, file)),
+  );
+  const hash = createHash('sha256');
+  for (const file of [...FILES, ...(await Promise.all(below)).flat().toSorted()])
+    hash.update(`${file} ${(await stat(path.join(ROOT, file))).mtimeMs}\n`);
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** A project outside the repository, in which a package manager has installed the tarball. */
@@ -26,32 +63,39 @@ export class InstalledPackage {
     this.#manager = manager;
   }
 
-  static async with(scope: Scope, manager: Manager, tarball: string): Promise<InstalledPackage> {
+  /** In an empty project. @param others packages that are installed, too */
+  static async with(
+    scope: Scope,
+    manager: Manager,
+    others: readonly string[] = [],
+  ): Promise<InstalledPackage> {
     const folder = await temporaryFolder(scope);
     await writeFile(path.join(folder, 'package.json'), '{"name":"shop","private":true}');
-    return InstalledPackage.#in(folder, manager, tarball);
+    // To Yarn a folder with one is a project, whatever is above it.
+    if (manager.name === 'Yarn') await writeFile(path.join(folder, 'yarn.lock'), '');
+    return InstalledPackage.#in(folder, manager, others);
   }
 
   /** In a copy of a project. @param project path of its folder, without what has been installed or written there */
-  static async copyOf(scope: Scope, project: string, tarball: string): Promise<InstalledPackage> {
+  static async copyOf(scope: Scope, project: string): Promise<InstalledPackage> {
     const folder = await temporaryFolder(scope);
     await cp(project, folder, { recursive: true, filter: (file) => path.basename(file) !== 'node_modules' });
-    return InstalledPackage.#in(folder, NPM, tarball);
-  }
-
-  static async #in(folder: string, manager: Manager, tarball: string): Promise<InstalledPackage> {
-    // To Yarn a folder with one is a project, whatever is above it.
-    if (manager.name === 'Yarn') await writeFile(path.join(folder, 'yarn.lock'), '');
-    const installed = new InstalledPackage(folder, manager);
-    await installed.exec(manager.add(tarball));
-    return installed;
+    return InstalledPackage.#in(folder, NPM);
   }
 
   /** Another project, in a folder of this one: with the tarball in place of a registry's package. */
-  async below(name: string, tarball: string): Promise<InstalledPackage> {
-    const project = new InstalledPackage(path.join(this.folder, name), this.#manager);
-    await project.exec(this.#manager.add(tarball));
-    return project;
+  below(name: string): Promise<InstalledPackage> {
+    return InstalledPackage.#in(path.join(this.folder, name), this.#manager);
+  }
+
+  static async #in(
+    folder: string,
+    manager: Manager,
+    others: readonly string[] = [],
+  ): Promise<InstalledPackage> {
+    const installed = new InstalledPackage(folder, manager);
+    await installed.exec([...manager.add(await packed()), ...others]);
+    return installed;
   }
 
   async write(files: Readonly<Record<string, string>>): Promise<void> {
@@ -94,4 +138,12 @@ const OF_RUNNER = new Set(['NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'KAFKA_BROKERS',
 function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !OF_RUNNER.has(name));
   return { ...Object.fromEntries(others), ...settings };
+}
+
+/** Ends a gateway by its own pid: a package manager that has started it may pass no signal on. */
+export async function endItself({ child, lines }: GatewayProcess): Promise<void> {
+  const listening = lines.find(({ msg }) => msg === 'listening');
+  const exit = once(child, 'exit');
+  process.kill(Number(listening?.['pid']), 'SIGTERM');
+  await exit;
 }

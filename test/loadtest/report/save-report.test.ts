@@ -1,40 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { page as pageOf } from '../../../loadtest/report/report-page.ts';
 import { defaultFolder, save } from '../../../loadtest/report/save-report.ts';
-import { PLOTS } from '../../../loadtest/report/plot-series.ts';
 import { loadReport } from '../../helpers/load-report.ts';
-import { needs } from '../../helpers/services.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 
-/** Of a PNG: eight bytes that every one begins with, and width and height behind the header's name. */
-function sizeOfPng(bytes: Buffer): { width: number; height: number } {
-  assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
-  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-}
-
-test('A report is saved as JSON, as a page, and as a picture of each plot', needs('chromium'), async (t) => {
-  const folder = path.join(await temporaryFolder(t), 'made/for/it');
-  const said: string[] = [];
-  const report = loadReport();
-  const files = await save(report, folder, { say: (line) => said.push(line) });
-  const names = ['report.html', 'report.json', ...PLOTS.map(({ id }) => `${id}.png`)];
-  assert.deepEqual(
-    files,
-    names.map((name) => path.join(folder, name)),
-  );
-  assert.deepEqual(
-    said.map((line) => path.resolve(line)),
-    files,
-  );
-  assert.deepEqual(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')), report);
-  for (const { id } of PLOTS) {
-    const { width, height } = sizeOfPng(await readFile(path.join(folder, `${id}.png`)));
-    assert.ok(width > 2_000 && height > 400, `${id}: ${width} × ${height}`);
-  }
+test('The page names no other host', () => {
+  assert.doesNotMatch(pageOf(loadReport()), /https?:|src=|@import|url\(|<link/);
 });
 
 for (const [where, env] of [

@@ -73,7 +73,7 @@ test('a folder that is named brings the files of the tier, and a file that is na
 test('a failure is told with its file and error, and fails the run', (t) => {
   const { status, output } = runTests(t, { 'e2e/a': FAILS, 'unit/b': PASSES });
   assert.equal(status, 1, output);
-  assert.match(output, /✖ e2e\/a:1 «fails»\nError: a fault/);
+  assert.match(output, /✖ dist\/test\/e2e\/a\.test\.js:1 «fails»\nError: a fault/);
   assert.match(output, /^Failed:\n {2}e2e\/a$/m);
   assert.match(output, /^1 passed, 1 failed, 0 skipped$/m);
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { before, describe, it, type TestContext } from 'node:test';
@@ -8,7 +7,7 @@ import { openPage } from '../helpers/chromium.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helpers/gateway.ts';
 import { fileScope } from '../helpers/scope.ts';
-import { InstalledPackage, packed } from '../helpers/package/installed.ts';
+import { endItself, InstalledPackage } from '../helpers/package/installed.ts';
 import { needs } from '../helpers/services.ts';
 
 const PROJECT = path.resolve(import.meta.dirname, '../../../examples/warehouse');
@@ -30,7 +29,7 @@ describe('the warehouse, as a project of its own', needs('chromium'), () => {
   let project: InstalledPackage;
 
   before(async () => {
-    project = await InstalledPackage.copyOf(file, PROJECT, await packed(file));
+    project = await InstalledPackage.copyOf(file, PROJECT);
   });
 
   it('has no fault that sluice check finds, and none of types', async () => {
@@ -60,7 +59,7 @@ describe('the warehouse, as a project of its own', needs('chromium'), () => {
     await first.postEvent(TOPIC, change(5));
     const row = page.locator('tr');
     await row.filter({ hasText: '7ams C45 saleable' }).waitFor();
-    await end(first);
+    await endItself(first);
     await page.getByText('not connected').waitFor();
     const second = await start();
     await page.getByText('live', { exact: true }).waitFor();
@@ -70,7 +69,7 @@ describe('the warehouse, as a project of its own', needs('chromium'), () => {
     assert.equal(await row.count(), 1);
     // Without Redis, a gateway keeps nothing over a restart, and the page says so.
     await page.getByRole('note').filter({ hasText: 'Some changes may be missing' }).waitFor();
-    await end(second);
+    await endItself(second);
   });
 });
 
@@ -82,11 +81,4 @@ async function serve(t: TestContext, { folder }: InstalledPackage): Promise<stri
     if (address !== undefined) return address;
   }
   throw new Error('expected esbuild to say where the page is');
-}
-
-/** By its own pid: npm passes no signal on. */
-async function end({ child, lines }: GatewayProcess): Promise<void> {
-  const exit = once(child, 'exit');
-  process.kill(Number(lines.find(({ msg }) => msg === 'listening')?.['pid']), 'SIGTERM');
-  await exit;
 }

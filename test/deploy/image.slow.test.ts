@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { access, chmod, cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -59,23 +59,27 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   ): Promise<GatewayProcess> =>
     untilListening(images.spawn(t, of, [...of.entrypoint, ...of.cmd], { ...GATEWAY_DEFAULTS, ...settings }));
 
-  /** MB, of the old generation and the young. */
-  const heapLimit = async (t: TestContext, settings: Record<string, string>): Promise<number> =>
-    (await (await start(t, settings)).metric('sluice_heap_limit_bytes')) / MIB;
-
-  /** A folder as the kernel shows control groups. */
-  const cgroup = async (files: Record<string, string>): Promise<string> => {
-    const folder = path.join(images.folder, 'cgroup');
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(path.join(folder, 'memory'), { recursive: true });
+  /** MB, of the old generation and the young. @param files as the kernel shows them of the control group */
+  const heapLimit = async (
+    t: TestContext,
+    files: Readonly<Record<string, string>>,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<number> => {
+    const folder = await mkdtemp(path.join(images.folder, 'cgroup-'));
+    await chmod(folder, 0o755);
+    await mkdir(path.join(folder, 'memory'));
     for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
-    return folder;
+    const gateway = await start(t, { CGROUP_FOLDER: folder, ...settings });
+    const limit = await gateway.metric('sluice_heap_limit_bytes');
+    await gateway.stop();
+    return limit / MIB;
   };
 
-  it('runs the Dockerfile’s commands as a user who is not root', async (t) => {
+  it('runs the Dockerfile’s commands as a user who is not root, without GraphiQL', async (t) => {
     const gateway = await start(t);
     const [program] = (await readFile(`/proc/${gateway.child.pid}/cmdline`, 'utf8')).split('\0');
     assert.equal(program, 'node', 'what gets the signals');
+    assert.equal((await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } })).status, 404);
     assert.match(image.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
     if (process.getuid?.() !== 0) return;
     const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8');
@@ -84,8 +88,6 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
 
   it('serves the bundled graph, GraphiQL if it is to, writes nothing, and ends with 0 on SIGTERM', async (t) => {
     const content = await contentOf(image.folder);
-    const plain = await start(t);
-    assert.equal((await fetch(plain.httpUrl, { headers: { accept: 'text/html' } })).status, 404);
     const gateway = await start(t, { GRAPHIQL: 'true' });
     await gateway.untilReady();
     assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
@@ -223,35 +225,28 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
   });
 
   describe('its heap limit', () => {
+    const LIMITED = { 'memory.max': `${600 * MIB}\n` };
+
     it('is half of the memory limit, plus the young generation', async (t) => {
-      for (const files of [
-        { 'memory.max': `${600 * MIB}\n` },
-        { 'memory/memory.limit_in_bytes': `${600 * MIB}\n` },
-      ]) {
-        const CGROUP_FOLDER = await cgroup(files);
-        assert.equal(await heapLimit(t, { CGROUP_FOLDER }), 300 + 48);
-      }
+      for (const files of [LIMITED, { 'memory/memory.limit_in_bytes': `${600 * MIB}\n` }])
+        assert.equal(await heapLimit(t, files), 300 + 48);
     });
 
     it('is V8’s own where there is no memory limit', async (t) => {
       const script = 'process.stdout.write(String(v8.getHeapStatistics().heap_size_limit))';
       const own = Number(await text(images.spawn(t, image, ['node', '-e', script], {}).stdout)) / MIB;
-      for (const files of [
-        { 'memory.max': 'max\n' },
-        { 'memory/memory.limit_in_bytes': '9223372036854771712\n' },
-        {},
-      ]) {
-        assert.equal(await heapLimit(t, { CGROUP_FOLDER: await cgroup(files) }), own);
-      }
+      const unlimited = { 'memory/memory.limit_in_bytes': '9223372036854771712\n' };
+      for (const files of [{ 'memory.max': 'max\n' }, unlimited, {}])
+        assert.equal(await heapLimit(t, files), own);
     });
 
     it('is the one in NODE_OPTIONS, if there is one', async (t) => {
-      const CGROUP_FOLDER = await cgroup({ 'memory.max': `${600 * MIB}\n` });
-      const limitWith = (NODE_OPTIONS: string): Promise<number> =>
-        heapLimit(t, { CGROUP_FOLDER, NODE_OPTIONS });
-      assert.equal(await limitWith('--max-old-space-size=200'), 200 + 48);
-      assert.equal(await limitWith('--max-semi-space-size=32'), 300 + 96);
-      assert.equal(await limitWith('--no-warnings'), 300 + 48);
+      for (const [NODE_OPTIONS, limit] of [
+        ['--max-old-space-size=200', 200 + 48],
+        ['--max-semi-space-size=32', 300 + 96],
+        ['--no-warnings', 300 + 48],
+      ] as const)
+        assert.equal(await heapLimit(t, LIMITED, { NODE_OPTIONS }), limit, NODE_OPTIONS);
     });
   });
 });

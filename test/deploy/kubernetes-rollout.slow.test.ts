@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Overlay } from '../helpers/deploy/kubernetes.ts';
 import { needs } from '../helpers/services.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { judge } from './policy/policy.ts';
-
-const KUBERNETES = path.join(import.meta.dirname, '../../../deploy/kubernetes');
 
 /** What a kustomization with all generators has in them. */
 const GENERATED = {
@@ -22,13 +17,9 @@ type Generated = Readonly<Record<keyof typeof GENERATED, readonly string[]>>;
 /** What a pod reads again, so that it need not be rolled where something else makes the object. */
 const READ_AGAIN = ['sluice-certificates', 'sluice-tls'];
 
-async function build(t: TestContext, generated: Generated, options: object = {}): Promise<Overlay> {
-  const folder = await temporaryFolder(t);
-  await symlink(KUBERNETES, path.join(folder, 'kubernetes'));
-  const mine = path.join(folder, 'mine');
-  await mkdir(mine);
+function build(t: TestContext, generated: Generated, options: object = {}): Promise<Overlay> {
   const { 'sluice-settings': settings, 'sluice-graph': graph, ...secrets } = generated;
-  const kustomization = {
+  return Overlay.of(t, {
     namespace: 'sluice',
     resources: ['../kubernetes/base'],
     components: ['../kubernetes/components/graph-config-map', '../kubernetes/components/tls'],
@@ -38,23 +29,18 @@ async function build(t: TestContext, generated: Generated, options: object = {})
       { name: 'sluice-graph', literals: graph, options },
     ],
     secretGenerator: Object.entries(secrets).map(([name, literals]) => ({ name, literals, options })),
-  };
-  await writeFile(path.join(mine, 'kustomization.yaml'), JSON.stringify(kustomization));
-  return Overlay.build(mine);
+  });
 }
-
-/** What makes pods roll when it differs. */
-const templateOf = (overlay: Overlay): unknown => overlay.get('Deployment').spec.template;
 
 describe('a change of what a kustomization generates', needs('kubectl'), () => {
   for (const name of Object.keys(GENERATED) as (keyof typeof GENERATED)[]) {
     it(`rolls the pods where it is in ${name}, and no change rolls none`, async (t) => {
       const first = await build(t, GENERATED);
-      assert.deepEqual(templateOf(await build(t, GENERATED)), templateOf(first));
+      assert.deepEqual((await build(t, GENERATED)).template, first.template);
       const changed = GENERATED[name].map((literal) => literal.replace(/(one|info|String)/, 'debug'));
       assert.notDeepEqual(changed, GENERATED[name]);
       const next = await build(t, { ...GENERATED, [name]: changed });
-      assert.notDeepEqual(templateOf(next), templateOf(first));
+      assert.notDeepEqual(next.template, first.template);
     });
   }
 
@@ -66,7 +52,7 @@ describe('a change of what a kustomization generates', needs('kubectl'), () => {
       'sluice-secrets': ['LISTINGS_TOKEN=two'],
       'sluice-graph': ['schema.graphql=#'],
     };
-    assert.deepEqual(templateOf(await build(t, changed, plain)), templateOf(first));
+    assert.deepEqual((await build(t, changed, plain)).template, first.template);
     const refused = judge(first.manifests).faults.map(
       (fault) => /expected the \w+ (\S+) of a generator/.exec(fault)?.[1],
     );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import test, { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { loadConfig } from '../../src/config/config.ts';
 import { checkGraph } from '../../src/graph/loader/check-graph.ts';
@@ -30,12 +30,11 @@ class Copy {
     return copy;
   }
 
-  /** With all values put in, but for one. */
-  static async filledIn(t: TestContext, example: string, left?: string): Promise<Copy> {
+  /** With all values put in. */
+  static async filledIn(t: TestContext, example: string): Promise<Copy> {
     const copy = await Copy.of(t, example);
-    for (const file of ['kustomization.yaml', 'network-policy.yaml', 'credentials.env']) {
-      await copy.edit(file, (text) => filledIn(text, left));
-    }
+    for (const file of ['kustomization.yaml', 'network-policy.yaml', 'credentials.env'])
+      await copy.edit(file, filledIn);
     return copy;
   }
 
@@ -59,21 +58,22 @@ class Copy {
   }
 }
 
-/** What makes pods roll when it differs. */
-const templateOf = (overlay: Overlay): unknown => overlay.get('Deployment').spec.template;
+/** The first example value in each. */
+const LEFT = {
+  KAFKA_BROKERS: 'REPLACE-WITH-BROKER',
+  ORIGINS: 'REPLACE-WITH-SITE',
+  REDIS_URL: 'REPLACE-WITH-PASSWORD',
+  KAFKA_SASL_USERNAME: 'REPLACE-WITH-USER',
+  KAFKA_SASL_PASSWORD: 'REPLACE-WITH-PASSWORD',
+};
 
 for (const example of ['graph-in-config-map', 'graph-in-image']) {
   describe(`the example ${example}`, needs('kubectl', 'kubernetes-validate'), () => {
-    it('fits the schemas once its values are filled in', async (t) => {
-      const copy = await Copy.filledIn(t, example);
-      const overlay = await copy.build();
+    it('fits the schemas once its values are filled in, and gives pods settings and credentials that a gateway takes', async (t) => {
+      const overlay = await (await Copy.filledIn(t, example)).build();
       assert.deepEqual(await faultsOf(overlay), []);
       assert.match(overlay.container.image, /^registry\.example\.com\/[a-z-]+:\d+\.\d+\.\d+$/);
-    });
-
-    it('gives pods settings and credentials that a gateway takes', async (t) => {
-      const overlay = await (await Copy.filledIn(t, example)).build();
-      const { environment } = overlay;
+      const { environment, settings } = overlay;
       const config = loadConfig({ ...environment, KUBERNETES_SERVICE_HOST: '10.0.0.1' });
       for (const name of Object.keys(environment)) assert.ok(name in config, name);
       assert.deepEqual(config.KAFKA_BROKERS, ['broker.example.com:9093']);
@@ -81,7 +81,6 @@ for (const example of ['graph-in-config-map', 'graph-in-image']) {
       assert.equal(config.KAFKA_SASL_PASSWORD, 'hunter2');
       assert.equal(config.REDIS_URL, 'rediss://:hunter2@redis.example.com:6379', 'not the one of the base');
       assert.deepEqual(config.ORIGINS, ['https://www.example.com']);
-      const { settings } = overlay;
       for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD']) assert.ok(!(name in settings), name);
     });
 
@@ -92,35 +91,20 @@ for (const example of ['graph-in-config-map', 'graph-in-image']) {
       assert.match(await readFile(path.join(copy.folder, '.gitignore'), 'utf8'), /^credentials\.env$/m);
     });
 
-    for (const [left, variable] of [
-      ['REPLACE-WITH-BROKER', 'KAFKA_BROKERS'],
-      ['REPLACE-WITH-SITE', 'ORIGINS'],
-      ['REPLACE-WITH-REDIS', 'REDIS_URL'],
-      ['REPLACE-WITH-USER', 'KAFKA_SASL_USERNAME'],
-      ['REPLACE-WITH-PASSWORD', 'KAFKA_SASL_PASSWORD'],
-    ] as const) {
-      it(`has a gateway refuse to start where ${left} was left`, async (t) => {
-        const { environment } = await (await Copy.filledIn(t, example, left)).build();
-        const message = `  ${variable}: expected a value of yours, got the example's ${left}`;
-        assert.throws(
-          () => loadConfig(environment),
-          ({ message: said }: Error) => said.split('\n').includes(message),
-        );
-      });
-    }
-
-    for (const [what, file, from, to] of [
-      ['a credential', 'credentials.env', 'KAFKA_SASL_PASSWORD=hunter2', 'KAFKA_SASL_PASSWORD=hunter3'],
-      ['a setting', 'kustomization.yaml', 'scram-sha-512', 'scram-sha-256'],
-    ] as const) {
-      it(`rolls the pods when ${what} changes, and only then`, async (t) => {
-        const copy = await Copy.filledIn(t, example);
-        const [before, again] = [await copy.build(), await copy.build()];
-        assert.deepEqual(templateOf(again), templateOf(before));
-        await copy.edit(file, (text) => text.replace(from, to));
-        assert.notDeepEqual(templateOf(await copy.build()), templateOf(before));
-      });
-    }
+    it('has a gateway refuse to start where an example’s value was left, and name each', async (t) => {
+      const { environment } = await (await Copy.of(t, example)).build();
+      assert.throws(
+        () => loadConfig(environment),
+        ({ message }: Error) => {
+          const said = message.split('\n');
+          for (const [variable, left] of Object.entries(LEFT)) {
+            const line = `  ${variable}: expected a value of yours, got the example's ${left}`;
+            assert.ok(said.includes(line), `expected ${line}, got ${message}`);
+          }
+          return true;
+        },
+      );
+    });
 
     it('is the same with the base of a release’s repository', async (t) => {
       const copy = await Copy.filledIn(t, example);
@@ -137,25 +121,19 @@ for (const example of ['graph-in-config-map', 'graph-in-image']) {
   });
 }
 
-describe('the example graph-in-config-map by itself', needs('kubectl'), () => {
-  const own = itemSchema('items');
-
-  it('serves the graph that lies in its folder, the user’s own or the one it has', async (t) => {
+test(
+  'the example graph-in-config-map serves the graph that lies in its folder, the user’s own or the one it has',
+  needs('kubectl'),
+  async (t) => {
     const copy = await Copy.filledIn(t, 'graph-in-config-map');
     assert.deepEqual(await errorsOf(await mounted(t, await copy.build())), []);
+    const own = itemSchema('items');
     await copy.edit('graph/schema.graphql', () => own);
     const folder = await mounted(t, await copy.build());
     assert.equal(await readFile(path.join(folder, 'schema.graphql'), 'utf8'), own);
     assert.deepEqual(await errorsOf(folder), []);
-  });
-
-  it('rolls the pods when the graph changes', async (t) => {
-    const copy = await Copy.filledIn(t, 'graph-in-config-map');
-    const before = await copy.build();
-    await copy.edit('graph/schema.graphql', () => own);
-    assert.notDeepEqual(templateOf(await copy.build()), templateOf(before));
-  });
-});
+  },
+);
 
 /** What a pod sees where the graph is mounted. */
 async function mounted(t: TestContext, overlay: Overlay): Promise<string> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { page as pageOf } from '../../../loadtest/report/report-page.ts';
+import { save } from '../../../loadtest/report/save-report.ts';
 import type { Report } from '../../../loadtest/report/report.ts';
 import { PLOTS } from '../../../loadtest/report/plot-series.ts';
 import { openPage } from '../../helpers/chromium.ts';
@@ -37,8 +38,31 @@ async function open(t: TestContext, report: Report, options: BrowserContextOptio
   return { page, requests, complaints };
 }
 
-test('The page names no other host', () => {
-  assert.doesNotMatch(pageOf(loadReport()), /https?:|src=|@import|url\(|<link/);
+/** Of a PNG: eight bytes that every one begins with, and width and height behind the header's name. */
+function sizeOfPng(bytes: Buffer): { width: number; height: number } {
+  assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+test('A report is saved as JSON, as a page, and as a picture of each plot', needs('chromium'), async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'made/for/it');
+  const said: string[] = [];
+  const report = loadReport();
+  const files = await save(report, folder, { say: (line) => said.push(line) });
+  const names = ['report.html', 'report.json', ...PLOTS.map(({ id }) => `${id}.png`)];
+  assert.deepEqual(
+    files,
+    names.map((name) => path.join(folder, name)),
+  );
+  assert.deepEqual(
+    said.map((line) => path.resolve(line)),
+    files,
+  );
+  assert.deepEqual(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')), report);
+  for (const { id } of PLOTS) {
+    const { width, height } = sizeOfPng(await readFile(path.join(folder, `${id}.png`)));
+    assert.ok(width > 2_000 && height > 400, `${id}: ${width} × ${height}`);
+  }
 });
 
 test(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -11,11 +11,16 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const ROOT = path.join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** The repository as it is committed, with what is installed here. */
+/** What a release packs; it would be built anew if it were older than the clone. */
+const BUILT = ['babel-plugins', 'examples', 'graphiql', 'src'];
+
+/** The repository as it is committed, with what is installed and built here. */
 async function clone(t: TestContext): Promise<string> {
   const folder = path.join(await temporaryFolder(t), 'sluice');
   await run('git', ['clone', '--quiet', ROOT, folder]);
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  for (const name of BUILT)
+    await cp(path.join(ROOT, 'dist', name), path.join(folder, 'dist', name), { recursive: true });
   await git(folder, 'config', 'user.name', 'a person');
   await git(folder, 'config', 'user.email', 'person@example.com');
   // The link is no folder, which is what is ignored.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Page } from '../docs/markdown.ts';
-import { InstalledPackage, packed } from '../helpers/package/installed.ts';
+import { InstalledPackage } from '../helpers/package/installed.ts';
 import { NPM } from '../helpers/package/managers.ts';
 import { fileScope } from '../helpers/scope.ts';
 
@@ -104,8 +104,7 @@ describe('sluice/testing', () => {
   let documented: Map<string, string>;
 
   before(async () => {
-    installed = await InstalledPackage.with(file, NPM, await packed(file));
-    await installed.exec(['npm', 'install', '--no-audit', '--no-fund', '--save-dev', 'vitest', 'jest']);
+    installed = await InstalledPackage.with(file, NPM, ['vitest', 'jest']);
     await installed.write(GRAPH);
     const { blocks } = await Page.read('docs/guides/testing-in-process.md');
     const tests = blocks.filter(({ text }) => text.includes("'sluice/testing'"));

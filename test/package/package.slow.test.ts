@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { GATEWAY_DEFAULTS, untilListening, type GatewayProcess } from '../helpers/gateway.ts';
+import type { GraphQLSchema } from 'graphql';
+import { GATEWAY_DEFAULTS, untilListening } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
-import { InstalledPackage, packed } from '../helpers/package/installed.ts';
-import { MANAGERS, NPM } from '../helpers/package/managers.ts';
+import { endItself, InstalledPackage, packed } from '../helpers/package/installed.ts';
+import { NPM, PNPM, YARN } from '../helpers/package/managers.ts';
 import { Sbom } from '../helpers/package/sbom.ts';
 import { deployTool, needs, podSettings } from '../helpers/services.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { createTopic } from '../helpers/topic.ts';
+
+/** graphql-config, as GraphQL Code Generator has it. */
+const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@graphql-codegen/cli'))(
+  'graphql-config',
+) as {
+  loadConfig: (options: { rootDir: string }) => Promise<{
+    getDefault: () => { getSchema: () => Promise<GraphQLSchema> };
+  }>;
+};
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const MAX_BYTES = 1_100_000;
@@ -57,96 +67,69 @@ async function delivers(t: TestContext, child: Parameters<typeof untilListening>
   await gateway.postEvent('orders', { orderId: 7, total: 100 });
   await received.until(1);
   assert.deepEqual(received.results, [{ data: { order_placed: { total: 100, gross: 119 } } }]);
-  await end(gateway);
-}
-
-/** By its own pid: a package manager that has started it may pass no signal on. */
-async function end({ child, lines }: GatewayProcess): Promise<void> {
-  const listening = lines.find(({ msg }) => msg === 'listening');
-  const exit = once(child, 'exit');
-  process.kill(Number(listening?.['pid']), 'SIGTERM');
-  await exit;
+  await endItself(gateway);
 }
 
 const scope = fileScope();
 
 describe('the package', needs('image-node', 'node-22'), () => {
   let tarball: string;
+  /** With npm, and without TypeScript. */
+  let installed: InstalledPackage;
 
   before(async () => {
-    tarball = await packed(scope);
+    tarball = await packed();
+    installed = await InstalledPackage.with(scope, NPM);
+    await installed.write({ ...GRAPH, 'graph/schema.graphql': schema('orders') });
   });
 
-  const install = async (t: TestContext, manager = NPM) => {
-    const installed = await InstalledPackage.with(t, manager, tarball);
-    await installed.write({ ...GRAPH, 'graph/schema.graphql': schema('orders') });
-    return installed;
+  /** Names of all packages that npm has installed, the package's own included. */
+  const brought = async (): Promise<string[]> => {
+    const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
+    return stdout.split('\n').flatMap((line) => line.split('/node_modules/').slice(1).at(-1) ?? []);
   };
 
-  it('is small, holds no sources and no tests but those of a new project, and brings few others', async (t) => {
+  it('is small, holds no sources and no tests but those of a new project, and brings few others', async () => {
     assert.ok((await stat(tarball)).size < MAX_BYTES);
     const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', tarball]);
     const files = listed.trim().split('\n');
     const endings = new Set(files.map((file) => file.replace(/^.*?((\.d)?\.\w+|\/\w+)$/, '$1')));
-    assert.deepEqual([...endings].toSorted(), [
-      '.cjs',
-      '.css',
-      '.d.ts',
-      '.graphql',
-      '.html',
-      '.js',
-      '.json',
-      '.md',
-      '.ts',
-      '.yaml',
-      '/LICENSE',
-      '/gitignore',
-    ]);
+    assert.deepEqual(
+      [...endings].toSorted().join(' '),
+      '.cjs .css .d.ts .graphql .html .js .json .md .ts .yaml /LICENSE /gitignore',
+    );
     const sources = files.filter((file) => /(?<!\.d)\.ts$|\btest\//.test(file));
     const template = 'package/dist/src/cli/template/';
     assert.deepEqual(sources.toSorted(), [`${template}graph/graph.ts`, `${template}test/graph.test.js`]);
-    const installed = await install(t);
-    const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
-    // The first is the project itself.
-    assert.ok(stdout.trim().split('\n').length - 1 <= MAX_PACKAGES, stdout);
+    const all = await brought();
+    assert.ok(all.length <= MAX_PACKAGES, all.join(' '));
   });
 
-  for (const manager of MANAGERS) {
-    it(`is installed by ${manager.name}, and each of its commands runs`, async (t) => {
-      const installed = await install(t, manager);
-      assert.match((await installed.sluice('help')).stdout, /^sluice \[command\]/m);
-      assert.match((await installed.sluice('schema')).stdout, /directive @event/);
-      assert.match((await installed.sluice('config')).stdout, /^PORT=4000$/m);
-      assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
-      const { stdout } = await installed.sluice('build', 'graph', 'built');
-      assert.deepEqual(stdout.match(/built\/\S+/g)?.toSorted(), [
-        'built/graph.js',
-        'built/order.graphql',
-        'built/schema.graphql',
-        'built/tax.js',
-      ]);
-      assert.match((await installed.sluice('dead-letters', '--help')).stdout, /^sluice dead-letters list/m);
-      for (const graph of ['graph', 'built']) {
-        await delivers(t, installed.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: graph }));
-      }
-    });
-  }
+  it('is installed by npm, and each of its commands runs', async (t) => {
+    assert.match((await installed.sluice('help')).stdout, /^sluice \[command\]/m);
+    assert.match((await installed.sluice('schema')).stdout, /directive @event/);
+    assert.match((await installed.sluice('config')).stdout, /^PORT=4000$/m);
+    assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
+    await assert.rejects(installed.sluice('types', 'graph'), /npm install --save-dev @graphql-codegen\/core/);
+    const { stdout } = await installed.sluice('build', 'graph', 'built');
+    assert.deepEqual(stdout.match(/built\/\S+/g)?.toSorted(), [
+      'built/graph.js',
+      'built/order.graphql',
+      'built/schema.graphql',
+      'built/tax.js',
+    ]);
+    assert.match((await installed.sluice('dead-letters', '--help')).stdout, /^sluice dead-letters list/m);
+    await delivers(t, installed.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: 'built' }));
+  });
 
-  for (const manager of MANAGERS) {
-    it(`finds no wrong types in a project of ${manager.name} that has only it and TypeScript`, async (t) => {
-      const installed = await install(t, manager);
-      await installed.exec([...manager.addDev, 'typescript', '@types/node']);
-      const compilerOptions = { target: 'ES2023', module: 'NodeNext', types: ['node'], strict: true };
-      await installed.write({
-        'graph/package.json': '{"type":"module"}',
-        'tsconfig.json': JSON.stringify({ compilerOptions }),
-      });
-      assert.match((await installed.sluice('check', 'graph')).stdout, /^0 errors, /m);
-    });
-  }
+  it('runs on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
+    const cli = path.join(installed.folder, 'node_modules/sluice/dist/src/cli.js');
+    for (const node of [process.execPath, deployTool('node-22'), deployTool('image-node')]) {
+      await delivers(t, installed.spawn(t, [cli], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }, [node]));
+    }
+  });
 
-  it('has a list of what it consists of, which names what it brings and, by version, what is within', async (t) => {
-    const installed = await install(t);
+  it('has a list of what it consists of, which names what it brings and, by version, what is within', async () => {
     await installed.exec([process.execPath, path.join(ROOT, 'scripts/release/sbom.mjs'), 'sbom.cdx.json']);
     const sbom = await Sbom.read(path.join(installed.folder, 'sbom.cdx.json'));
     sbom.assertSound();
@@ -163,69 +146,28 @@ describe('the package', needs('image-node', 'node-22'), () => {
     for (const name of ['kafkajs', 'graphql-jit', 'graphql-redis-subscriptions', 'graphiql', 'react'])
       sbom.get(name);
     // npm may have found newer ones than those of yarn.lock.
-    const { stdout } = await installed.exec(['npm', 'ls', '--all', '--parseable']);
-    const brought = stdout.split('\n').flatMap((line) => line.split('/node_modules/').slice(1).at(-1) ?? []);
-    assert.ok(brought.length > 20, stdout);
+    const all = await brought();
+    assert.ok(all.length > 20, all.join(' '));
     assert.deepEqual(
-      brought.filter((name) => name !== 'sluice' && !sbom.names.has(name)),
+      all.filter((name) => name !== 'sluice' && !sbom.names.has(name)),
       [],
     );
   });
 
-  it('runs on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
-    const installed = await install(t);
-    const cli = path.join(installed.folder, 'node_modules/sluice/dist/src/cli.js');
-    for (const node of [process.execPath, deployTool('node-22'), deployTool('image-node')]) {
-      await delivers(t, installed.spawn(t, [cli], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }, [node]));
-    }
-  });
-
-  it('checks the types of a graph, with those that it writes from the schema', async (t) => {
-    const installed = await install(t);
-    const generator = ['core', 'typescript', 'typescript-resolvers'].map(
-      (name) => `@graphql-codegen/${name}`,
-    );
-    await assert.rejects(installed.sluice('types', 'graph'), /npm install --save-dev @graphql-codegen\/core/);
-    await installed.exec(['npm', 'install', '--save-dev', 'typescript', '@types/node', ...generator]);
-    assert.match((await installed.sluice('types', 'graph')).stdout, /^graph\/schema\.types\.ts$/m);
-    await installed.sluice('check', 'graph');
-    await installed.write({
-      'graph/graph.ts': `
-        import { defineGraph } from 'sluice';
-        import type { Resolvers } from './schema.types.ts';
-        import { gross } from './tax.ts';
-
-        export default defineGraph<{ Resolvers: Resolvers }>({
-          resolvers: { Order: { gross: ({ totl }) => gross(7) } },
-        });
-      `,
-    });
-    await assert.rejects(installed.sluice('check', 'graph'), ({ stdout }: { stdout: string }) => {
-      assert.match(stdout, /^graph\/graph\.ts:7:43: error: Property 'totl' does not exist/m);
-      return true;
-    });
-  });
-
-  it('tells tools that read graphql-config which directives there are', async (t) => {
-    const installed = await install(t);
+  it('tells tools that read graphql-config which directives there are', async () => {
     const { stdout: directives } = await installed.sluice('schema');
     await installed.write({
       'sluice.graphql': directives,
       '.graphqlrc.yml': "schema: ['graph/*.graphql', 'sluice.graphql']",
-      'print.mjs': `
-        import { loadConfig } from 'graphql-config';
-        const schema = await (await loadConfig({})).getDefault().getSchema();
-        console.log(schema.getDirectives().map(({ name }) => name).join(' '));
-      `,
     });
-    await installed.exec(['npm', 'install', '--save-dev', 'graphql-config']);
-    assert.match((await installed.exec([process.execPath, 'print.mjs'])).stdout, /\bevent\b/);
+    const config = await loadConfig({ rootDir: installed.folder });
+    const found = await config.getDefault().getSchema();
+    assert.ok(found.getDirectives().some(({ name }) => name === 'event'));
   });
 
-  it('begins a project, whose tests and check pass, and whose gateway reloads and prints the ways of events', async (t) => {
-    const installed = await install(t);
+  it('begins a project, whose tests and check pass, whose gateway reloads and prints the ways of events, and whose types are checked', async (t) => {
     await installed.sluice('init', 'shop');
-    const project = await installed.below('shop', tarball);
+    const project = await installed.below('shop');
     assert.match((await project.exec(['npm', 'test'])).stdout, /pass 1\b/);
     await project.exec(['npm', 'run', 'types']);
     assert.match((await project.exec(['npm', 'run', 'check'])).stdout, /^0 errors, 0 warnings$/m);
@@ -256,18 +198,25 @@ describe('the package', needs('image-node', 'node-22'), () => {
     ]);
     assert.deepEqual(noted.data, [{ order_changed: { note: 'new' } }]);
     assert.equal(await gateway.metric('sluice_connections'), 1);
-    await end(gateway);
+    await endItself(gateway);
+
+    // A property that the schema does not have, by the types that were made of it.
+    const code = await readFile(path.join(project.folder, 'graph/graph.ts'), 'utf8');
+    await project.write({ 'graph/graph.ts': code.replace('({ total_amount })', '({ totl })') });
+    await assert.rejects(project.sluice('check', 'graph'), ({ stdout }: { stdout: string }) => {
+      assert.match(stdout, /^graph\/graph\.ts:9:\d+: error: Property 'totl' does not exist/m);
+      return true;
+    });
   });
 
   it('shows the demo where no graph is named', async (t) => {
-    const installed = await install(t);
     const gateway = await untilListening(installed.spawn(t, [], GATEWAY_DEFAULTS));
     const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
     assert.match(await page.text(), /graphiql/);
     const query = 'subscription { property_update { asking_price { formatted } } }';
     const [result] = (await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(1)).results;
     assert.equal(result?.errors, undefined);
-    await end(gateway);
+    await endItself(gateway);
   });
 
   it(
@@ -275,8 +224,7 @@ describe('the package', needs('image-node', 'node-22'), () => {
     needs('kafka', 'redis'),
     async (t) => {
       const topic = await createTopic(t);
-      const installed = await install(t);
-      await installed.write({ 'graph/schema.graphql': schema(topic) });
+      await installed.write({ ...GRAPH, 'graph/schema.graphql': schema(topic) });
       const settings = { ...GATEWAY_DEFAULTS, ...podSettings(topic), GRAPH: 'graph' };
       const gateway = await untilListening(installed.spawn(t, ['serve'], settings));
       await gateway.untilReady();
@@ -294,7 +242,22 @@ describe('the package', needs('image-node', 'node-22'), () => {
         received.data,
         [100, 101].map((total) => ({ order_placed: { total, gross: total * 1.19 } })),
       );
-      await end(gateway);
+      await endItself(gateway);
     },
   );
+
+  for (const manager of [PNPM, YARN]) {
+    it(`is installed by ${manager.name} beside nothing but TypeScript, finds no wrong types there, and serves`, async (t) => {
+      const other = await InstalledPackage.with(t, manager, ['typescript', '@types/node']);
+      const compilerOptions = { target: 'ES2023', module: 'NodeNext', types: ['node'], strict: true };
+      await other.write({
+        ...GRAPH,
+        'graph/schema.graphql': schema('orders'),
+        'graph/package.json': '{"type":"module"}',
+        'tsconfig.json': JSON.stringify({ compilerOptions }),
+      });
+      assert.match((await other.sluice('check', 'graph')).stdout, /^0 errors, /m);
+      await delivers(t, other.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }));
+    });
+  }
 });
