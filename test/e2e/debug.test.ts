@@ -28,6 +28,7 @@ test('the state of the hub shows what subscribers have asked for, and for which 
   const gateway = await startGateway(t, {
     GRAPH: folder,
     SOCKET_BUFFER_BYTES: '100000000',
+    MAX_PAYLOAD_BYTES: '1000000',
     PING_SECONDS: '0',
   });
   const inspect = async () => {
@@ -94,8 +95,9 @@ test('the state of the hub shows what subscribers have asked for, and for which 
   });
 
   stalled.webSocket.pause();
+  // More than the system takes off the gateway's hands.
+  for (let n = 0; n < 40; n += 1) await post(gateway, { price: 5, sellerName: 'x'.repeat(400_000) });
   const waiting = await eventually(async () => {
-    await post(gateway, { price: 5, sellerName: 'x'.repeat(50_000) });
     const { sockets: now } = await inspect();
     assert.ok(now.waitingBytes > 1_000_000, `${now.waitingBytes} bytes wait`);
     return now;
