@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { embedGateway } from '../helpers/embedded-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 
@@ -21,7 +22,7 @@ async function start(
   files: Record<string, string> = {},
 ): Promise<GatewayProcess> {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items'), ...files });
-  return startGateway(t, { GRAPH: folder, ...settings });
+  return embedGateway(t, { GRAPH: folder, ...settings });
 }
 
 interface Refused {

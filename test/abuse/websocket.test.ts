@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { embedGateway } from '../helpers/embedded-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
@@ -13,7 +14,7 @@ const ITEM = 'subscription { item { id n } }';
 
 async function startEmbedded(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
   const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
-  return startGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  return embedGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
 }
 
 const embedded = sharedGateway(startEmbedded);
@@ -219,7 +220,7 @@ test('an operation gets nothing of the one that had its id before, which a slow 
         },
       });`,
   });
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const [socket, other] = [
     await connectAndInit(t, gateway.graphqlUrl),
     await connectAndInit(t, gateway.graphqlUrl),
@@ -300,7 +301,7 @@ test('queries that are completed in the segment in which they come are not execu
         resolvers: { Query: { slow: () => ((begun += 1), new Promise(() => {})), begun: () => begun } },
       });`,
   });
-  const gateway = await startGateway(t, { GRAPH: folder, MAX_OPERATIONS: '2' });
+  const gateway = await embedGateway(t, { GRAPH: folder, MAX_OPERATIONS: '2' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const pairs = Array.from({ length: 100 }, (_, index) => [
     subscribeMessage(`q${index}`, '{ slow }'),
