@@ -100,25 +100,6 @@ test('for 1,000 viewers whose executions read their id and join the bidder, ther
   assert.equal(backends.requests - before, 1);
 });
 
-test('an event that carries the joined data causes no request', async (t) => {
-  const gateway = await gatewayOf();
-  const before = backends.requests;
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.subscribe('1', bids('bidder_profile { city }'));
-  await gateway.untilMetric('sluice_subscribers', 1);
-
-  await placeBid(gateway, 'primed', { bidderProfile: { bidderId: 'bidder-1', city: 'Lagos' } });
-  assert.deepEqual(await bidIn(socket, '1', 'primed'), {
-    bid_id: 'primed',
-    bidder_profile: { city: 'Lagos' },
-  });
-  assert.equal(backends.requests, before);
-
-  await placeBid(gateway, 'bare');
-  assert.deepEqual(await bidIn(socket, '1', 'bare'), { bid_id: 'bare', bidder_profile: { city: 'London' } });
-  assert.equal(backends.requests - before, 1);
-});
-
 test('alone, the example bids in each auction that the query lists, over back ends of its own that keep neither serve nor check from ending', async (t) => {
   const gateway = await startGateway(t, {});
   const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ auctions { auction_id } }' });

@@ -46,7 +46,7 @@ async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
 }
 
 test('on SIGTERM the gateway closes every socket with 1012 and exits with 0', async (t) => {
-  const gateway = await start(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '2' });
+  const gateway = await start(t, { DRAIN_SECONDS: '1' });
   const sockets = await subscribe(t, gateway, 20);
   const [code, ...closed] = await Promise.all([gateway.stop(), ...sockets.map((socket) => socket.closed)]);
   assert.equal(code, 0);
@@ -100,9 +100,8 @@ for (const first of ['SIGTERM', 'SIGINT'] as const) {
 test('a signal that comes twice, as by way of npm to a whole process group, drains the pod', async (t) => {
   const gateway = await start(t, { DRAIN_SECONDS: '1' });
   const sockets = await subscribe(t, gateway, 5);
-  gateway.child.kill('SIGTERM');
-  await gateway.untilLog(/"msg":"stopping"/);
-  gateway.child.kill('SIGTERM');
+  // Without a wait between them, which would be over a second on a busy machine.
+  for (let times = 0; times < 2; times += 1) gateway.child.kill('SIGTERM');
   const closed = await Promise.all(sockets.map((socket) => socket.closed));
   assert.deepEqual(
     closed.map(({ code }) => code),
