@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { buildSchema, validateSchema } from 'graphql';
 import { WebSocket } from 'ws';
-import { eventually } from '../helpers/eventually.ts';
 import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { postJson } from '../helpers/http-exchange.ts';
@@ -189,9 +188,8 @@ test('a rejected promise that the code of the graph does not handle is logged, a
     const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ forget }' });
     assert.deepEqual(JSON.parse(body), { data: { forget: 1 } });
   }
-  await eventually(() =>
-    assert.equal(gateway.lines.filter(({ msg }) => msg === 'unhandled promise rejection').length, 2),
-  );
+  const told = () => gateway.lines.filter(({ msg }) => msg === 'unhandled promise rejection');
+  await gateway.untilLine(() => told().length === 2);
 });
 
 test('while a pod stops, it is alive and not ready', async (t) => {

@@ -74,6 +74,7 @@ test('refused origins are counted, and logged once with the setting that lets th
   assert.equal(await refusedUpgrade(gateway, later), 403);
   const line = await gateway.untilLine((logged) => logged['origin'] === origin);
   assert.match(line.msg, /ORIGINS/);
+  // A second line of the first origin would be here before this one.
   await gateway.untilLine((logged) => logged['origin'] === later);
   assert.equal(gateway.lines.filter((logged) => logged['origin'] === origin).length, 1);
 });

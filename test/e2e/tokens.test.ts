@@ -127,6 +127,10 @@ test('a client without a valid token is closed with 4403 and told why, and a POS
     assert.deepEqual(await response.json(), { errors: [error] });
   }
   assert.equal(await gateway.metric('sluice_closes_total{code="4403",reason="token_refused"}'), cases.length);
+  // Lines come in order: once this one is here, all of those clients are.
+  const origin = 'https://later.example';
+  assert.equal((await post(gateway, { origin })).status, 403);
+  await gateway.untilLine((line) => line['origin'] === origin);
   const said = JSON.stringify(gateway.lines);
   assert.ok(!said.includes(SECRET) && !said.includes(payload), 'neither secret nor token is logged');
 });
