@@ -13,7 +13,7 @@ import { kafkaBrokers } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-export const KEYS = 5;
+const KEYS = 5;
 const INTERVAL_MS = 5;
 
 export const ALL = 'subscription { item { n } }';
