@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { Executor } from '../../src/executor/executor.ts';
 import { Operation } from '../../src/executor/operation.ts';
 import { createLog } from '../../src/log.ts';
+import { embedGateway } from '../helpers/embedded-gateway.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { connectAndInit, subscribeMessage } from '../helpers/raw-socket.ts';
@@ -110,7 +111,7 @@ test('a client has its turn while ten sockets pipeline documents that take long'
 test('a socket that sends a storm of messages is held, and closed past a bound that no client meets', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
   const settings = { MESSAGES_PER_SECOND: '10', SUBSCRIBES_PER_SECOND: '10' };
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
   const hasty = await connectAndInit(t, gateway.graphqlUrl);
   const storm = Array.from({ length: 40 }, (_, index) => [
     subscribeMessage(`s${index}`, `subscription S${index} { item { id } }`),
@@ -134,7 +135,7 @@ for (const [name, opcode] of [
 ] as const) {
   test(`a socket that is closed for its ${name} frames is read on, though more of them come`, async (t) => {
     const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-    const gateway = await startGateway(t, { GRAPH: folder, MESSAGES_PER_SECOND: '10' });
+    const gateway = await embedGateway(t, { GRAPH: folder, MESSAGES_PER_SECOND: '10' });
     const hostile = await connectAndInit(t, gateway.graphqlUrl);
     const { _socket: stream } = hostile.webSocket as unknown as { _socket: Writable };
     const frame = Buffer.from([opcode, 0x80, 0, 0, 0, 0]);
@@ -148,7 +149,7 @@ for (const [name, opcode] of [
 
 test('ids of 60 KB are answered, and not kept once their operations have ended', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let index = 0; index < 20; index += 1) {
     const id = `${index}${'x'.repeat(60_000)}`;
@@ -165,7 +166,7 @@ test('a query whose result is no JSON is an error for its id, and the other oper
     'graph.js':
       "import { defineGraph } from 'sluice'; export default defineGraph({ resolvers: { Query: { big: () => 10n } } });",
   });
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('good', 'subscription { item { id } }');
   await gateway.untilMetric('sluice_subscribers', 1);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { embedGateway } from '../helpers/embedded-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 
@@ -21,7 +22,7 @@ async function start(
   files: Record<string, string> = {},
 ): Promise<GatewayProcess> {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items'), ...files });
-  return startGateway(t, { GRAPH: folder, ...settings });
+  return embedGateway(t, { GRAPH: folder, ...settings });
 }
 
 interface Refused {
@@ -61,20 +62,6 @@ async function refusedCode(
 
 const refusals = (gateway: GatewayProcess, reason: string): Promise<number> =>
   gateway.metric(`sluice_refusals_total{reason="${reason}"}`);
-
-test('a pod takes as many connections as it may, and one more when one has closed', async (t) => {
-  const gateway = await start(t, { MAX_CONNECTIONS: '2' });
-  const first = await connectAndInit(t, gateway.graphqlUrl);
-  await connectAndInit(t, gateway.graphqlUrl);
-  assertRefused(
-    await refusal(gateway.graphqlUrl),
-    /^expected at most 2 connections to this process, got one more$/,
-  );
-  assert.equal(await refusals(gateway, 'connections'), 1);
-  first.webSocket.close();
-  await gateway.untilMetric('sluice_connections', 1);
-  await connectAndInit(t, gateway.graphqlUrl);
-});
 
 test('of connections that say nothing a pod takes as many as it may, and lets in more when they are acknowledged', async (t) => {
   const gateway = await start(t, { MAX_HANDSHAKES: '2', INIT_TIMEOUT_MS: '600000' });

@@ -4,6 +4,7 @@ import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { saidTo } from '../helpers/said.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -17,14 +18,17 @@ const MOST_EVENTS = 4_000;
 /** Several times the bound, after the kernel has taken what it takes. */
 const ENOUGH_LEFT_OUT = 100;
 
+const gatewayOf = sharedGateway(async (scope) =>
+  startGateway(scope, {
+    GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA }),
+    SOCKET_BUFFER_BYTES: '262144',
+    PING_SECONDS: '0',
+  }),
+);
+
 for (const field of ['conflated', 'dropped']) {
   test(`a client that stops reading has events left out of "${field}", is told how many, and gets the latest`, async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-    const gateway = await startGateway(t, {
-      GRAPH: folder,
-      SOCKET_BUFFER_BYTES: '262144',
-      PING_SECONDS: '0',
-    });
+    const gateway = await gatewayOf();
     const reader = await connectAndInit(t, gateway.graphqlUrl);
     const stalled = await connectAndInit(t, gateway.graphqlUrl);
     for (const socket of [reader, stalled]) {

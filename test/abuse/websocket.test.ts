@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { embedGateway } from '../helpers/embedded-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
@@ -13,7 +14,7 @@ const ITEM = 'subscription { item { id n } }';
 
 async function startEmbedded(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
   const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
-  return startGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  return embedGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
 }
 
 const embedded = sharedGateway(startEmbedded);
@@ -93,31 +94,6 @@ test('a client that sends no connection_init is closed with 4408, one that subsc
   assert.equal((await hasty.closed).code, 4401);
 });
 
-test('the gateway does not accept another subprotocol', async (t) => {
-  const gateway = await embedded();
-  const webSocket = new WebSocket(gateway.graphqlUrl, 'another-protocol');
-  t.after(() => webSocket.terminate());
-  const [error] = (await once(webSocket, 'error')) as [Error];
-  assert.match(error.message, /subprotocol/i);
-});
-
-/** @returns the status that an upgrade is refused with */
-async function refused(url: string, origin?: string): Promise<number> {
-  const webSocket = new WebSocket(url, 'graphql-transport-ws', origin === undefined ? {} : { origin });
-  webSocket.on('error', () => undefined);
-  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
-  webSocket.terminate();
-  return response.statusCode;
-}
-
-test('the gateway refuses upgrades from pages of other hosts, and upgrades anywhere but at /graphql', async (t) => {
-  const gateway = await embedded();
-  assert.equal(await refused(gateway.graphqlUrl, 'https://evil.example'), 403);
-  assert.equal(await refused(gateway.graphqlUrl.replace('/graphql', '/')), 404);
-  const own = await connect(t, gateway.graphqlUrl, { origin: gateway.httpUrl });
-  assert.equal(own.webSocket.readyState, WebSocket.OPEN);
-});
-
 /** Documents at which graphql-js's validate, or a compiler, throws or may throw. */
 const THROWING = [
   'subscription($x: Boolean!) { item @include(if: $x) { id } }',
@@ -166,16 +142,6 @@ test('an error of variables says where they are declared', async (t) => {
   }
 });
 
-test('messages in binary frames are as good as in text frames', async (t) => {
-  const gateway = await embedded();
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.webSocket.send(Buffer.from(JSON.stringify(subscribeMessage('1', ITEM))));
-  await gateway.untilMetric('sluice_subscribers', 1);
-  await gateway.postEvent('items', { id: 1, n: 5 });
-  const next = await socket.until(({ type }) => type === 'next');
-  assert.deepEqual(next, { id: '1', type: 'next', payload: { data: { item: { id: '1', n: 5 } } } });
-});
-
 test('a client may use an id again in the same segment in which it completes it', async (t) => {
   const gateway = await embedded();
   const socket = await connectAndInit(t, gateway.graphqlUrl);
@@ -219,7 +185,7 @@ test('an operation gets nothing of the one that had its id before, which a slow 
         },
       });`,
   });
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const [socket, other] = [
     await connectAndInit(t, gateway.graphqlUrl),
     await connectAndInit(t, gateway.graphqlUrl),
@@ -300,7 +266,7 @@ test('queries that are completed in the segment in which they come are not execu
         resolvers: { Query: { slow: () => ((begun += 1), new Promise(() => {})), begun: () => begun } },
       });`,
   });
-  const gateway = await startGateway(t, { GRAPH: folder, MAX_OPERATIONS: '2' });
+  const gateway = await embedGateway(t, { GRAPH: folder, MAX_OPERATIONS: '2' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const pairs = Array.from({ length: 100 }, (_, index) => [
     subscribeMessage(`q${index}`, '{ slow }'),
@@ -342,23 +308,6 @@ test('10,000 times complete and subscribe in one segment pass no limit, and leav
   await gateway.untilMetric('sluice_subscribers', 1);
   await gateway.untilMetric('sluice_groups', 1);
   await gateway.untilMetric('sluice_connections', 1);
-});
-
-test('a client may use an id again once its last subscription is over', async (t) => {
-  const gateway = await embedded();
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (let round = 1; round <= 3; round += 1) {
-    socket.subscribe('1', ITEM);
-    await gateway.untilMetric('sluice_subscribers', 1);
-    await gateway.postEvent('items', { id: 1, n: round });
-    await socket.until(
-      ({ payload }) => (payload as { data?: { item: { n: number } } })?.data?.item.n === round,
-    );
-    socket.send({ type: 'complete', id: '1' });
-    await gateway.untilMetric('sluice_subscribers', 0);
-    await socket.roundTrip();
-  }
-  assert.equal(socket.messages.filter(({ type }) => type === 'complete').length, 0);
 });
 
 test('subscribe and complete in one TCP segment leave no subscriber behind', async (t) => {
@@ -427,20 +376,6 @@ test('a client that sends queries and does not read is closed, and its answers d
   for (let index = 0; index < 3_000; index += 1) socket.subscribe(String(index), query);
   await gateway.untilMetric('sluice_connections', 0);
   assert.equal(await gateway.metric('sluice_closes_total{code="1013",reason="too_slow"}'), 1);
-});
-
-test('the operations of one connection are bounded; one more is an error for its id', async (t) => {
-  const gateway = await startEmbedded(t, { MAX_OPERATIONS: '3' });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (const id of ['1', '2', '3', '4']) socket.subscribe(id, ITEM);
-  const fourth = await socket.until(({ id }) => id === '4');
-  assert.equal(fourth.type, 'error');
-  await gateway.untilMetric('sluice_subscribers', 3);
-  socket.send({ type: 'complete', id: '1' });
-  await gateway.untilMetric('sluice_subscribers', 2);
-  await socket.roundTrip();
-  socket.subscribe('5', ITEM);
-  await gateway.untilMetric('sluice_subscribers', 3);
 });
 
 test('a client that reads an answer larger than the bound is not closed as too slow', async (t) => {

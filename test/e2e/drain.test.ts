@@ -46,7 +46,7 @@ async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
 }
 
 test('on SIGTERM the gateway closes every socket with 1012 and exits with 0', async (t) => {
-  const gateway = await start(t, { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '2' });
+  const gateway = await start(t, { DRAIN_SECONDS: '1' });
   const sockets = await subscribe(t, gateway, 20);
   const [code, ...closed] = await Promise.all([gateway.stop(), ...sockets.map((socket) => socket.closed)]);
   assert.equal(code, 0);
@@ -100,9 +100,8 @@ for (const first of ['SIGTERM', 'SIGINT'] as const) {
 test('a signal that comes twice, as by way of npm to a whole process group, drains the pod', async (t) => {
   const gateway = await start(t, { DRAIN_SECONDS: '1' });
   const sockets = await subscribe(t, gateway, 5);
-  gateway.child.kill('SIGTERM');
-  await gateway.untilLog(/"msg":"stopping"/);
-  gateway.child.kill('SIGTERM');
+  // Without a wait between them, which would be over a second on a busy machine.
+  for (let times = 0; times < 2; times += 1) gateway.child.kill('SIGTERM');
   const closed = await Promise.all(sockets.map((socket) => socket.closed));
   assert.deepEqual(
     closed.map(({ code }) => code),
@@ -142,17 +141,14 @@ test('a socket gets the results that wait for it before it is closed', async (t)
 });
 
 test('the gateway closes a socket at its maximum age with 1012, and the client reconnects by itself', async (t) => {
-  const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '5' });
-  const [socket] = await subscribe(t, gateway, 1);
+  const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '1' });
   const client = graphqlClient(t, gateway.graphqlUrl, {
-    retryAttempts: 5,
+    retryAttempts: Infinity,
     retryWait: () => Promise.resolve(),
   });
-  let connections = 0;
-  client.on('connected', () => (connections += 1));
+  const closed = new Promise<unknown>((resolve) => client.on('closed', resolve));
   const received = new Received<{ item: { n: number } }>(client, 'subscription { item { n } }');
-  assert.equal((await socket?.closed)?.code, 1012);
-  await eventually(() => assert.ok(connections >= 2));
+  assert.equal(((await closed) as { code: number }).code, 1012);
   // The client misses events that come while it is disconnected, and its connection soon reaches its maximum age again.
   await eventually(async () => {
     await gateway.postEvent('items', { id: 1, n: 7 });
@@ -196,7 +192,7 @@ test(
       Array.from({ length: 12 }, (_, n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) })),
     );
     const last = sockets.at(-1);
-    await eventually(() => assert.equal(last?.messages.filter(({ type }) => type === 'next').length, 12));
+    await last?.until(() => last.messages.filter(({ type }) => type === 'next').length === 12);
     assert.equal(await leaving.metric('sluice_events_total'), 0);
     assert.equal(await staying.metric('sluice_events_total'), 12);
   },

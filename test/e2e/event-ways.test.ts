@@ -19,6 +19,10 @@ const schema = (topic: string, more = '') => `
 
 const query = (min: number) => `subscription Watch { order_changed(order_id: 7, min: ${min}) { gross } }`;
 
+const DONE = 'sluice_graph_reloads_total{outcome="done"}';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 const code = (gross: string) => `
   import { defineGraph } from 'sluice';
   export default defineGraph({ resolvers: { Order: { gross: ({ total }) => { ${gross} } } } });`;
@@ -37,13 +41,19 @@ test('sluice dev prints the way of each event: who got it, who did not, and why'
   const client = graphqlClient(t, gateway.graphqlUrl);
   const received = [query(-9), query(-9), query(5)].map((text) => new Received(client, text));
   await gateway.untilMetric('sluice_subscribers', 3);
-  await gateway.postEvent('orders', { orderId: 7, total: 2 });
-  await gateway.postEvent('orders', { orderId: 7, total: -1 });
-  await gateway.postEvent('orders', { orderId: 8 });
-  await gateway.postEvent('orders', { total: 1 });
+  // An event is printed once it has ended: each is to end before the next.
+  for (const [n, order] of [
+    { orderId: 7, total: 2 },
+    { orderId: 7, total: -1 },
+    { orderId: 8 },
+    { total: 1 },
+  ].entries()) {
+    await gateway.postEvent('orders', order);
+    await gateway.untilPrinted(`orders #${n} `);
+  }
   const refused = await fetch(`${gateway.httpUrl}/events/orders`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: JSON_TYPE,
     body: 'no',
   });
   assert.equal(refused.status, 400);
@@ -82,8 +92,10 @@ test('sluice dev takes up a changed schema and changed code, and a subscription 
   await gateway.untilMetric('sluice_subscribers', 1);
   await gateway.postEvent('orders', { orderId: 7 });
   await received.until(1);
-  await graph.write({ 'schema.graphql': schema('orders', 'note: String'), 'graph.js': code('return 2;') });
-  await gateway.untilLog(/the graph has been reloaded/);
+  await graph.replace('schema.graphql', schema('orders', 'note: String'));
+  await gateway.untilMetric(DONE, 1);
+  await graph.replace('graph.js', code('return 2;'));
+  await gateway.untilMetric(DONE, 2);
   const noted = new Received(client, 'subscription { all_orders { note } }');
   await gateway.untilMetric('sluice_subscribers', 2);
   await gateway.postEvent('orders', { orderId: 7, note: 'new' });

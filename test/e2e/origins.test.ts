@@ -70,7 +70,11 @@ test('refused origins are counted, and logged once with the setting that lets th
   for (let times = 0; times < 3; times += 1) assert.equal(await refusedUpgrade(gateway, origin), 403);
   assert.equal((await send(gateway, 'POST', origin, '{ calls }')).status, 403);
   assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 4);
+  const later = 'https://later.example';
+  assert.equal(await refusedUpgrade(gateway, later), 403);
   const line = await gateway.untilLine((logged) => logged['origin'] === origin);
   assert.match(line.msg, /ORIGINS/);
+  // A second line of the first origin would be here before this one.
+  await gateway.untilLine((logged) => logged['origin'] === later);
   assert.equal(gateway.lines.filter((logged) => logged['origin'] === origin).length, 1);
 });

@@ -4,6 +4,7 @@ import { startGateway } from '../helpers/gateway.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { saidTo, type Said } from '../helpers/said.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -22,9 +23,18 @@ const code = (version: number): Record<string, string> => ({
 
 const KEYS = ['a', 'b', 'c', 'd'];
 
-async function start(t: TestContext, settings: Record<string, string> = {}) {
-  const graph = await ReloadedGraph.of(t, { 'schema.graphql': SCHEMA, ...code(0) });
-  const gateway = await startGateway(t, { GRAPH: graph.folder, ...settings });
+const FILES = { 'schema.graphql': SCHEMA, ...code(0) };
+
+let inForce: ReloadedGraph;
+
+const gatewayOf = sharedGateway(async (scope) => {
+  inForce = await ReloadedGraph.of(scope, FILES);
+  return startGateway(scope, { GRAPH: inForce.folder, SOCKET_BUFFER_BYTES: '262144', PING_SECONDS: '0' });
+});
+
+async function start(t: TestContext) {
+  const gateway = await gatewayOf();
+  await inForce.reload(gateway, FILES);
   let n = 0;
   /** Sends an event of each of these keys, numbered from 0 on. */
   const say = async (keys: string, text = ''): Promise<void> => {
@@ -40,7 +50,7 @@ async function start(t: TestContext, settings: Record<string, string> = {}) {
     await socket.roundTrip();
     return socket;
   };
-  return { graph, gateway, say, subscribe, sent: () => n };
+  return { graph: inForce, gateway, say, subscribe, sent: () => n };
 }
 
 /** Each event that was sent was delivered once, in order, or left out for a later one of its key. */
@@ -57,6 +67,7 @@ test('what a throttle holds when the graph is replaced is delivered by the graph
   await gateway.untilMetric('sluice_subscribers', 1);
   await say('abaa');
   await gateway.untilMetric('sluice_throttled_events_total', 1);
+  await socket.roundTrip();
   assert.deepEqual(
     saidTo(socket).map(({ n }) => n),
     [0],
@@ -64,6 +75,7 @@ test('what a throttle holds when the graph is replaced is delivered by the graph
   await graph.reload(gateway, code(1));
   await say('bab');
   await gateway.untilMetric('sluice_throttled_events_total', 2);
+  await socket.roundTrip();
   assert.equal(saidTo(socket).length, 3);
   await graph.reload(gateway, code(2));
   await socket.until(() => saidTo(socket).length === 5);
@@ -109,10 +121,7 @@ test('through reloads in a steady stream a throttle delivers the latest event of
 });
 
 test('what waits for a slow socket goes on to be superseded when the graph is replaced, and the latest arrives', async (t) => {
-  const { graph, gateway, say, subscribe, sent } = await start(t, {
-    SOCKET_BUFFER_BYTES: '262144',
-    PING_SECONDS: '0',
-  });
+  const { graph, gateway, say, subscribe, sent } = await start(t);
   const socket = await subscribe('conflated');
   await gateway.untilMetric('sluice_subscribers', 1);
   socket.webSocket.pause();

@@ -1,99 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { openPage } from '../helpers/chromium.ts';
-import { eventually, PATIENCE_MS } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
-import { range } from '../helpers/numbers.ts';
-import type { Scope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
-import { SECRET, signToken } from '../helpers/tokens.ts';
-import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
+import { PATIENCE_MS } from '../helpers/eventually.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { bids, startBids, urlOf } from './bids.ts';
 
-const SCHEMA = `
-  type Query { me: String }
-  type Subscription { bid: Bid @event(topic: "bids", history: { size: 100, ttl_seconds: 60 }) }
-  type Bid { n: Int }
-`;
-
-const QUERY = 'subscription { bid { n } }';
-
-const { eventStream, multipart } = TRANSPORT_CLIENTS;
-
-async function start(scope: Scope, settings: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
-  return startGateway(scope, { GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA }), ...settings });
-}
-
-async function bids(gateway: GatewayProcess, from: number, to: number): Promise<void> {
-  for (const n of range(from, to)) await gateway.postEvent('bids', { n });
-}
-
-/** The URL that a page gives to an EventSource. */
-const urlOf = ({ httpUrl }: { readonly httpUrl: string }, query = QUERY): string =>
-  `${httpUrl}/graphql?${new URLSearchParams({ query })}`;
-
-/** The origin of a page. */
-async function pageServer(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-test(
-  "a browser's EventSource on a page of another origin goes on where it was when its connection is lost",
-  needs('chromium'),
-  async (t) => {
-    const origin = await pageServer(t);
-    const gateway = await start(t, { ORIGINS: origin, CONNECTION_MAX_AGE_SECONDS: '5' });
-    const page = await openPage(t);
-    await page.goto(origin);
-    await page.evaluate((url) => {
-      const seen: unknown[] = [];
-      Object.assign(globalThis, { seen });
-      const source = new EventSource(url);
-      source.addEventListener('next', (event) =>
-        seen.push(JSON.parse((event as MessageEvent).data as string)),
-      );
-      source.addEventListener('open', () => seen.push('open'));
-    }, urlOf(gateway));
-    const seen = (): Promise<unknown[]> =>
-      page.evaluate(() => (globalThis as unknown as { seen: unknown[] }).seen);
-    await gateway.untilMetric('sluice_subscribers', 1);
-    await bids(gateway, 1, 2);
-    // It has an id to go on from.
-    await eventually(async () =>
-      assert.ok((await seen()).some((one) => (one as { data?: unknown }).data != null)),
-    );
-    await bids(gateway, 2, 4);
-    // The connection has grown old. While there is none, events come.
-    await gateway.untilMetric('sluice_subscribers', 0);
-    await bids(gateway, 4, 7);
-    const wanted = range(1, 7).map((n) => ({ bid: { n } }));
-    await eventually(async () => {
-      const results = (await seen())
-        .map((one) => (one as { data?: unknown }).data)
-        .filter((data) => data != null);
-      assert.deepEqual(results, wanted);
-    });
-    const told = (await seen()).filter((one) => (one as { data?: unknown }).data === null);
-    assert.ok(told.length > 0);
-    for (const { extensions } of told as { extensions: { recovered: boolean } }[])
-      assert.equal(extensions.recovered, true);
-  },
-);
+const gatewayOf = sharedGateway(startBids);
+const aging = sharedGateway((scope) => startBids(scope, { CONNECTION_MAX_AGE_SECONDS: '1' }));
 
 for (const type of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0']) {
   test(`a stream of ${type} that the gateway ends has its connection closed, so that a balancer chooses anew`, async (t) => {
-    const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '1' });
+    const gateway = await aging();
     const socket = connect(gateway.port, '127.0.0.1');
     t.after(() => socket.destroy());
     let got = '';
@@ -103,62 +22,6 @@ for (const type of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0']
     socket.write(`Host: localhost\r\nAccept: ${type}\r\n\r\n`);
     await closed;
     assert.match(got, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n0\r\n\r\n$/);
-  });
-}
-
-test(
-  'a browser that opens a stream from an origin that is not listed gets none',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await start(t, { ORIGINS: 'https://app.example' });
-    const page = await openPage(t);
-    await page.goto(await pageServer(t));
-    const state = await page.evaluate(
-      (url) =>
-        new Promise<number>((resolve) => {
-          const source = new EventSource(url);
-          source.addEventListener('error', () => resolve(source.readyState));
-        }),
-      urlOf(gateway),
-    );
-    assert.equal(state, 2);
-    assert.equal(await gateway.metric('sluice_connections'), 0);
-  },
-);
-
-for (const client of [eventStream, multipart]) {
-  test(`a stream over ${client.name} ends when the token of its client has expired, or its viewer is revoked`, async (t) => {
-    const settings = {
-      AUTH_SECRET: SECRET,
-      AUTH_CLAIMS: 'id=sub',
-      AUTH_CLOCK_TOLERANCE_SECONDS: '0',
-      AUTH_GRACE_SECONDS: '1',
-    };
-    const gateway = await start(t, settings);
-    const asked = async (sub: string, seconds: number) => ({
-      query: QUERY,
-      headers: { authorization: `Bearer ${await signToken({ sub }, seconds)}` },
-    });
-    assert.deepEqual(await client.ask(t, gateway, { query: QUERY }).untilEnded(), {
-      how: 'refused',
-      code: 401,
-    });
-    const [expires, stays] = [
-      client.ask(t, gateway, await asked('ann', 8)),
-      client.ask(t, gateway, await asked('bob', 3_600)),
-    ];
-    await gateway.untilMetric('sluice_subscribers', 2);
-    assert.equal((await expires.untilEnded()).how, 'closed');
-    await gateway.untilMetric('sluice_closes_total{code="4403",reason="token_expired"}', 1);
-    assert.equal(stays.ending, undefined);
-    const revoked = await fetch(`${gateway.adminUrl}/revoke`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ path: 'id', value: 'bob' }),
-    });
-    assert.ok(revoked.ok, await revoked.text());
-    assert.equal((await stays.untilEnded()).how, 'closed');
-    await gateway.untilMetric('sluice_connections', 0);
   });
 }
 
@@ -184,7 +47,7 @@ const headOf = (extra = ''): string =>
   `GET ${urlOf({ httpUrl: '' })} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n${extra}\r\n`;
 
 test('a stream that is asked for behind another one is not opened, and the first one goes on', async (t) => {
-  const gateway = await start(t);
+  const gateway = await gatewayOf();
   const text = raw(t, gateway, headOf() + headOf() + headOf(), (so) => so.includes('"n":2'));
   await gateway.untilMetric('sluice_subscribers', 1);
   await bids(gateway, 1, 3);
@@ -193,7 +56,7 @@ test('a stream that is asked for behind another one is not opened, and the first
 });
 
 test('a connection is used again once its stream has ended', async (t) => {
-  const gateway = await start(t);
+  const gateway = await gatewayOf();
   const wrong = urlOf({ httpUrl: '' }, 'subscription { nothing }');
   const first = `GET ${wrong} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`;
   const query = `GET ${urlOf({ httpUrl: '' }, '{ me }')} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
@@ -202,7 +65,7 @@ test('a connection is used again once its stream has ended', async (t) => {
 });
 
 test('a client of HTTP/1.0 gets a stream without chunks', async (t) => {
-  const gateway = await start(t);
+  const gateway = await gatewayOf();
   const text = raw(t, gateway, headOf().replace('HTTP/1.1', 'HTTP/1.0'), (so) => so.includes('"n":2'));
   await gateway.untilMetric('sluice_subscribers', 1);
   await bids(gateway, 1, 3);
@@ -212,23 +75,4 @@ test('a client of HTTP/1.0 gets a stream without chunks', async (t) => {
     body,
     /^retry: \d+\n:\n\nevent: next\nid: \S+\ndata: \{"data":\{"bid":\{"n":1\}\}\}\n\nevent: next\n/,
   );
-});
-
-test('a thousand streams leave nothing behind', async (t) => {
-  const gateway = await start(t);
-  for (const batch of range(0, 10)) {
-    const asking = range(0, 100).map(() =>
-      (batch % 2 === 0 ? eventStream : multipart).ask(t, gateway, { query: QUERY }),
-    );
-    await gateway.untilMetric('sluice_subscribers', 100);
-    await bids(gateway, batch, batch + 1);
-    for (const one of asking) await one.untilPayloads(1);
-    for (const one of asking) one.destroy();
-    await gateway.untilMetric('sluice_connections', 0);
-  }
-  await gateway.untilMetric('sluice_groups', 0);
-  const hub = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as {
-    sockets: { count: number; operations: number };
-  };
-  assert.deepEqual([hub.sockets.count, hub.sockets.operations], [0, 0]);
 });

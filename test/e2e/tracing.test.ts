@@ -1,77 +1,99 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { OtlpCollector, treeOf } from '../helpers/otlp-collector.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-const HEADERS = {
+const OTHER_TRACE = '5bf92f3577b34da6a3ce929d0e0e4736';
+const headersOf = (trace: string) => ({
   'content-type': 'application/json',
-  traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
-};
+  traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+});
 
 const SCHEMA = `
   type Query { hello: String }
   type Subscription { item: Item @event(topic: "items") }
-  type Item { id: ID! }
+  type Item { id: ID! broken: ID }
 `;
 
-test('a request and an event by hand are traced by variables alone', async (t) => {
-  const collector = await OtlpCollector.start(t);
-  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const pod = await startGateway(t, { GRAPH, ...collector.settings });
+let collector: OtlpCollector;
+
+const traced = sharedGateway(async (scope) => {
+  collector = await OtlpCollector.start(scope);
+  const GRAPH = await graphFolder(scope, {
+    'schema.graphql': SCHEMA,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      const broken = () => { throw new Error('on purpose'); };
+      export default defineGraph({ resolvers: { Item: { broken } } });
+    `,
+  });
+  return startGateway(scope, {
+    GRAPH,
+    ...collector.settings,
+    OTEL_SERVICE_NAME: 'live-items',
+    OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=items-0,service.version=7',
+  });
+});
+
+test('a request and an event by hand are traced by variables alone, which name the service too', async (t) => {
+  const pod = await traced();
   const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
   await pod.untilMetric('sluice_subscribers', 1);
 
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: headersOf(TRACE), body: '{"id":1}' });
   await received.until(1);
   const body = JSON.stringify({ query: 'query Greeting { hello }' });
-  await fetch(`${pod.httpUrl}/graphql`, { method: 'POST', headers: HEADERS, body });
+  await fetch(`${pod.httpUrl}/graphql`, { method: 'POST', headers: headersOf(TRACE), body });
 
-  const metrics = await fetch(`${pod.adminUrl}/metrics`, {
-    headers: { accept: 'application/openmetrics-text;version=1.0.0' },
+  await eventually(async () => {
+    const metrics = await fetch(`${pod.adminUrl}/metrics`, {
+      headers: { accept: 'application/openmetrics-text;version=1.0.0' },
+    });
+    assert.match(
+      await metrics.text(),
+      new RegExp(`^sluice_event_delay_seconds_bucket\\{le="\\S+"\\} 1 # \\{trace_id="${TRACE}",`, 'm'),
+    );
   });
-  assert.match(
-    await metrics.text(),
-    new RegExp(`^sluice_event_delay_seconds_bucket\\{le="\\S+"\\} 1 # \\{trace_id="${TRACE}",`, 'm'),
-  );
 
   const spans = await collector.until(7, TRACE);
   assert.deepEqual(treeOf(spans), [
-    'POST /graphql (sluice)',
-    '  execute query (sluice)',
-    'process items (sluice)',
-    '  publish items (sluice)',
-    '    dispatch item (sluice)',
-    '      execute item (sluice)',
-    '      write item (sluice)',
+    'POST /graphql (live-items)',
+    '  execute query (live-items)',
+    'process items (live-items)',
+    '  publish items (live-items)',
+    '    dispatch item (live-items)',
+    '      execute item (live-items)',
+    '      write item (live-items)',
   ]);
   assert.equal(
     spans.find(({ name }) => name === 'execute query')?.attributes['graphql.operation.name'],
     'Greeting',
   );
+  assert.deepEqual(
+    ['service.name', 'k8s.pod.name', 'service.version'].map((name) => spans[0]?.resource[name]),
+    ['live-items', 'items-0', '7'],
+  );
 });
 
 test('the log names the trace of an event whose field could not be resolved', async (t) => {
-  const collector = await OtlpCollector.start(t);
-  const GRAPH = await graphFolder(t, {
-    'schema.graphql': SCHEMA,
-    'graph.js': `
-      import { defineGraph } from 'sluice';
-      const id = () => { throw new Error('on purpose'); };
-      export default defineGraph({ context: () => ({ more: 1 }), resolvers: { Item: { id } } });
-    `,
-  });
-  const pod = await startGateway(t, { GRAPH, ...collector.settings });
-  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  const pod = await traced();
+  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { broken } }');
   await pod.untilMetric('sluice_subscribers', 1);
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  await fetch(`${pod.httpUrl}/events/items`, {
+    method: 'POST',
+    headers: headersOf(OTHER_TRACE),
+    body: '{"id":1}',
+  });
   await received.until(1);
   const line = await pod.untilLine(({ msg }) => msg === 'a field could not be resolved');
-  const spans = await collector.until(5, TRACE);
+  const spans = await collector.until(5, OTHER_TRACE);
   const execute = spans.find(({ name }) => name === 'execute item');
-  assert.deepEqual([line['trace_id'], line['span_id']], [TRACE, execute?.spanId]);
+  assert.deepEqual([line['trace_id'], line['span_id']], [OTHER_TRACE, execute?.spanId]);
   assert.deepEqual([execute?.status.code, execute?.attributes['error.type']], [2, 'INTERNAL_SERVER_ERROR']);
 });
 
@@ -82,30 +104,13 @@ test('with the console as the exporter, each span is a line of the log', async (
     OTEL_TRACES_EXPORTER: 'console',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
+  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: headersOf(TRACE), body: '{"id":1}' });
   const process = await pod.untilLine(({ msg }) => msg === 'process items');
   const publish = await pod.untilLine(({ msg }) => msg === 'publish items');
   assert.deepEqual([process['trace_id'], process['parent_id']], [TRACE, '00f067aa0ba902b7']);
   assert.equal(publish['parent_id'], process['span_id']);
   assert.ok(Number(process['ms']) >= Number(publish['ms']));
   assert.deepEqual(pod.printed, []);
-});
-
-test('attributes of the service come from the standard variables', async (t) => {
-  const collector = await OtlpCollector.start(t);
-  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const pod = await startGateway(t, {
-    GRAPH,
-    ...collector.settings,
-    OTEL_SERVICE_NAME: 'live-items',
-    OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=items-0,service.version=7',
-  });
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: HEADERS, body: '{"id":1}' });
-  const [span] = await collector.until(2, TRACE);
-  assert.deepEqual(
-    ['service.name', 'k8s.pod.name', 'service.version'].map((name) => span?.resource[name]),
-    ['live-items', 'items-0', '7'],
-  );
 });
 
 test('a collector that is away is told in the log, and holds up neither events nor the end', async (t) => {

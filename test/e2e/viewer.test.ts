@@ -146,6 +146,8 @@ test('a filter on the viewer lets an event through to the viewers whom the event
     subscribers.map((received) => received.data.map((data) => data?.watched.n)),
     expected,
   );
+  // And no other is on its way.
+  assert.equal(await gateway.metric('sluice_deliveries_total'), expected.flat().length);
   assert.equal(await gateway.metric('sluice_executions_total'), 3);
 });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Payload, Result } from '../../src/client/graphql-ws.ts';
+import { freePort } from './free-port.ts';
 import { ScriptedOperation } from './scripted-operation.ts';
 
 interface Message {
@@ -27,7 +28,8 @@ export class ScriptedServer {
   }
 
   static async start(t: TestContext): Promise<ScriptedServer> {
-    const server = new ScriptedServer(await listen(0));
+    // Others may not take it while the server is away.
+    const server = new ScriptedServer(await listen(await freePort()));
     t.after(() => server.stop());
     return server;
   }

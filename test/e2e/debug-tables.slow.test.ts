@@ -31,6 +31,7 @@ const gateways = sharedGateway(async (scope) => {
     VIEWER_ID: 'id',
     PING_SECONDS: '0',
     SOCKET_BUFFER_BYTES: '100000000',
+    MAX_PAYLOAD_BYTES: '1000000',
   });
 });
 
@@ -180,7 +181,7 @@ test(
     await rows(page).nth(2).waitFor();
     sockets[1]?.webSocket.pause();
     await eventually(async () => {
-      await gateway.postEvent('bids', { n: 1, note: 'x'.repeat(50_000) });
+      await gateway.postEvent('bids', { n: 1, note: 'x'.repeat(400_000) });
       assert.equal((await column(page, 'Viewer'))[0], 'bob');
       assert.match((await column(page, 'Waiting'))[0] ?? '', /^\d+(\.\d+)? [KM]B$/);
       // What waited at one look may all have been taken by the next, until the kernel takes no more.

@@ -22,7 +22,8 @@ const SCRIPTS = [
 ];
 
 const TOKEN_SECONDS = 5;
-const RUN_MS = 30_000;
+/** The first one, and those that refresh it. */
+const TOKENS = 4;
 const EVERY_MS = 100;
 
 const SCHEMA = 'type Subscription { bid: Bid @event(topic: "bids") } type Bid { n: Int }';
@@ -115,13 +116,12 @@ async function open(
 }
 
 test(
-  'a React page whose token expires after 5 s and is refreshed in-band loses no event in 30 s, on one socket',
+  'a React page whose token expires after 5 s and is refreshed in-band loses no event through three of them, on one socket',
   needs('chromium'),
   async (t) => {
     const { page, gateway, tokens } = await open(t);
-    const end = performance.now() + RUN_MS;
     let n = 0;
-    while (performance.now() < end) {
+    while (tokens() < TOKENS) {
       n += 1;
       await gateway.postEvent('bids', { n });
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
@@ -133,7 +133,6 @@ test(
       .waitFor();
     assert.equal(await page.textContent('#seen'), expected);
     assert.equal(await page.textContent('#end'), '');
-    assert.ok(tokens() >= RUN_MS / 1000 / TOKEN_SECONDS, `it has had ${tokens()} tokens`);
     // Counted when the gateway answers: one connection, of which none was closed.
     assert.equal(await gateway.metric('sluice_connections'), 1);
     assert.equal(await gateway.metric('sluice_closes_total'), 0);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
+import { eventually } from '../helpers/eventually.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { needs } from '../helpers/services.ts';
@@ -86,9 +87,14 @@ for (const [verdict, { query, event = BID, field, says }] of Object.entries(CASE
     await answerOf(gateway, id, 'bids', 0);
     const page = await open(t, gateway, asked(id, await publish(gateway, 'bids', event)));
     const part = partOf(page, field);
-    await part.locator('.verdict').getByText(verdict, { exact: true }).waitFor();
-    const text = await part.innerText();
-    for (const said of says) assert.match(text, said);
+    // It is asked once the event was accepted, which may be before it was written.
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.locator('.answer[aria-busy=false]').waitFor();
+      assert.equal(await part.locator('.verdict').innerText(), verdict);
+      const text = await part.innerText();
+      for (const said of says) assert.match(text, said);
+    });
     await partOf(page, 'Consumed')
       .getByText('by auction_id "7" to sluice:bids, sluice:bids:auction_id=7')
       .waitFor();

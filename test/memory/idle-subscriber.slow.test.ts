@@ -7,7 +7,7 @@ import { ReadSet } from '../../src/lazy/reads.ts';
 import { Pod } from './idle-peers.ts';
 
 /** Back ends, and loaders. */
-const GRAPH_SIZES = [0, 50, 500];
+const GRAPH_SIZES = [0, 500];
 
 const SUBSCRIBERS = 400;
 

@@ -37,10 +37,10 @@ test(
     counters.start(t);
     await Promise.all(clients.map((client) => client.until(2 * PARTITIONS)));
 
-    const first = gateway.lines.find(({ msg }) => msg === 'a worker listens');
+    const first = await gateway.untilLine(({ msg }) => msg === 'a worker listens');
     const since = stream.sent;
     const killedAt = performance.now();
-    process.kill(Number(first?.['pid']), 'SIGKILL');
+    process.kill(Number(first['pid']), 'SIGKILL');
     await gateway.untilLog(/"end":"SIGKILL".*a worker ended by itself/);
     const open = (): Item[] => clients.filter(({ end }) => end === undefined);
     await eventually(async () => assert.equal(await gateway.metric('sluice_connections'), open().length));
@@ -58,9 +58,8 @@ test(
     t.diagnostic(`all partitions flowed again after ${Math.round(performance.now() - killedAt)} ms`);
     assert.ok(survivors.every(({ end }) => end === undefined));
 
-    await eventually(() => {
-      assert.equal(gateway.lines.filter(({ msg }) => msg === 'a worker listens').length, 3);
-    });
+    const listening = () => gateway.lines.filter(({ msg }) => msg === 'a worker listens');
+    await gateway.untilLine(() => listening().length === 3);
     const late = Array.from({ length: 10 }, subscribe);
     await gateway.untilMetric('sluice_subscribers', survivors.length + late.length);
     await eventually(() => flowing([...survivors, ...late]));

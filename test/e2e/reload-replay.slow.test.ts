@@ -7,6 +7,7 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
+import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const MISSED = 400;
 
@@ -28,10 +29,17 @@ const code = (version: number, ms = 40): string => `
 
 const QUERY = 'subscription { item { n version } }';
 
-async function start(t: TestContext, files: Record<string, string>) {
-  const graph = await ReloadedGraph.of(t, { 'schema.graphql': SCHEMA, ...files });
-  const gateway = await startGateway(t, { GRAPH: graph.folder });
-  return { graph, gateway };
+let inForce: ReloadedGraph;
+
+const gatewayOf = sharedGateway(async (scope) => {
+  inForce = await ReloadedGraph.of(scope, { 'schema.graphql': SCHEMA });
+  return startGateway(scope, { GRAPH: inForce.folder });
+});
+
+async function start(files: Record<string, string>) {
+  const gateway = await gatewayOf();
+  await inForce.reload(gateway, { 'schema.graphql': SCHEMA, ...files });
+  return { graph: inForce, gateway };
 }
 
 /** A client that has missed events, and is about to be brought them. */
@@ -45,16 +53,16 @@ async function resumer(t: TestContext, gateway: GatewayProcess): Promise<Resumin
 }
 
 test('a client that is being brought what it has missed gets the rest by the new graph, once and in order', async (t) => {
-  const { graph, gateway } = await start(t, { 'graph.js': code(0, SLOW_MS) });
+  const { graph, gateway } = await start({ 'graph.js': code(0, SLOW_MS) });
   const client = await resumer(t, gateway);
   await client.connect(gateway.graphqlUrl);
   for (let version = 1; version <= 3; version += 1) {
-    await eventually(() => assert.ok(client.results.length > 10 * version));
+    await client.until(({ length }) => length > 10 * version);
     await graph.reload(gateway, { 'graph.js': version < 3 ? code(version, SLOW_MS) : code(version) });
   }
   assert.ok(client.results.length < MISSED, 'the replay was over before the graphs were replaced');
   await gateway.postEvent('items', { n: MISSED });
-  await eventually(() => assert.equal(client.results.length, MISSED + 1));
+  await client.until(({ length }) => length === MISSED + 1);
   assert.deepEqual(
     client.values('n'),
     Array.from({ length: MISSED + 1 }, (_, n) => n),
@@ -74,24 +82,24 @@ test('a client that is being brought what it has missed gets the rest by the new
 });
 
 test('what was executed for one who resumes by the old graph is not given to one who resumes by the new one', async (t) => {
-  const { graph, gateway } = await start(t, { 'graph.js': code(0) });
+  const { graph, gateway } = await start({ 'graph.js': code(0) });
   const client = await resumer(t, gateway);
   const { cursor } = client;
   await client.connect(gateway.graphqlUrl);
-  await eventually(() => assert.equal(client.results.length, MISSED));
+  await client.until(({ length }) => length === MISSED);
   await graph.reload(gateway, { 'graph.js': code(1) });
   const other = new ResumingClient(t, QUERY);
   other.cursor = cursor;
   await other.connect(gateway.graphqlUrl);
-  await eventually(() => assert.equal(other.results.length, MISSED));
+  await other.until(({ length }) => length === MISSED);
   assert.deepEqual(new Set(other.values('version')), new Set([1]));
 });
 
 test('a client that is being brought what it has missed is told when its subscription ends, and may come again', async (t) => {
-  const { graph, gateway } = await start(t, { 'graph.js': code(0, SLOW_MS) });
+  const { graph, gateway } = await start({ 'graph.js': code(0, SLOW_MS) });
   const client = await resumer(t, gateway);
   await client.connect(gateway.graphqlUrl);
-  await eventually(() => assert.ok(client.results.length > 10));
+  await client.until(({ length }) => length > 10);
   await graph.reload(gateway, { 'schema.graphql': SCHEMA.replace('version: Int', 'version: Int!') });
   const error = await client.socket?.until(({ type }) => type === 'error');
   assert.match(JSON.stringify(error), /GRAPH_CHANGED/);
@@ -99,7 +107,7 @@ test('a client that is being brought what it has missed is told when its subscri
   await gateway.untilMetric('sluice_groups', 0);
   client.cut();
   await client.connect(gateway.graphqlUrl);
-  await eventually(() => assert.equal(client.results.length, MISSED));
+  await client.until(({ length }) => length === MISSED);
   assert.deepEqual(
     client.values('n'),
     Array.from({ length: MISSED }, (_, n) => n),
@@ -135,7 +143,7 @@ const codeWith = (url: string): Record<string, string> => ({
 
 test('calls of a back end that are under way when it is replaced are finished by it', async (t) => {
   const [first, second] = [await slowBackend(t, 'first'), await slowBackend(t, 'second')];
-  const { graph, gateway } = await start(t, codeWith(first.url));
+  const { graph, gateway } = await start(codeWith(first.url));
   const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { item { n name } }');
   await gateway.untilMetric('sluice_subscribers', 1);
   await gateway.postEvent('items', { n: 1 });

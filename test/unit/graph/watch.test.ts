@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { GraphWatch } from '../../../src/graph/watch.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const nothing = (): void => undefined;
+
+/** A watch that looks when the test says. */
+async function watched(t: TestContext, folder: string) {
+  let changes = 0;
+  let wake = nothing;
+  let asleep = nothing;
+  const sleep = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+      asleep();
+    });
+  const watch = await GraphWatch.of({ folder, clock: { sleep } });
+  t.after(() => {
+    watch.stop();
+    wake();
+  });
+  const slept = (): Promise<void> => new Promise((resolve) => (asleep = resolve));
+  let sleeping = slept();
+  watch.start(async () => void (changes += 1));
+  await sleeping;
+  /** @returns how many changes have been noticed so far */
+  const look = async (): Promise<number> => {
+    sleeping = slept();
+    wake();
+    await sleeping;
+    return changes;
+  };
+  return { look };
+}
+
+async function folderWith(t: TestContext, ...names: readonly string[]): Promise<string> {
+  const folder = await temporaryFolder(t);
+  for (const name of names) await writeFile(path.join(folder, name), '');
+  return folder;
+}
+
+test('a change is noticed at the second look that finds it, once', async (t) => {
+  const folder = await folderWith(t, 'schema.graphql', 'graph.ts');
+  const { look } = await watched(t, folder);
+  assert.equal(await look(), 0);
+  await writeFile(path.join(folder, 'schema.graphql'), 'changed');
+  assert.equal(await look(), 0);
+  assert.equal(await look(), 1);
+  assert.equal(await look(), 1);
+});
+
+test('files that are saved one after the other are one change', async (t) => {
+  const folder = await folderWith(t, 'schema.graphql', 'graph.ts', 'version.ts');
+  const { look } = await watched(t, folder);
+  for (const name of ['schema.graphql', 'graph.ts', 'version.ts']) {
+    await writeFile(path.join(folder, name), 'changed');
+    assert.equal(await look(), 0);
+  }
+  assert.equal(await look(), 1);
+});
+
+test('a file that is put in the place of another, and one of the same size, is noticed', async (t) => {
+  const folder = await folderWith(t, 'graph.js');
+  const { look } = await watched(t, folder);
+  await writeFile(path.join(folder, 'graph.js~'), '');
+  await rename(path.join(folder, 'graph.js~'), path.join(folder, 'graph.js'));
+  await look();
+  assert.equal(await look(), 1);
+});
+
+test('files that no graph is made of are not looked at', async (t) => {
+  const folder = await folderWith(t, 'schema.graphql');
+  const { look } = await watched(t, folder);
+  await writeFile(path.join(folder, 'notes.log'), 'more');
+  await mkdir(path.join(folder, 'node_modules'));
+  await writeFile(path.join(folder, 'node_modules/some.js'), '');
+  await look();
+  assert.equal(await look(), 0);
+});
+
+/** A folder as Kubernetes makes it of a ConfigMap: all files change at once, by one link. */
+async function mount(folder: string, revision: number): Promise<void> {
+  const data = `..revision_${revision}`;
+  await mkdir(path.join(folder, data, 'lib'), { recursive: true });
+  for (const name of ['schema.graphql', 'lib/part.js']) await writeFile(path.join(folder, data, name), '');
+  await symlink(data, path.join(folder, '..data_tmp'));
+  await rename(path.join(folder, '..data_tmp'), path.join(folder, '..data'));
+  await rm(path.join(folder, `..revision_${revision - 1}`), { recursive: true, force: true });
+}
+
+test('a ConfigMap that changes is noticed', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mount(folder, 0);
+  for (const name of ['schema.graphql', 'lib']) {
+    await symlink(path.join('..data', name), path.join(folder, name));
+  }
+  const { look } = await watched(t, folder);
+  for (const revision of [1, 2]) {
+    await mount(folder, revision);
+    await look();
+    assert.equal(await look(), revision);
+  }
+});
+
+test('a folder that is a link to another one is noticed when the link changes', async (t) => {
+  const parent = await temporaryFolder(t);
+  const link = path.join(parent, 'current');
+  for (const release of ['0', '1']) {
+    await mkdir(path.join(parent, release));
+    await writeFile(path.join(parent, release, 'schema.graphql'), '');
+  }
+  await symlink('0', link);
+  const { look } = await watched(t, link);
+  await symlink('1', `${link}.new`);
+  await rename(`${link}.new`, link);
+  await look();
+  assert.equal(await look(), 1);
+});
