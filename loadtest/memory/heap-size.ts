@@ -28,12 +28,10 @@ async function heapSize(): Promise<HeapSize> {
   return { objects, bytes };
 }
 
-/** The first snapshot of a process leaves something behind that the others do not. */
-let first: Promise<unknown> | undefined;
-
 /** What each of `count` things adds to the heap, on average, that `make` leaves behind and the caller holds. */
 export async function heapOfEach(count: number, make: () => unknown): Promise<HeapSize> {
-  await (first ??= heapSize());
+  // The first snapshot of a process leaves something behind that the others do not.
+  await heapSize();
   const before = await heapSize();
   await make();
   const after = await heapSize();

@@ -77,6 +77,7 @@ export class TestReport {
   /** A file is run once more: it counts anew, and is flaky if it passes then. */
   beginAgain(name) {
     this.#files.set(name, emptyResult());
+    this.#begun.delete(suiteOfName(name));
     this.#flaky.push(name);
   }
 
