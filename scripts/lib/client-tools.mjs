@@ -1,4 +1,4 @@
-/** Clients in other languages than JavaScript, for `npm test -- clients`: built once for each state of their sources. */
+/** Clients in other languages than JavaScript, for `npm run test:all -- clients`: built once for each state of their sources. */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

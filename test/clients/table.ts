@@ -4,7 +4,7 @@ import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { ROOT } from '../docs/markdown.ts';
 
-/** `CLIENTS_TABLE=write npm test -- clients` writes the tables; otherwise they must be what the tests have found. */
+/** `CLIENTS_TABLE=write npm run test:all -- clients` writes the tables; otherwise they must be what the tests have found. */
 const WRITES = process.env['CLIENTS_TABLE'] === 'write';
 
 /**
@@ -32,5 +32,5 @@ export async function holdTable(
       file,
       text.replace(whole, () => begin + found + end),
     );
-  else assert.equal(before, found, `${page} is stale: CLIENTS_TABLE=write npm test -- clients`);
+  else assert.equal(before, found, `${page} is stale: CLIENTS_TABLE=write npm run test:all -- clients`);
 }
