@@ -146,6 +146,8 @@ test(
       OTEL_TRACES_SAMPLER_ARG: '1',
     });
     await produce('1', {});
+    // Results that are ready in one turn are written together, in one span.
+    await received.until(1);
     await produce('2', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
     await received.until(2);
     const spans = await collector.until(12);
