@@ -59,9 +59,9 @@ async function setUp(t: TestContext) {
         topic,
         messages: numbers.map((n) => ({ partition, value: JSON.stringify({ id: 1, n }) })),
       }),
-    /** A pod that consumes from the beginning, ready. */
-    consume: async (settings: Readonly<Record<string, string>>) => {
-      await beginAt(kafka.brokers, topic, topic, { 0: 0, 1: 0 });
+    /** A pod that consumes, ready. @param first where it begins in the first partition */
+    consume: async (settings: Readonly<Record<string, string>>, first = 0) => {
+      await beginAt(kafka.brokers, topic, topic, { 0: first, 1: 0 });
       const gateway = await startGateway(t, {
         ...serving,
         KAFKA_BROKERS: kafka.brokers,
@@ -144,18 +144,19 @@ for (const [title, at, bytes] of [
       await log.read(present, 0, present.length, size + at);
       await log.write(Buffer.from(bytes), 0, bytes.length, size + at);
 
-      const gateway = await consume({ KAFKA_DRIVER: 'platformatic', KAFKA_BAD_BATCH: 'skip' });
+      // A broker that is asked from the batch before on may send this one behind it, without looking at it.
+      const gateway = await consume({ KAFKA_DRIVER: 'platformatic', KAFKA_BAD_BATCH: 'skip' }, 1);
       await gateway.untilMetric('sluice_bad_partitions', 1);
       const line = await gateway.untilLine(({ msg }) => msg.includes('is stopped'));
       assert.deepEqual([line['topic'], line['partition'], line['offset']], [topic, 0, 1]);
       assert.match(String(line['error']), /^expected a record batch with the offset 1: /);
       await send(1, 11);
-      await received.until(2);
-      assert.deepEqual(seen(), [1, 11]);
+      await received.until(1);
+      assert.deepEqual(seen(), [11]);
       await log.write(present, 0, present.length, size + at);
-      await received.until(3);
+      await received.until(2);
       await gateway.untilMetric('sluice_bad_partitions', 0);
-      assert.deepEqual(seen(), [1, 2, 11]);
+      assert.deepEqual(seen(), [2, 11]);
     },
   );
 }
