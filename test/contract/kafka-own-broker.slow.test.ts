@@ -180,8 +180,9 @@ for (const { name, make } of DRIVERS) {
       await kafka.restart();
       await produce(0, 3, 6);
       const next = new TestMember(driver, options);
-      // The producer sends again what the broker may have taken without saying so: as other records, with other offsets.
-      const distinct = () => [...new Set([...member.values(), ...next.values()])];
+      // What a member has in hand when it loses the coordinator it can't commit: that comes again, and nothing before it.
+      const all = () => [...member.values(), ...next.values()];
+      const distinct = () => [...new Set(all())];
       await member.until(() => distinct().length === 6 || member.crash !== undefined);
       if (distinct().length < 6) {
         assert.equal(driver.isRetriable(member.crash), true);
@@ -189,8 +190,13 @@ for (const { name, make } of DRIVERS) {
         await next.until(() => distinct().length === 6);
       }
       assert.deepEqual(distinct(), range(0, 6));
-      const offsets = [...member.records, ...next.records].map(({ offset }) => offset);
-      assert.deepEqual([...new Set(offsets)], offsets);
+      assert.deepEqual(all().slice(0, 3), range(0, 3));
+      assert.ok(
+        all()
+          .slice(3)
+          .every((value) => Number(value) >= 3),
+        all().join(),
+      );
       await member.member.stop();
       await next.member.stop();
     },
