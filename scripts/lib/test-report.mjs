@@ -29,14 +29,18 @@ export class TestReport {
   #output = new Map();
   #start = performance.now();
   #tells;
+  #isFiltered;
 
   /**
    * @param {string[]} files that are to run
-   * @param {{ tells: boolean }} options whether suites and failures are told as they come
+   * @param {object} options
+   * @param {boolean} options.tells suites and failures as they come
+   * @param {boolean} options.isFiltered tests are chosen by name: of a file, none may run
    */
-  constructor(files, { tells }) {
+  constructor(files, { tells, isFiltered }) {
     this.#files = new Map(files.map((file) => [nameOf(file), emptyResult()]));
     this.#tells = tells;
+    this.#isFiltered = isFiltered;
   }
 
   /** @param {string[]} files that a process is started for */
@@ -64,7 +68,8 @@ export class TestReport {
       const result = this.#files.get(name);
       result.hasEnded = true;
       // A process that ends early with code 0 takes tests with it that were still to come.
-      if (!result.hasTests) this.#fail(result, `No test of ${name} has run.`, true);
+      const isSilent = !result.hasTests && result.failures.length === 0 && !this.#isFiltered;
+      if (isSilent) this.#fail(result, `No test of ${name} has run.`, true);
       if (this.#tells) this.#tellSuite(suiteOfName(name));
     }
   }
@@ -99,7 +104,7 @@ export class TestReport {
    */
   summary(notRun) {
     const { passed, failed, skipped, flaky } = this.totals();
-    const skips = [...this.#files.values()].flatMap((result) => result.skipped);
+    const skips = [...this.#files.values(), this.#ofSeveralFiles].flatMap((result) => result.skipped);
     return [
       ...section('Skipped:', skips),
       ...section('Failed:', [

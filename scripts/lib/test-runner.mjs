@@ -34,9 +34,10 @@ const TOTALS = /^.*ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_m
 const OUTPUT_FILE = path.join(root, 'dist/test-output.txt');
 
 const { selection, tier, namePatterns, only } = readTestArguments(process.argv.slice(2));
-const isPart = selection.length > 0 || namePatterns.length > 0 || only;
+const isFiltered = namePatterns.length > 0 || only;
+const isPart = selection.length > 0 || isFiltered;
 const files = testFiles(selection, tier);
-const report = new TestReport(files, { tells: !isPart });
+const report = new TestReport(files, { tells: !isPart, isFiltered });
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
 const output = isPart ? process.stdout : createWriteStream(OUTPUT_FILE);
 try {

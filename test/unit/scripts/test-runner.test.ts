@@ -86,10 +86,19 @@ test('a file of which no test has run fails the run, whether it has none or ends
   for (const name of ['unit/a', 'unit/b']) assert.match(shared, new RegExp(`No test of ${name} has run\\.`));
 });
 
+test('a run of tests by name does not mind files without one', (t) => {
+  const tests = { 'e2e/a': PASSES, 'e2e/b': '' };
+  const { status, output } = runTests(t, tests, ['e2e', '--test-name-pattern=passes']);
+  assert.equal(status, 0, output);
+  assert.match(output, /^1 passed, 0 failed/m);
+});
+
 test('a process that fails by itself is told with what it has printed, and names the files that shared it', (t) => {
   const { status, output } = runTests(t, { 'unit/a': BREAKS, 'babel/b': PASSES, 'unit/c': PASSES });
   assert.equal(status, 1, output);
   assert.match(output, /A process failed by itself: import '.*unit\/a\.test\.js'[^]*Error: broken/);
+  const alone = runTests(t, { 'e2e/a': BREAKS });
+  assert.match(alone.output, /^0 passed, 1 failed, 0 skipped$/m);
 });
 
 test('of all tests, a file that passes at a second try is flaky, and a third of those fails the run', (t) => {
