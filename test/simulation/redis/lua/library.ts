@@ -1,101 +1,87 @@
-import { matchPattern } from './pattern.ts';
-import { LuaError, LuaTable, numberOf, textOf, typeName, type LuaFunction, type LuaValue } from './values.ts';
+import {
+  LuaError,
+  LuaTable,
+  numberOf,
+  tableOf,
+  textOf,
+  toNumber,
+  typeName,
+  type LuaValue,
+} from './values.ts';
 
-/** Of Lua's library, what scripts use. What is missing here is nil there: a script that calls it fails. */
-export function library(): Map<string, LuaValue> {
-  return new Map<string, LuaValue>([
-    ['tonumber', (value) => numberOf(value)],
-    ['tostring', (value) => textOf(value) ?? (typeof value === 'boolean' ? String(value) : typeName(value))],
-    ['type', (value) => typeName(value)],
-    ['error', raise],
-    ['pairs', pairs],
-    ['ipairs', ipairs],
-    ['unpack', (table) => [...tableIn(table).list]],
-    ['string', tableWith({ format, match, sub, len: (text) => textIn(text).length })],
-    ['math', tableWith(MATHS)],
-    ['table', tableWith({ insert, concat, remove: (table) => tableIn(table).list.pop() })],
-  ]);
-}
-
-export function tableWith(fields: Readonly<Record<string, LuaValue>>): LuaTable {
-  const table = new LuaTable();
-  for (const [name, value] of Object.entries(fields)) table.set(name, value);
-  return table;
-}
-
-const MATHS: Readonly<Record<string, LuaValue>> = {
-  floor: (value) => Math.floor(numberIn(value)),
-  ceil: (value) => Math.ceil(numberIn(value)),
-  abs: (value) => Math.abs(numberIn(value)),
-  max: (...values) => Math.max(...values.map(numberIn)),
-  min: (...values) => Math.min(...values.map(numberIn)),
-  huge: Infinity,
+/** Of Lua's library, what scripts use. */
+export const LIBRARY: Readonly<Record<string, LuaValue>> = {
+  tonumber: toNumber,
+  tostring: (value) =>
+    typeof value === 'string' || typeof value === 'number'
+      ? textOf(value)
+      : typeof value === 'boolean'
+        ? String(value)
+        : typeName(value),
+  string: LuaTable.of({ format, match: (text, pattern) => match(textOf(text), textOf(pattern)) }),
+  math: LuaTable.of({ floor: (value) => Math.floor(numberOf(value)) }),
 };
 
-const raise: LuaFunction = (value) => {
-  throw new LuaError(textOf(value) ?? typeName(value));
+/** What compiled scripts do with values, beside what JavaScript does in the same way. */
+export const OPERATORS = {
+  LuaTable,
+  isTrue: (value: LuaValue): boolean => value !== undefined && value !== false,
+  number: numberOf,
+  text: textOf,
+  table: tableOf,
+  modulo: (one: number, other: number): number => one - Math.floor(one / other) * other,
+
+  length: (value: LuaValue): number =>
+    typeof value === 'string' ? value.length : tableOf(value).list.length,
+
+  /** Below 0: the one is less. */
+  order: (one: LuaValue, other: LuaValue): number => {
+    const isAlike = typeof one === typeof other && (typeof one === 'number' || typeof one === 'string');
+    if (!isAlike) throw new LuaError(`attempt to compare ${typeName(one)} with ${typeName(other)}`);
+    if (one === other) return 0;
+    return (one as string | number) < (other as string | number) ? -1 : 1;
+  },
+
+  call: (value: LuaValue, ...args: LuaValue[]): LuaValue => {
+    if (typeof value === 'function') return value(...args);
+    throw new LuaError(`attempt to call a ${typeName(value)} value`);
+  },
+
+  pairs: (value: LuaValue): [LuaValue, LuaValue][] => {
+    const table = tableOf(value);
+    return [...OPERATORS.ipairs(table), ...table.named];
+  },
+  ipairs: (value: LuaValue): [LuaValue, LuaValue][] =>
+    tableOf(value).list.map((element, index) => [index + 1, element]),
 };
 
-const pairs: LuaFunction = (table) => iterator(tableIn(table).entries());
-
-const ipairs: LuaFunction = (table) =>
-  iterator(tableIn(table).list.map((value, index): [LuaValue, LuaValue] => [index + 1, value]));
-
-function iterator(entries: readonly [LuaValue, LuaValue][]): LuaFunction {
+function format(template: LuaValue, ...values: LuaValue[]): string {
   let next = 0;
-  return () => {
-    const entry = entries[next];
-    next += 1;
-    return entry ?? undefined;
-  };
-}
-
-const format: LuaFunction = (template, ...values) => {
-  let next = 0;
-  return textIn(template).replace(/%(.)/g, (_, letter: string) => {
-    if (letter === '%') return '%';
+  return textOf(template).replace(/%(.)/g, (_, letter: string) => {
     const value = values[next];
     next += 1;
-    if (letter === 's') return textOf(value) ?? typeName(value);
-    if (letter === 'd') return String(Math.trunc(numberIn(value)));
+    if (letter === 's') return textOf(value);
+    if (letter === 'd') return String(Math.trunc(numberOf(value)));
     throw new LuaError(`expected %d or %s in a format, got %${letter}`);
   });
-};
-
-const match: LuaFunction = (text, pattern) => matchPattern(textIn(text), textIn(pattern));
-
-const sub: LuaFunction = (text, from, to = -1) => {
-  const whole = textIn(text);
-  const place = (value: LuaValue): number => {
-    const number = numberIn(value);
-    return number < 0 ? whole.length + number + 1 : number;
-  };
-  return whole.slice(Math.max(place(from), 1) - 1, Math.max(place(to), 0));
-};
-
-const insert: LuaFunction = (table, value, ...rest) => {
-  if (rest.length > 0) throw new LuaError('expected insert at the end of a table, got a place');
-  const list = tableIn(table);
-  list.set(list.list.length + 1, value);
-  return undefined;
-};
-
-const concat: LuaFunction = (table, separator = '') =>
-  tableIn(table).list.map(textIn).join(textIn(separator));
-
-function tableIn(value: LuaValue): LuaTable {
-  if (value instanceof LuaTable) return value;
-  throw new LuaError(`bad argument: table expected, got ${typeName(value)}`);
 }
 
-function textIn(value: LuaValue): string {
-  const text = textOf(value);
-  if (text === undefined) throw new LuaError(`bad argument: string expected, got ${typeName(value)}`);
-  return text;
+const PATTERNS = new Map<string, RegExp>();
+
+/** Finds a pattern of letters, classes and `+`: its only capture, or the whole match if there is none. */
+function match(text: string, pattern: string): string | undefined {
+  let expression = PATTERNS.get(pattern);
+  if (expression === undefined) PATTERNS.set(pattern, (expression = expressionOf(pattern)));
+  const [whole, captured = whole] = expression.exec(text) ?? [];
+  return captured;
 }
 
-function numberIn(value: LuaValue): number {
-  const number = numberOf(value);
-  if (number === undefined) throw new LuaError(`bad argument: number expected, got ${typeName(value)}`);
-  return number;
+function expressionOf(pattern: string): RegExp {
+  const source = pattern.replace(/%(.)|[^\w"':, ^$()+]/g, (item, escaped?: string) => {
+    if (escaped === 'w') return '[A-Za-z0-9]';
+    if (escaped === 'd') return '[0-9]';
+    if (/[[{}\]]$/.test(item) && item !== '[') return `\\${item.at(-1)}`;
+    throw new LuaError(`expected a pattern that the simulation knows, got ${pattern}`);
+  });
+  return new RegExp(source);
 }
