@@ -1,138 +1,148 @@
 import type { Random } from '../../helpers/random.ts';
 import type { TopicName } from '../world/graph.ts';
-import type { Fault, FaultKind } from './fault.ts';
-
-/** How often each kind is drawn, beside the others. */
-const WEIGHTS: Readonly<Record<Exclude<FaultKind, 'slot-moves'>, number>> = {
-  'redis-crash': 3,
-  failover: 5,
-  'kill-listeners': 3,
-  'kill-publishers': 2,
-  busy: 3,
-  'no-memory': 1,
-  'not-permitted': 1,
-  'slow-link': 3,
-  'blocked-link': 3,
-  'broken-listener': 3,
-  'broken-publisher': 3,
-  'half-open-listener': 3,
-  'half-open-publisher': 2,
-  'frozen-pod': 3,
-  'killed-pod': 3,
-  'rolled-pod': 2,
-  'older-pod': 1,
-  'redis-frozen': 2,
-  evicted: 2,
-  'cut-client': 1,
-  storm: 1,
-  'brokers-away': 1,
-  'cut-off-from-kafka': 2,
-  'more-partitions': 2,
-  'topic-made-anew': 2,
-};
-
-const KINDS = (Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[]).flatMap((kind) =>
-  Array.from({ length: WEIGHTS[kind] }, () => kind),
-);
 
 /** Commands of transactions, and of scripts at their beginning, in their middle and at their end. */
-const REFUSED = [
-  'publish',
-  'set',
-  'get',
-  'pubsub',
-  'role',
-  'eval',
-  'hmget',
-  'exists',
-  'rpushx',
-  'rpush',
-  'ltrim',
-  'pexpire',
-  'lrange',
-  'hset',
-];
+const REFUSED = 'publish set get pubsub role eval hmget exists rpushx rpush ltrim pexpire lrange hset'.split(
+  ' ',
+);
 
 const TOPICS: readonly TopicName[] = ['news', 'bids'];
 
 /** Short ones fall between two beats of the gateway, long ones outlast its timeouts. */
 const DURATIONS = [20, 200, 1_000, 3_000, 8_000, 15_000];
 
+/** What is drawn for each fault. */
+interface Drawn {
+  readonly random: Random;
+  readonly forMs: number;
+  /** Which pod, by number: at its time, of those that live. */
+  readonly pod: number;
+}
+
+const nothing = (): object => ({});
+const lasting = ({ forMs }: Drawn) => ({ forMs });
+const ofPod = ({ pod }: Drawn) => ({ pod });
+const lastingOfPod = ({ forMs, pod }: Drawn) => ({ forMs, pod });
+
+/** All that can go wrong: how often it is drawn, beside the others, and what is drawn. What lasts rights itself. */
+const FAULTS = {
+  'redis-crash': {
+    weight: 3,
+    draw: ({ random, forMs }: Drawn) => ({
+      forMs,
+      keepsData: random.chance(0.5),
+      silent: random.chance(0.3),
+    }),
+  },
+  failover: {
+    weight: 5,
+    draw: ({ random, forMs }: Drawn) => ({
+      forMs,
+      /** How far the replica is behind. */
+      lagMs: random.pick([1, 50, 500, 3_000]),
+      /** Whether the old master goes on as one for a while, and is then made a replica; or is gone, and comes back as one. */
+      oldMaster: random.pick(['alive', 'dead'] as const),
+      /** Whether its clients are disconnected when it is made a replica. */
+      kicksClients: random.chance(0.5),
+    }),
+  },
+  'kill-listeners': { weight: 3, draw: nothing },
+  'kill-publishers': { weight: 2, draw: nothing },
+  busy: {
+    weight: 3,
+    draw: ({ random, forMs }: Drawn) => ({ forMs, probability: random.pick([0.1, 0.5, 1]) }),
+  },
+  'no-memory': { weight: 1, draw: lasting },
+  'not-permitted': {
+    weight: 1,
+    draw: ({ random, forMs }: Drawn) => ({ forMs, command: random.pick(REFUSED) }),
+  },
+  'slow-link': {
+    weight: 3,
+    draw: ({ random, ...drawn }: Drawn) => ({ ...drawn, latencyMs: random.pick([20, 200, 2_000]) }),
+  },
+  'blocked-link': { weight: 3, draw: lastingOfPod },
+  'broken-listener': { weight: 3, draw: ofPod },
+  'broken-publisher': { weight: 3, draw: ofPod },
+  'half-open-listener': { weight: 3, draw: ofPod },
+  'half-open-publisher': {
+    weight: 2,
+    draw: ({ random, pod }: Drawn) => ({ pod, direction: random.pick(['to', 'from', 'both'] as const) }),
+  },
+  'frozen-pod': { weight: 3, draw: lastingOfPod },
+  'killed-pod': {
+    weight: 3,
+    draw: ({ random, ...drawn }: Drawn) => ({ ...drawn, silently: random.chance(0.3) }),
+  },
+  'rolled-pod': { weight: 2, draw: ofPod },
+  /** A pod of a version that knows no history takes part for a while. */
+  'older-pod': { weight: 1, draw: lasting },
+  /** The process stands still, and goes on after that with what it was sent. */
+  'redis-frozen': { weight: 2, draw: lasting },
+  evicted: {
+    weight: 2,
+    draw: ({ random }: Drawn) => ({
+      topic: random.pick(TOPICS),
+      what: random.pick(['list', 'list', 'state', 'version'] as const),
+      /** Which of its lists. */
+      list: random.between(0, 3),
+    }),
+  },
+  /** The client that has this number connects again after a while. */
+  'cut-client': {
+    weight: 1,
+    draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({ forMs, client: random.between(0, 3) }),
+  },
+  /** All clients are cut at once, and connect again at once. */
+  storm: { weight: 1, draw: ({ forMs }: Omit<Drawn, 'pod'>) => ({ forMs }) },
+  'brokers-away': { weight: 1, draw: lasting },
+  'cut-off-from-kafka': { weight: 2, draw: lastingOfPod },
+  'more-partitions': {
+    weight: 2,
+    draw: ({ random }: Drawn) => ({ topic: random.pick(TOPICS), count: random.between(1, 3) }),
+  },
+  'topic-made-anew': {
+    weight: 2,
+    draw: ({ random }: Drawn) => ({ topic: random.pick(TOPICS), partitions: random.between(1, 3) }),
+  },
+  /** The slot of the topic goes to another node, key by key; of a cluster. */
+  'slot-moves': {
+    weight: 0,
+    draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({ forMs, topic: random.pick(TOPICS) }),
+  },
+};
+
+export type FaultKind = keyof typeof FAULTS;
+
+export type FaultOf<Kind extends FaultKind> = {
+  readonly kind: Kind;
+  /** ms after the first event */
+  readonly atMs: number;
+} & Readonly<ReturnType<(typeof FAULTS)[Kind]['draw']>>;
+
+/** One thing that goes wrong. */
+export type Fault = { [Kind in FaultKind]: FaultOf<Kind> }[FaultKind];
+
+const KINDS = (Object.keys(FAULTS) as FaultKind[]).flatMap((kind) =>
+  Array.from({ length: FAULTS[kind].weight }, () => kind),
+);
+
 const drawDuration = (random: Random): number => Math.round(random.pick(DURATIONS) * (0.5 + random.next()));
 
 export function drawCut(random: Random, atMs: number): Fault {
   const forMs = drawDuration(random);
   return random.chance(0.2)
-    ? { kind: 'storm', atMs, forMs }
-    : { kind: 'cut-client', atMs, forMs, client: random.between(0, 3) };
+    ? { kind: 'storm', atMs, ...FAULTS.storm.draw({ random, forMs }) }
+    : { kind: 'cut-client', atMs, ...FAULTS['cut-client'].draw({ random, forMs }) };
 }
 
 export function drawMove(random: Random, atMs: number): Fault {
-  return { kind: 'slot-moves', atMs, forMs: drawDuration(random), topic: random.pick(TOPICS) };
+  return { kind: 'slot-moves', atMs, ...FAULTS['slot-moves'].draw({ random, forMs: drawDuration(random) }) };
 }
 
 export function drawFault(random: Random, atMs: number): Fault {
-  const forMs = drawDuration(random);
-  const pod = random.between(0, 2);
+  const drawn = { random, forMs: drawDuration(random), pod: random.between(0, 2) };
   const kind = random.pick(KINDS);
-  switch (kind) {
-    case 'redis-crash':
-      return { kind, atMs, forMs, keepsData: random.chance(0.5), silent: random.chance(0.3) };
-    case 'failover':
-      return {
-        kind,
-        atMs,
-        forMs,
-        lagMs: random.pick([1, 50, 500, 3_000]),
-        oldMaster: random.pick(['alive', 'dead']),
-        kicksClients: random.chance(0.5),
-      };
-    case 'kill-listeners':
-    case 'kill-publishers':
-      return { kind, atMs };
-    case 'busy':
-      return { kind, atMs, forMs, probability: random.pick([0.1, 0.5, 1]) };
-    case 'no-memory':
-    case 'older-pod':
-    case 'redis-frozen':
-    case 'brokers-away':
-      return { kind, atMs, forMs };
-    case 'not-permitted':
-      return {
-        kind,
-        atMs,
-        forMs,
-        command: random.pick(REFUSED),
-      };
-    case 'slow-link':
-      return { kind, atMs, forMs, pod, latencyMs: random.pick([20, 200, 2_000]) };
-    case 'blocked-link':
-    case 'frozen-pod':
-    case 'cut-off-from-kafka':
-      return { kind, atMs, forMs, pod };
-    case 'broken-listener':
-    case 'broken-publisher':
-    case 'half-open-listener':
-    case 'rolled-pod':
-      return { kind, atMs, pod };
-    case 'half-open-publisher':
-      return { kind, atMs, pod, direction: random.pick(['to', 'from', 'both']) };
-    case 'killed-pod':
-      return { kind, atMs, forMs, pod, silently: random.chance(0.3) };
-    case 'evicted':
-      return {
-        kind,
-        atMs,
-        topic: random.pick(TOPICS),
-        what: random.pick(['list', 'list', 'state', 'version']),
-        list: random.between(0, 3),
-      };
-    case 'cut-client':
-    case 'storm':
-      return drawCut(random, atMs);
-    case 'more-partitions':
-      return { kind, atMs, topic: random.pick(TOPICS), count: random.between(1, 3) };
-    case 'topic-made-anew':
-      return { kind, atMs, topic: random.pick(TOPICS), partitions: random.between(1, 3) };
-  }
+  if (kind === 'cut-client' || kind === 'storm') return drawCut(random, atMs);
+  return { kind, atMs, ...FAULTS[kind].draw(drawn) } as Fault;
 }

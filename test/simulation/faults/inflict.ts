@@ -1,170 +1,130 @@
 import { LATENCY_MS } from '../redis/network.ts';
+import { OUT_OF_MEMORY, type Refusal } from '../redis/server.ts';
+import type { SimulatedClient } from '../world/client.ts';
 import type { RedisPair } from '../world/redis-pair.ts';
 import { PREFIX } from '../world/pod-settings.ts';
 import type { SimulatedPod } from '../world/pod.ts';
 import { GROUP, type World } from '../world/world.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, FaultKind, FaultOf } from './draw.ts';
 
 /** Lets a fault happen now. What lasts is mended after its time. */
 export function inflict(world: World, fault: Fault): void {
-  const pod = 'pod' in fault ? podOf(world, fault.pod) : undefined;
+  const pod = 'pod' in fault ? world.livePods[fault.pod % world.livePods.length] : undefined;
   world.trace.add('fault', () => `${JSON.stringify(fault)}${pod === undefined ? '' : ` is ${pod.name}`}`);
-  if (!('pod' in fault)) inflictOnAll(world, fault);
-  else if (pod !== undefined) inflictOnPod(world, fault, pod);
-}
-
-function podOf({ livePods }: World, number: number): SimulatedPod | undefined {
-  return livePods[number % livePods.length];
-}
-
-function inflictOnAll(world: World, fault: Fault): void {
-  const { kafka, repairs, ledger, time, cluster } = world;
+  if ('pod' in fault && pod === undefined) return;
   const redis = 'topic' in fault ? world.pairOf(fault.topic) : pairHit(world, fault);
-  switch (fault.kind) {
-    case 'redis-crash':
-      ledger.losses.push({ at: time.now });
-      redis.crash(fault.forMs, fault.keepsData, fault.silent);
-      cluster?.changed(redis);
-      return;
-    case 'failover':
-      redis.lagMs = fault.lagMs;
-      // What is written from now on is under way while the failover comes.
-      repairs.after(fault.lagMs, () => {
-        const formerMaster = redis.master.name;
-        const done = redis.failOver(fault);
-        cluster?.changed(redis);
-        // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
-        const at = done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now;
-        ledger.losses.push({ at, ...(done && { failover: { formerMaster, at: time.now } }) });
-        world.trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
-      });
-      return;
-    case 'kill-listeners':
-      redis.master.killOthers('pubsub');
-      return;
-    case 'kill-publishers':
-      redis.master.killOthers('normal');
-      return;
-    case 'busy':
-      refuse(world, fault.forMs, () =>
-        world.network.random.chance(fault.probability)
-          ? 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'
-          : undefined,
-      );
-      return;
-    case 'no-memory':
-      refuse(world, fault.forMs, (_name, grows) =>
-        grows ? "OOM command not allowed when used memory > 'maxmemory'." : undefined,
-      );
-      return;
-    case 'not-permitted':
-      refuse(world, fault.forMs, (name) =>
-        name === fault.command
-          ? `NOPERM this user has no permissions to run the '${name}' command`
-          : undefined,
-      );
-      return;
-    case 'redis-frozen':
-      redis.freeze(fault.forMs);
-      return;
-    case 'slot-moves':
-      cluster?.move(fault.topic, fault.forMs);
-      return;
-    case 'evicted': {
-      const key = evictedBy(fault, redis.master.data.keys);
-      world.trace.add('fault', () => `${key ?? 'nothing'} is evicted`);
-      if (key !== undefined && redis.master.alive) redis.master.evict(key);
-      return;
-    }
-    case 'older-pod': {
-      const pod = world.startPod({ isOlder: true });
-      repairs.after(fault.forMs, () => {
-        if (pod.isLive) time.after(0, pod.owner, () => void pod.stop());
-      });
-      return;
-    }
-    case 'cut-client':
-    case 'storm': {
-      const cut =
-        fault.kind === 'storm' ? world.clients : world.clients.slice(fault.client, fault.client + 1);
-      for (const client of cut) {
-        if (client.cut()) repairs.after(fault.forMs, () => client.connect());
-      }
-      return;
-    }
-    case 'brokers-away':
-      kafka.isAvailable = false;
-      repairs.after(fault.forMs, () => (kafka.isAvailable = true));
-      return;
-    case 'more-partitions':
-      kafka.addPartitions(fault.topic, kafka.topic(fault.topic).partitions.length + fault.count);
-      return;
-    case 'topic-made-anew': {
-      const { id, partitions } = kafka.topic(fault.topic);
-      const group = kafka.group(GROUP);
-      ledger.deleted.set(
-        id,
-        new Map(
-          partitions.map((_, partition) => [
-            partition,
-            group.committed({ topic: fault.topic, partition })?.offset ?? 0,
-          ]),
-        ),
-      );
-      kafka.create(fault.topic, fault.partitions);
-      return;
-    }
-    default:
-      throw new Error(`expected a fault of no single pod, got ${fault.kind}`);
-  }
+  const happen = HAPPEN[fault.kind] as (fault: Fault, world: World, hit: Hit) => void;
+  happen(fault, world, { redis, pod: pod as SimulatedPod });
 }
 
-function inflictOnPod(world: World, fault: Fault, pod: SimulatedPod): void {
-  const { network, kafka, repairs, time } = world;
-  const route = network.route(pod.owner);
-  const { commands, listening } = pod.redis;
-  switch (fault.kind) {
-    case 'slow-link': {
-      route.latencyMs = [fault.latencyMs / 2, fault.latencyMs];
-      repairs.after(fault.forMs, () => (route.latencyMs = LATENCY_MS));
-      return;
-    }
-    case 'blocked-link':
-      route.blockedUntil = Math.max(route.blockedUntil, time.now + fault.forMs);
-      return;
-    case 'broken-listener':
-      for (const socket of listening) socket.break();
-      return;
-    case 'broken-publisher':
-      for (const socket of commands) socket.break();
-      return;
-    case 'half-open-listener':
-      for (const socket of listening) socket.vanish('both');
-      return;
-    case 'half-open-publisher':
-      for (const socket of commands) socket.vanish(fault.direction);
-      return;
-    case 'frozen-pod':
-      if (pod.owner.state !== 'running') return;
-      pod.owner.state = 'frozen';
-      repairs.after(fault.forMs, () => {
-        if (pod.owner.state === 'frozen') time.thaw(pod.owner);
-      });
-      return;
-    case 'killed-pod':
-      pod.kill(fault.silently);
-      repairs.after(fault.forMs, () => void world.startPod());
-      return;
-    case 'rolled-pod':
-      world.startPod();
-      time.after(0, pod.owner, () => void pod.stop());
-      return;
-    case 'cut-off-from-kafka':
-      kafka.cutOff.add(pod.owner);
-      repairs.after(fault.forMs, () => void kafka.cutOff.delete(pod.owner));
-      return;
-    default:
-      throw new Error(`expected a fault of one pod, got ${fault.kind}`);
+/** What a fault hits: a pod only if it is one of a pod. */
+interface Hit {
+  readonly redis: RedisPair;
+  readonly pod: SimulatedPod;
+}
+
+const HAPPEN: {
+  readonly [Kind in FaultKind]: (fault: FaultOf<Kind>, world: World, hit: Hit) => void;
+} = {
+  'redis-crash': ({ forMs, keepsData, silent }, { ledger, time, cluster }, { redis }) => {
+    ledger.losses.push({ at: time.now });
+    redis.crash(forMs, keepsData, silent);
+    cluster?.changed(redis);
+  },
+  failover: (fault, { ledger, time, cluster, repairs, trace }, { redis }) => {
+    redis.lagMs = fault.lagMs;
+    // What is written from now on is under way while the failover comes.
+    repairs.after(fault.lagMs, () => {
+      const formerMaster = redis.master.name;
+      const done = redis.failOver(fault);
+      cluster?.changed(redis);
+      // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
+      const at = done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now;
+      ledger.losses.push({ at, ...(done && { failover: { formerMaster, at: time.now } }) });
+      trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
+    });
+  },
+  'kill-listeners': (_, __, { redis }) => redis.master.killOthers('pubsub'),
+  'kill-publishers': (_, __, { redis }) => redis.master.killOthers('normal'),
+  busy: ({ forMs, probability }, world) =>
+    refuse(world, forMs, () =>
+      world.network.random.chance(probability)
+        ? 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'
+        : undefined,
+    ),
+  'no-memory': ({ forMs }, world) =>
+    refuse(world, forMs, (_, { grows }) => (grows === true ? OUT_OF_MEMORY : undefined)),
+  'not-permitted': ({ forMs, command }, world) =>
+    refuse(world, forMs, (name) =>
+      name === command ? `NOPERM this user has no permissions to run the '${name}' command` : undefined,
+    ),
+  'redis-frozen': ({ forMs }, _, { redis }) => redis.freeze(forMs),
+  'slot-moves': ({ topic, forMs }, { cluster }) => cluster?.move(topic, forMs),
+  evicted: (fault, { trace }, { redis: { master } }) => {
+    const key = evictedBy(fault, master.data.keys);
+    trace.add('fault', () => `${key ?? 'nothing'} is evicted`);
+    if (key !== undefined && master.alive) master.evict(key);
+  },
+  'older-pod': ({ forMs }, world) => {
+    const pod = world.startPod({ isOlder: true });
+    world.repairs.after(forMs, () => {
+      if (pod.isLive) world.time.after(0, pod.owner, () => void pod.stop());
+    });
+  },
+  'cut-client': ({ forMs, client }, world) => cut(world, world.clients.slice(client, client + 1), forMs),
+  storm: ({ forMs }, world) => cut(world, world.clients, forMs),
+  'brokers-away': ({ forMs }, { kafka, repairs }) => {
+    kafka.isAvailable = false;
+    repairs.after(forMs, () => (kafka.isAvailable = true));
+  },
+  'more-partitions': ({ topic, count }, { kafka }) =>
+    kafka.addPartitions(topic, kafka.topic(topic).partitions.length + count),
+  'topic-made-anew': ({ topic, partitions }, { kafka, ledger }) => {
+    const { id, partitions: former } = kafka.topic(topic);
+    const committed = former.map(
+      (_, partition) => kafka.group(GROUP).committed({ topic, partition })?.offset,
+    );
+    ledger.deleted.set(id, new Map(committed.map((offset, partition) => [partition, offset ?? 0])));
+    kafka.create(topic, partitions);
+  },
+  'slow-link': ({ forMs, latencyMs }, { network, repairs }, { pod }) => {
+    const route = network.route(pod.owner);
+    route.latencyMs = [latencyMs / 2, latencyMs];
+    repairs.after(forMs, () => (route.latencyMs = LATENCY_MS));
+  },
+  'blocked-link': ({ forMs }, { network, time }, { pod }) => {
+    const route = network.route(pod.owner);
+    route.blockedUntil = Math.max(route.blockedUntil, time.now + forMs);
+  },
+  'broken-listener': (_, __, { pod }) => pod.redis.listening.forEach((socket) => socket.break()),
+  'broken-publisher': (_, __, { pod }) => pod.redis.commands.forEach((socket) => socket.break()),
+  'half-open-listener': (_, __, { pod }) => pod.redis.listening.forEach((socket) => socket.vanish('both')),
+  'half-open-publisher': ({ direction }, _, { pod }) =>
+    pod.redis.commands.forEach((socket) => socket.vanish(direction)),
+  'frozen-pod': ({ forMs }, { repairs, time }, { pod: { owner } }) => {
+    if (owner.state !== 'running') return;
+    owner.state = 'frozen';
+    repairs.after(forMs, () => {
+      if (owner.state === 'frozen') time.thaw(owner);
+    });
+  },
+  'killed-pod': ({ forMs, silently }, world, { pod }) => {
+    pod.kill(silently);
+    world.repairs.after(forMs, () => void world.startPod());
+  },
+  'rolled-pod': (_, world, { pod }) => {
+    world.startPod();
+    world.time.after(0, pod.owner, () => void pod.stop());
+  },
+  'cut-off-from-kafka': ({ forMs }, { kafka, repairs }, { pod }) => {
+    kafka.cutOff.add(pod.owner);
+    repairs.after(forMs, () => void kafka.cutOff.delete(pod.owner));
+  },
+};
+
+function cut({ repairs }: World, clients: readonly SimulatedClient[], forMs: number): void {
+  for (const client of clients) {
+    if (client.cut()) repairs.after(forMs, () => client.connect());
   }
 }
 
@@ -176,10 +136,7 @@ function pairHit({ pairs }: World, { atMs }: Fault): RedisPair {
 }
 
 /** Names as those of src/bus/redis/names.ts. */
-function evictedBy(
-  { topic, what, list }: Extract<Fault, { kind: 'evicted' }>,
-  keys: readonly string[],
-): string | undefined {
+function evictedBy({ topic, what, list }: FaultOf<'evicted'>, keys: readonly string[]): string | undefined {
   const versions = new Set([`${PREFIX}@version:${topic}`, `${PREFIX}@version:{${topic}}:${topic}`]);
   if (what === 'version') return keys.find((key) => versions.has(key));
   const state = `${PREFIX}@history:{${topic}}`;
@@ -188,12 +145,8 @@ function evictedBy(
   return lists[list % lists.length];
 }
 
-function refuse(
-  { servers, repairs }: World,
-  forMs: number,
-  reason: (name: string, grows: boolean) => string | undefined,
-): void {
-  for (const server of servers) server.refuses = (name, { grows = false }) => reason(name, grows);
+function refuse({ servers, repairs }: World, forMs: number, reason: Refusal): void {
+  for (const server of servers) server.refuses = reason;
   repairs.after(forMs, () => {
     for (const server of servers) server.refuses = () => undefined;
   });

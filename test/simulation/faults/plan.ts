@@ -1,8 +1,7 @@
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
 import type { FieldName, TopicName } from '../world/graph.ts';
-import { drawCut, drawFault, drawMove } from './draw.ts';
-import type { Fault } from './fault.ts';
+import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
 
 interface PlannedEvent {
   readonly atMs: number;

@@ -1,4 +1,4 @@
-import type { Fault, FaultKind } from '../faults/fault.ts';
+import type { Fault, FaultKind } from '../faults/draw.ts';
 import { AMPLE, type Plan } from '../faults/plan.ts';
 import type { TopicName } from '../world/graph.ts';
 import type { World } from '../world/world.ts';

@@ -34,9 +34,9 @@ interface ClusterMembership {
 }
 
 /** Why a server refuses a command at present; undefined: it does not. */
-type Refusal = (name: string, spec: CommandSpec) => string | undefined;
+export type Refusal = (name: string, spec: CommandSpec) => string | undefined;
 
-const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
+export const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
 
 /** One Redis process. It runs one command, or one transaction, at a time. */
 export class SimulatedRedis implements CommandTarget {

@@ -1,5 +1,3 @@
-import { EventQueue } from './event-queue.ts';
-
 /** Whose code an event runs: a pod. A frozen one's events wait until it goes on; a dead one's never happen. */
 export interface Owner {
   readonly name: string;
@@ -8,7 +6,6 @@ export interface Owner {
 
 export interface Timer {
   readonly at: number;
-  readonly sequence: number;
   readonly owner: Owner | undefined;
   /** Undefined once it has run or is cancelled. */
   run: (() => void) | undefined;
@@ -45,10 +42,10 @@ interface Run {
  * the next event, and what it schedules belongs to the event's owner unless it says otherwise.
  */
 export class VirtualTime {
-  readonly #queue = new EventQueue<Timer>();
+  /** The next one last; of those at one time, the one that was added first. */
+  readonly #queue: Timer[] = [];
   readonly #heldBack = new Map<Owner, Timer[]>();
   #now = BEGIN;
-  #sequence = 0;
   #owner: Owner | undefined;
   #running = false;
   /** See `accompany`. */
@@ -79,8 +76,15 @@ export class VirtualTime {
   }
 
   at(at: number, owner: Owner | undefined, run: () => void): Timer {
-    const timer = { at: Math.max(at, this.#now), sequence: (this.#sequence += 1), owner, run };
-    this.#queue.add(timer);
+    const timer = { at: Math.max(at, this.#now), owner, run };
+    const queue = this.#queue;
+    let [low, high] = [0, queue.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((queue[middle]?.at ?? 0) > timer.at) low = middle + 1;
+      else high = middle;
+    }
+    queue.splice(low, 0, timer);
     return timer;
   }
 
@@ -153,8 +157,8 @@ export class VirtualTime {
   /** Runs events up to and including the first one that has an owner, whose microtasks must run before the next. */
   #step({ until, onError, latest }: Run): boolean {
     for (;;) {
-      if (latest !== undefined && (this.#queue.first?.at ?? Infinity) > latest()) return true;
-      const timer = this.#queue.take();
+      if (latest !== undefined && (this.#queue.at(-1)?.at ?? Infinity) > latest()) return true;
+      const timer = this.#queue.pop();
       if (timer === undefined) return false;
       const { run, owner } = timer;
       if (run === undefined || owner?.state === 'dead') continue;
