@@ -1,80 +1,164 @@
-import type { Reply } from '../../../src/bus/redis/connection.ts';
-import type { CommandSpec, CommandTarget } from './command-spec.ts';
-import { KEPT_COMMANDS } from './kept-commands.ts';
+import type { Keyspace } from './keyspace.ts';
 
-const OK: Reply = { value: 'OK' };
+/** What commands are run on: a server. */
+export interface CommandTarget {
+  readonly replicationId: string;
+  role: 'master' | 'replica';
+  readonly channels: ReadonlyMap<string, ReadonlySet<unknown>>;
+  /** Bytes; 0: no limit. A simulated server with a limit has always reached it. */
+  maxMemory: number;
+  /** The command that the access list refuses. */
+  denied: string | undefined;
+  /** How often each command was refused. */
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly data: Keyspace;
+  readonly cluster: { reply(subcommand: string): unknown } | undefined;
+  /** ms since 1970 */
+  readonly now: number;
+  /** Runs a script. */
+  evaluate(words: readonly string[]): unknown;
+  publish(channel: string, payload: string): number;
+  promote(): void;
+  /** Closes all connections of a kind but the one that asks for it. */
+  killOthers(kind: 'normal' | 'pubsub'): void;
+}
 
-/** The commands that a simulated Redis knows. */
-export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
-  ...KEPT_COMMANDS,
-  eval: { arity: -3, run: (redis, words) => redis.evaluate(words) },
-  ping: { arity: -1, run: () => ({ value: 'PONG' }) },
-  get: { arity: 2, run: ({ data }, [key = '']) => ({ value: data.text(key) ?? null }) },
-  mget: { arity: -2, run: ({ data }, keys) => ({ value: keys.map((key) => data.text(key) ?? null) }) },
-  set: { arity: -3, writes: true, grows: true, run: (redis, args) => set(redis, args) },
-  del: {
-    arity: -2,
-    writes: true,
-    run: ({ data }, keys) => ({ value: keys.filter((key) => data.delete(key)).length }),
-  },
-  incr: { arity: 2, writes: true, grows: true, run: (redis, [key = '']) => increment(redis, key, 1) },
-  incrby: {
-    arity: 3,
-    writes: true,
-    grows: true,
-    run: (redis, [key = '', by]) => increment(redis, key, Number(by)),
-  },
-  publish: {
-    arity: 3,
-    replicates: true,
-    run: (redis, [channel = '', payload = '']) => ({ value: redis.publish(channel, payload) }),
-  },
-  spublish: {
-    arity: 3,
-    replicates: true,
-    run: (redis, [channel = '', payload = '']) => ({ value: redis.publish(channel, payload) }),
-  },
-  cluster: {
-    arity: -2,
-    run: ({ cluster }, [subcommand = '']) => ({ value: cluster?.reply(subcommand.toLowerCase()) }),
-  },
-  pubsub: { arity: -2, run: (redis, [, ...channels]) => ({ value: counts(redis, channels) }) },
-  info: {
-    arity: -1,
-    run: (redis, [section]) => ({
-      value: section === 'commandstats' ? statistics(redis) : replication(redis),
-    }),
-  },
-  config: { arity: -2, run: (redis, args) => configure(redis, args) },
-  replicaof: { arity: 3, run: (redis, [host = '']) => replicaOf(redis, host) },
-  client: { arity: -2, run: (redis, args) => client(redis, args) },
-  acl: { arity: -2, run: (redis, args) => acl(redis, args) },
+export interface CommandSpec {
+  /** As COMMAND INFO has it: the number of words, negative for at least so many. */
+  readonly arity: number;
+  /** Refused by replicas, and replicated. */
+  readonly writes?: boolean;
+  /** Replicated, though replicas accept it from clients. */
+  readonly replicates?: boolean;
+  /** Refused while there is no memory. */
+  readonly grows?: boolean;
+  /** Which words are keys. */
+  readonly keys?: 'first' | 'all';
+  /** What a replica gets in its place; to be called before it is run. */
+  readonly replicatedAs?: (redis: CommandTarget, args: readonly string[]) => readonly [string, ...string[]];
+  /** @throws WrongType, or LuaError */
+  readonly run: (redis: CommandTarget, args: readonly string[]) => unknown;
+}
+
+const ALL_KEYS = { keys: 'all' } as const;
+const ONE_KEY = { keys: 'first' } as const;
+const SHRINKS = { writes: true, ...ONE_KEY };
+const GROWS = { writes: true, grows: true, ...ONE_KEY };
+
+const PUBLISH: CommandSpec = {
+  arity: 3,
+  replicates: true,
+  run: (redis, [channel = '', payload = '']) => redis.publish(channel, payload),
 };
 
-/** SET key value [NX | XX] [EX seconds | PX ms] [GET] */
-function set(redis: CommandTarget, [key = '', value = '', ...options]: readonly string[]): Reply {
-  const words = options.map((word) => word.toUpperCase());
-  const before = redis.data.text(key) ?? null;
-  const expiry = (word: string, unitMs: number): number | undefined => {
-    const at = words.indexOf(word);
-    return at < 0 ? undefined : Number(options[at + 1]) * unitMs;
-  };
-  const blocked = (words.includes('NX') && before !== null) || (words.includes('XX') && before === null);
-  if (!blocked) redis.data.set(key, value, expiry('EX', 1_000) ?? expiry('PX', 1));
-  if (words.includes('GET')) return { value: before };
-  return blocked ? { value: null } : OK;
-}
+/** The commands that a simulated Redis knows: those of the bus, and of its contract. */
+export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
+  eval: { arity: -3, run: (redis, words) => redis.evaluate(words) },
+  publish: PUBLISH,
+  spublish: PUBLISH,
+  pubsub: {
+    arity: -2,
+    run: ({ channels }, [, ...asked]) =>
+      asked.flatMap((channel) => [channel, channels.get(channel)?.size ?? 0]),
+  },
+  cluster: { arity: -2, run: ({ cluster }, [subcommand = '']) => cluster?.reply(subcommand.toLowerCase()) },
+  info: {
+    arity: -1,
+    run: (redis, [section]) => (section === 'commandstats' ? statistics(redis) : replication(redis)),
+  },
 
-function increment(redis: CommandTarget, key: string, by: number): Reply {
-  const next = Number(redis.data.text(key) ?? '0') + by;
-  if (!Number.isInteger(next)) return { error: new Error('ERR value is not an integer or out of range') };
-  redis.data.set(key, String(next));
-  return { value: next };
-}
+  get: { arity: 2, ...ONE_KEY, run: ({ data }, [key = '']) => data.text(key) ?? null },
+  mget: { arity: -2, ...ALL_KEYS, run: ({ data }, keys) => keys.map((key) => data.text(key) ?? null) },
+  set: {
+    arity: -3,
+    ...GROWS,
+    run: ({ data }, [key = '', value = '', option]) => {
+      if (option === 'NX' && data.has(key)) return null;
+      data.set(key, value);
+      return 'OK';
+    },
+  },
+  del: {
+    arity: -2,
+    ...SHRINKS,
+    ...ALL_KEYS,
+    run: ({ data }, keys) => keys.filter((key) => data.delete(key)).length,
+  },
+  exists: { arity: -2, ...ALL_KEYS, run: ({ data }, keys) => keys.filter((key) => data.has(key)).length },
+  pexpire: {
+    arity: -3,
+    ...SHRINKS,
+    // A replica is to let it expire at the same moment.
+    replicatedAs: ({ now }, [key = '', ms]) => ['pexpireat', key, String(now + Number(ms))],
+    run: ({ data, now }, [key = '', ms]) => Number(data.expireAt(key, now + Number(ms))),
+  },
+  pexpireat: {
+    arity: -3,
+    ...SHRINKS,
+    run: ({ data }, [key = '', at]) => Number(data.expireAt(key, Number(at))),
+  },
+  hset: { arity: -4, ...GROWS, run: (redis, args) => setFields(redis, args) },
+  hget: {
+    arity: 3,
+    ...ONE_KEY,
+    run: ({ data }, [key = '', field = '']) => data.hash(key)?.get(field) ?? null,
+  },
+  hmget: {
+    arity: -3,
+    ...ONE_KEY,
+    run: ({ data }, [key = '', ...fields]) => fields.map((field) => data.hash(key)?.get(field) ?? null),
+  },
+  rpush: { arity: -3, ...GROWS, run: (redis, args) => push(redis, args) },
+  rpushx: {
+    arity: -3,
+    ...GROWS,
+    run: (redis, args) => (redis.data.list(args[0] ?? '') === undefined ? 0 : push(redis, args)),
+  },
+  ltrim: { arity: 4, ...SHRINKS, run: (redis, args) => trim(redis, args) },
+  lrange: {
+    arity: 4,
+    ...ONE_KEY,
+    run: ({ data }, [key = '', from, to]) => part(data.list(key) ?? [], from, to),
+  },
+  lindex: {
+    arity: 3,
+    ...ONE_KEY,
+    run: ({ data }, [key = '', index]) => data.list(key)?.at(Number(index)) ?? null,
+  },
 
-function counts({ channels }: CommandTarget, asked: readonly string[]): (string | number)[] {
-  return asked.flatMap((channel) => [channel, channels.get(channel)?.size ?? 0]);
-}
+  /** CONFIG SET maxmemory bytes */
+  config: {
+    arity: -2,
+    run: (redis, [, , value]) => {
+      redis.maxMemory = Number(value);
+      return 'OK';
+    },
+  },
+  replicaof: {
+    arity: 3,
+    run: (redis, [host]) => {
+      if (host === 'NO') redis.promote();
+      else redis.role = 'replica';
+      return 'OK';
+    },
+  },
+  /** CLIENT KILL TYPE normal | pubsub */
+  client: {
+    arity: -2,
+    run: (redis, [, , kind]) => {
+      redis.killOthers(kind === 'pubsub' ? 'pubsub' : 'normal');
+      return 1;
+    },
+  },
+  /** ACL SETUSER default -command | +command */
+  acl: {
+    arity: -2,
+    run: (redis, [, , rule = '']) => {
+      redis.denied = rule.startsWith('-') ? rule.slice(1) : undefined;
+      return 'OK';
+    },
+  },
+};
 
 function replication({ role, replicationId }: CommandTarget): string {
   const name = role === 'master' ? 'master' : 'slave';
@@ -86,25 +170,34 @@ function statistics({ refusals }: CommandTarget): string {
   return `# Commandstats\r\n${lines.join('')}`;
 }
 
-function configure(redis: CommandTarget, [, parameter, value]: readonly string[]): Reply {
-  if (parameter?.toLowerCase() === 'maxmemory') redis.maxMemory = Number(value);
-  return OK;
+function setFields({ data }: CommandTarget, [key = '', ...words]: readonly string[]): number {
+  const hash = data.hash(key) ?? new Map<string, string>();
+  if (hash.size === 0) data.set(key, hash);
+  const before = hash.size;
+  for (let index = 0; index < words.length; index += 2) {
+    hash.set(words[index] ?? '', words[index + 1] ?? '');
+  }
+  return hash.size - before;
 }
 
-function replicaOf(redis: CommandTarget, host: string): Reply {
-  if (host.toUpperCase() === 'NO') redis.promote();
-  else redis.role = 'replica';
-  return OK;
+function push({ data }: CommandTarget, [key = '', ...elements]: readonly string[]): number {
+  const list = data.list(key) ?? [];
+  if (list.length === 0) data.set(key, list);
+  return list.push(...elements);
 }
 
-/** CLIENT KILL TYPE normal | pubsub */
-function client(redis: CommandTarget, [, , kind]: readonly string[]): Reply {
-  redis.killOthers(kind === 'pubsub' ? 'pubsub' : 'normal');
-  return { value: 1 };
+function trim({ data }: CommandTarget, [key = '', from, to]: readonly string[]): string {
+  const list = data.list(key);
+  if (list !== undefined) list.splice(0, list.length, ...part(list, from, to));
+  if (list?.length === 0) data.delete(key);
+  return 'OK';
 }
 
-/** ACL SETUSER default -command | +command */
-function acl(redis: CommandTarget, [, , rule = '']: readonly string[]): Reply {
-  redis.denied = rule.startsWith('-') ? rule.slice(1) : undefined;
-  return OK;
+/** Both ends included; negative numbers count from the end. */
+function part(list: readonly string[], from: string | undefined, to: string | undefined): string[] {
+  const [first = 0, last = 0] = [from, to].map((text) => {
+    const index = Number(text);
+    return index < 0 ? index + list.length : index;
+  });
+  return list.slice(Math.max(0, first), Math.max(0, last + 1));
 }

@@ -22,9 +22,11 @@ interface Push {
   readonly take: () => void;
 }
 
-export class SimulatedListeningConnection extends SimulatedConnection implements ListeningConnection {
+/** What connections that listen have in common, be it to all channels or to those of some slots. */
+export abstract class SimulatedListening extends SimulatedConnection {
   protected readonly listeners = new Map<string, Listener>();
-  readonly #joining = new Map<string, Joining>();
+  /** Those who wait for the reply to a SUBSCRIBE, by channel. */
+  protected readonly joining = new Map<string, Joining[]>();
   readonly #sessions = new Map<Socket, Session>();
   /** Those that wait for the reply to their PING. */
   #fences: (() => void)[] = [];
@@ -37,20 +39,10 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
     return this.#bytesRead;
   }
 
-  join(channel: string, listener: Listener): Promise<void> {
+  protected joinOne(channel: string, listener: Listener): Promise<void> {
     this.listeners.set(channel, listener);
-    const former = this.#joining.get(channel);
     return new Promise((resolve, reject) => {
-      this.#joining.set(channel, {
-        resolve: () => {
-          former?.resolve();
-          resolve();
-        },
-        reject: (error) => {
-          former?.reject(error);
-          reject(error);
-        },
-      });
+      this.joining.set(channel, [...(this.joining.get(channel) ?? []), { resolve, reject }]);
       if (this.socket !== undefined && this.#isOpened) this.#subscribe(this.socket, channel);
     });
   }
@@ -111,25 +103,15 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
   }
 
   /** On a new connection. */
-  protected get joinedAtOnce(): Iterable<string> {
-    return this.listeners.keys();
-  }
-
-  protected get joining(): ReadonlyMap<string, Joining> {
-    return this.#joining;
-  }
+  protected abstract get joinedAtOnce(): Iterable<string>;
 
   /** The server has unsubscribed channels by itself. */
-  protected moved(): void {}
+  protected abstract moved(): void;
 
-  /** A channel that was joined before: without it the connection is of no use. */
-  protected refused(): void {
-    this.reconnect();
-  }
+  /** A channel that no one waits for. */
+  protected abstract refused(): void;
 
-  protected errorOf(refusal: string): Error {
-    return new Error(refusal);
-  }
+  protected abstract errorOf(refusal: string): Error;
 
   protected lost(): void {
     this.#isOpened = false;
@@ -166,18 +148,15 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
   }
 
   #acknowledged(channel: string, refused: string | undefined): void {
-    const joining = this.#joining.get(channel);
-    this.#joining.delete(channel);
+    const joining = this.joining.get(channel);
+    this.joining.delete(channel);
     if (refused === undefined) {
-      joining?.resolve();
-      return;
+      for (const { resolve } of joining ?? []) resolve();
+    } else if (joining === undefined) this.refused();
+    else {
+      this.listeners.delete(channel);
+      for (const { reject } of joining) reject(this.errorOf(refused));
     }
-    if (joining === undefined) {
-      this.refused();
-      return;
-    }
-    this.listeners.delete(channel);
-    joining.reject(this.errorOf(refused));
   }
 
   /** What the server writes to the connection. */
@@ -206,5 +185,27 @@ export class SimulatedListeningConnection extends SimulatedConnection implements
   /** What a push makes the pod do may pause the connection, or end it. */
   #next(socket: Socket | undefined): Push | undefined {
     return this.#paused || this.socket !== socket ? undefined : this.#unread.shift();
+  }
+}
+
+/** One that joins all of its channels again on each new connection. */
+export class SimulatedListeningConnection extends SimulatedListening implements ListeningConnection {
+  join(channel: string, listener: Listener): Promise<void> {
+    return this.joinOne(channel, listener);
+  }
+
+  protected get joinedAtOnce(): Iterable<string> {
+    return this.listeners.keys();
+  }
+
+  protected moved(): void {}
+
+  /** Without a channel that was joined before the connection is of no use. */
+  protected refused(): void {
+    this.reconnect();
+  }
+
+  protected errorOf(refusal: string): Error {
+    return new Error(refusal);
   }
 }

@@ -1,10 +1,9 @@
 import type { Command, Reply } from '../../../src/bus/redis/connection.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
-import type { CommandSpec, CommandTarget } from './command-spec.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, type CommandSpec, type CommandTarget } from './commands.ts';
 import { Keyspace, WrongType } from './keyspace.ts';
+import { runScript } from './lua/interpreter.ts';
 import { LuaError } from './lua/values.ts';
-import { evaluate, refusalInScript } from './script.ts';
 
 /** A client's connection, as the server sees it. */
 export interface Session {
@@ -33,8 +32,10 @@ interface ClusterMembership {
   reply(subcommand: string): unknown;
 }
 
+type Traits = Pick<CommandSpec, 'writes' | 'grows'>;
+
 /** Why a server refuses a command at present; undefined: it does not. */
-export type Refusal = (name: string, spec: CommandSpec) => string | undefined;
+export type Refusal = (name: string, spec: Traits) => string | undefined;
 
 export const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
 
@@ -178,7 +179,7 @@ export class SimulatedRedis implements CommandTarget {
 
   /** @returns what Redis replies: to SUBSCRIBE an error, or nothing yet, since the acknowledgement is a push */
   subscribe(session: Session, channel: string): string | undefined {
-    const refused = this.cluster?.redirect([], [channel]) ?? this.#refusal('subscribe', { arity: -2 });
+    const refused = this.cluster?.redirect([], [channel]) ?? this.#refusal('subscribe', {});
     if (refused !== undefined) return refused;
     const members = this.channels.get(channel);
     if (members === undefined) this.channels.set(channel, new Set([session]));
@@ -201,14 +202,8 @@ export class SimulatedRedis implements CommandTarget {
   /** A key comes from another node of the cluster. */
   restore(key: string, from: Keyspace): void {
     this.#data.adopt(key, from);
-    const link = this.#replication;
-    if (link === undefined || !link.open) return;
     const sent = this.#data.copy();
-    link.arrivesAt = Math.max(link.arrivesAt, this.time.now + link.lagMs);
-    this.time.at(link.arrivesAt, undefined, () => {
-      if (link.open && link.replica.alive)
-        link.replica.whenRunning(() => link.replica.#data.adopt(key, sent));
-    });
+    this.#toReplica((replica) => replica.#data.adopt(key, sent));
   }
 
   run([name, ...args]: Command, session?: Session): Reply {
@@ -234,9 +229,11 @@ export class SimulatedRedis implements CommandTarget {
     return commands.map(([name, ...args]) => this.#run(name.toLowerCase(), args));
   }
 
-  evaluate(words: readonly string[]): Reply {
+  /** EVAL script numkeys [key …] [arg …] @throws LuaError */
+  evaluate([script = '', count, ...rest]: readonly string[]): unknown {
+    const keys = Number(count);
     let isDirty = false;
-    return evaluate(words, (called, args) => {
+    return runScript(script, rest.slice(0, keys), rest.slice(keys), (called, args) => {
       const name = called.toLowerCase();
       const spec = COMMANDS[name];
       if (spec === undefined) throw new LuaError('ERR Unknown Redis command called from script');
@@ -284,13 +281,13 @@ export class SimulatedRedis implements CommandTarget {
     return this.cluster.redirect(touched.flatMap(keysOf), channels);
   }
 
-  #refusal(name: string, spec: CommandSpec): string | undefined {
+  #refusal(name: string, spec: Traits): string | undefined {
     const refused = this.#reasonAgainst(name, spec);
     if (refused !== undefined) this.refusals.set(name, (this.refusals.get(name) ?? 0) + 1);
     return refused;
   }
 
-  #reasonAgainst(name: string, spec: CommandSpec): string | undefined {
+  #reasonAgainst(name: string, spec: Traits): string | undefined {
     const refused = this.refuses(name, spec);
     if (refused !== undefined) return refused;
     if (name === this.denied) {
@@ -299,32 +296,30 @@ export class SimulatedRedis implements CommandTarget {
     if (spec.writes === true && this.role === 'replica') {
       return "READONLY You can't write against a read only replica.";
     }
-    if (spec.grows === true && this.maxMemory > 0) {
-      return OUT_OF_MEMORY;
-    }
-    return undefined;
+    return spec.grows === true && this.maxMemory > 0 ? OUT_OF_MEMORY : undefined;
   }
 
   #run(name: string, args: readonly string[]): Reply {
     const spec = COMMANDS[name];
     const [replicated, ...words] = spec?.replicatedAs?.(this, args) ?? [name, ...args];
     try {
-      const reply: Reply = spec?.run?.(this, args) ?? { value: null };
-      if (spec?.replicates === true || spec?.writes === true) this.#replicate(replicated, words);
-      return reply;
+      const value = spec?.run(this, args);
+      if (spec?.replicates === true || spec?.writes === true) {
+        this.#toReplica((replica) => replica.#run(replicated, words));
+      }
+      return { value };
     } catch (thrown) {
-      if (thrown instanceof WrongType) return { error: thrown };
+      if (thrown instanceof WrongType || thrown instanceof LuaError) return { error: thrown };
       throw thrown;
     }
   }
 
-  #replicate(name: string, args: readonly string[]): void {
+  #toReplica(run: (replica: SimulatedRedis) => void): void {
     const link = this.#replication;
     if (link === undefined || !link.open) return;
     link.arrivesAt = Math.max(link.arrivesAt, this.time.now + link.lagMs);
     this.time.at(link.arrivesAt, undefined, () => {
-      if (!link.open || !link.replica.alive) return;
-      link.replica.whenRunning(() => link.replica.#run(name, args));
+      if (link.open && link.replica.alive) link.replica.whenRunning(() => run(link.replica));
     });
   }
 
@@ -341,21 +336,22 @@ export class SimulatedRedis implements CommandTarget {
   }
 }
 
-/** Commands that have no keys. */
-const KEYLESS = new Set([
-  'spublish',
-  'publish',
-  'pubsub',
-  'info',
-  'ping',
-  'cluster',
-  'config',
-  'client',
-  'acl',
-]);
+/**
+ * Whether a script is refused a command, and how it is told.
+ *
+ * @param reason why a client would be refused it at present
+ * @param isDirty whether the script has written: then memory does not matter any more
+ */
+function refusalInScript(reason: string | undefined, isDirty: boolean): string | undefined {
+  if (reason === undefined || reason.startsWith('BUSY')) return undefined;
+  if (reason.startsWith('NOPERM')) {
+    return "ERR The user executing the script can't run this command or subcommand";
+  }
+  return reason.startsWith('OOM') && isDirty ? undefined : reason;
+}
 
 function keysOf([name, ...args]: readonly [string, ...string[]]): readonly string[] {
-  if (KEYLESS.has(name)) return [];
   if (name === 'eval') return args.slice(2, 2 + Number(args[1]));
-  return name === 'del' || name === 'exists' || name === 'mget' ? args : args.slice(0, 1);
+  const keys = COMMANDS[name]?.keys;
+  return keys === 'all' ? args : args.slice(0, keys === 'first' ? 1 : 0);
 }

@@ -42,12 +42,12 @@ export function singleRedis(network: Network, owner: Owner, defect: Defect): Pod
         listening: defect.listening?.(listening) ?? listening,
       }),
     get commands() {
-      return [commands.present].filter((socket) => socket !== undefined);
+      return open([commands]);
     },
     get listening() {
-      return [listening.present].filter((socket) => socket !== undefined);
+      return open([listening]);
     },
-    serversOf: () => [commands.present].flatMap((socket) => socket?.server.name ?? []),
+    serversOf: () => open([commands]).map(({ server }) => server.name),
   };
 }
 
@@ -55,8 +55,6 @@ export function singleRedis(network: Network, owner: Owner, defect: Defect): Pod
 export function clusterRedis(network: Network, owner: Owner, cluster: SimulatedCluster): PodRedis {
   const commands: SimulatedCommandConnection[] = [];
   const listening: SimulatedNodeListening[] = [];
-  const open = (): readonly Socket[] =>
-    commands.map(({ present }) => present).filter((socket) => socket !== undefined);
   return {
     connection: new SimulatedCommandConnection(network, owner),
     createBus: (options) =>
@@ -77,14 +75,18 @@ export function clusterRedis(network: Network, owner: Owner, cluster: SimulatedC
         },
       }),
     get commands() {
-      return open();
+      return open(commands);
     },
     get listening() {
-      return listening.map(({ connection }) => connection.present).filter((socket) => socket !== undefined);
+      return open(listening);
     },
     serversOf: (topic) => {
       const { servers } = cluster.pairOf(topic);
-      return open().flatMap(({ server }) => (servers.includes(server) ? server.name : []));
+      return open(commands).flatMap(({ server }) => (servers.includes(server) ? server.name : []));
     },
   };
+}
+
+function open(connections: readonly { readonly present: Socket | undefined }[]): readonly Socket[] {
+  return connections.flatMap(({ present }) => present ?? []);
 }
