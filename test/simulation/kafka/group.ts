@@ -48,6 +48,9 @@ interface JoinRequest {
 /** How long the first member of a group waits for others: group.initial.rebalance.delay.ms. */
 const INITIAL_DELAY_MS = 100;
 
+/** As long as the slowest member may take to join again: a session that ends meanwhile completes a rebalance. */
+const LONGEST_MS = 30_000;
+
 /** The coordinator of one consumer group: members, generations, committed offsets. */
 export class SimulatedGroup {
   readonly #time: VirtualTime;
@@ -139,9 +142,7 @@ export class SimulatedGroup {
 
   /** Members learn by their next heartbeat that they have to join again. */
   #begin(): void {
-    // As long as the slowest one may take: a session that ends meanwhile completes it.
-    const longest = 30_000;
-    this.#rebalance ??= this.#time.after(longest, undefined, () => this.#complete());
+    this.#rebalance ??= this.#time.after(LONGEST_MS, undefined, () => this.#complete());
     this.#completeIfAllJoined();
   }
 

@@ -1,15 +1,11 @@
-import type {
-  Assignment,
-  GroupMember,
-  MemberOptions,
-  PartitionPosition,
-} from '../../../src/ingest/kafka/driver.ts';
-import type { StartPositions, TopicAtJoin } from '../../../src/ingest/kafka/start-positions.ts';
+import type { GroupMember, MemberOptions, PartitionPosition } from '../../../src/ingest/kafka/driver.ts';
+import type { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 import type { Joined, TopicPartition } from './group.ts';
-import { SimulatedBatch } from './record-batch.ts';
-import { Rejoin } from './rejoin.ts';
 import type { Requests } from './requests.ts';
+
+/** The member has to join its group again. */
+class Rejoin extends Error {}
 
 /** The policy of src/ingest/kafka. */
 export type Starts = Pick<StartPositions, 'decide'>;
@@ -29,6 +25,12 @@ interface Assigned extends TopicPartition {
   position: number;
   highWatermark: number | undefined;
   paused: boolean;
+}
+
+interface Fetched {
+  readonly at: Assigned;
+  readonly records: readonly StoredRecord[];
+  readonly highWatermark: number;
 }
 
 /** Most records that one fetch brings. */
@@ -106,7 +108,7 @@ export class SimulatedMember implements GroupMember {
         .group(groupId)
         .join({ member: this.#id, topics, sessionTimeoutMs, rebalanceTimeoutMs, reply }),
     );
-    this.#answered();
+    this.#options.onAnswer();
     this.#generation = joined.generation;
     this.#metadata = this.#describe(joined.all);
     this.#assigned = await this.#assign(joined.partitions);
@@ -114,7 +116,7 @@ export class SimulatedMember implements GroupMember {
     this.#heartbeatAt = this.#kafka.time.now;
     const assignment: Record<string, number[]> = {};
     for (const { topic, partition } of this.#assigned) (assignment[topic] ??= []).push(partition);
-    onAssigned(assignment satisfies Assignment);
+    onAssigned(assignment);
   }
 
   /** Settles where each partition starts, and commits it. */
@@ -137,15 +139,8 @@ export class SimulatedMember implements GroupMember {
         const wanted = from === 'position' ? committed : from === 'end' ? end : 0;
         if (wanted > end) onPositionReset({ topic, partition, position: wanted, to: 'end', offset: end });
         const position = Math.min(wanted, end);
-        const one = {
-          topic,
-          topicId,
-          partition,
-          metadata,
-          position,
-          highWatermark: undefined,
-          paused: false,
-        };
+        const place = { topic, topicId, partition, metadata, position };
+        const one = { ...place, highWatermark: undefined, paused: false };
         assigned.push(one);
         if (from !== 'position' || wanted > end) settled.push(one);
       }
@@ -160,10 +155,7 @@ export class SimulatedMember implements GroupMember {
   }
 
   /** At the broker: what the group has of a topic, and how far each of its partitions reaches. */
-  #look(topic: string): {
-    readonly at: TopicAtJoin & { readonly topicId: string };
-    readonly ends: readonly number[];
-  } {
+  #look(topic: string) {
     const group = this.#kafka.group(this.#options.groupId);
     const { id, partitions } = this.#kafka.topic(topic);
     const positions = partitions.map((_, partition) => {
@@ -177,7 +169,7 @@ export class SimulatedMember implements GroupMember {
     await this.#heartbeat();
     await this.#refreshMetadata();
     const ready = await this.#requests.send(() => this.#fetch());
-    this.#answered();
+    this.#options.onAnswer();
     if (ready === 'made anew') throw new Rejoin('a topic was made anew');
     if (ready === undefined) {
       if (!this.#stopped) await this.#waitForRecords();
@@ -187,31 +179,29 @@ export class SimulatedMember implements GroupMember {
     at.highWatermark = highWatermark;
     if (this.#stopped) return;
     const generation = this.#generation;
-    await this.#options.onBatch(
-      new SimulatedBatch({
-        at,
-        records,
-        highWatermark,
-        heartbeat: () => this.#heartbeat(),
-        commit: (offset) => this.#commit(at, offset, generation),
-        isAssigned: () => generation === this.#generation && this.#assigned.includes(at),
-        isRunning: () => !this.#stopped && !this.#crashed,
-        pause: () => {
-          at.paused = true;
-          return () => {
-            at.paused = false;
-            this.#wake();
-          };
-        },
-      }),
-    );
+    const { topic, topicId, partition } = at;
+    await this.#options.onBatch({
+      topic,
+      partition,
+      records: records.map(({ headers, ...record }) => ({ ...record, topic, topicId, partition, headers })),
+      bad: undefined,
+      highWatermark,
+      heartbeat: () => this.#heartbeat(),
+      commit: (offset) => this.#commit(at, offset, generation),
+      isAssigned: () => generation === this.#generation && this.#assigned.includes(at),
+      isRunning: () => !this.#stopped && !this.#crashed,
+      pause: () => {
+        at.paused = true;
+        return () => {
+          at.paused = false;
+          this.#wake();
+        };
+      },
+    });
   }
 
   /** At the broker: the next partition in turn that has something. */
-  #fetch():
-    | { readonly at: Assigned; readonly records: readonly StoredRecord[]; readonly highWatermark: number }
-    | 'made anew'
-    | undefined {
+  #fetch(): Fetched | 'made anew' | undefined {
     for (let tried = 0; tried < this.#assigned.length; tried += 1) {
       const at = this.#assigned[this.#next % this.#assigned.length];
       this.#next += 1;
@@ -221,13 +211,8 @@ export class SimulatedMember implements GroupMember {
       const topic = this.#kafka.topic(at.topic);
       if (topic.id !== at.topicId) return 'made anew';
       const log = topic.partitions[at.partition] ?? [];
-      if (log.length > at.position) {
-        return {
-          at,
-          records: log.slice(at.position, at.position + FETCHED),
-          highWatermark: log.length,
-        };
-      }
+      const records = log.slice(at.position, at.position + FETCHED);
+      if (records.length > 0) return { at, records, highWatermark: log.length };
     }
     return undefined;
   }
@@ -260,7 +245,7 @@ export class SimulatedMember implements GroupMember {
       this.#kafka.group(groupId).heartbeat(this.#id, generation),
     );
     this.#heartbeatAt = time.now;
-    this.#answered();
+    this.#options.onAnswer();
     if (answer !== 'ok') throw new Rejoin(answer);
   }
 
@@ -270,7 +255,7 @@ export class SimulatedMember implements GroupMember {
         .group(this.#options.groupId)
         .commit(this.#id, generation, at, { offset, metadata: at.metadata }),
     );
-    this.#answered();
+    this.#options.onAnswer();
     if (answer !== 'ok') throw new Rejoin(answer);
     at.position = offset;
   }
@@ -290,9 +275,5 @@ export class SimulatedMember implements GroupMember {
       .filter(({ topic }) => this.#options.topics.includes(topic))
       .map(({ topicId, partition }) => `${topicId}/${partition}`)
       .join();
-  }
-
-  #answered(): void {
-    this.#options.onAnswer();
   }
 }
