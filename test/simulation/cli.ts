@@ -2,19 +2,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { planOf } from './faults/plan.ts';
-import { formatNumbers, parseNumbers, restrict, type Selection } from './restrict.ts';
+import { planOf, type Plan } from './faults/plan.ts';
 import { run } from './run.ts';
-import { shrink } from './shrink.ts';
-import { loadSimulatedGraph, type SimulatedGraph } from './world/graph.ts';
+import { restrict, shrink, type Selection } from './shrink.ts';
+import { loadSimulatedGraph } from './world/graph.ts';
 
 const OPTIONS = {
   seed: { type: 'string' },
-  faults: { type: 'string' },
-  events: { type: 'string' },
-  subscriptions: { type: 'string' },
-  clients: { type: 'string' },
-  pods: { type: 'string' },
+  keep: { type: 'string', default: '{}' },
   seeds: { type: 'string', default: '1000' },
   from: { type: 'string', default: '1' },
   workers: { type: 'string', default: '1' },
@@ -26,56 +21,38 @@ const MOST_BAD = 10;
 /** Seeds between two lines that say how far it is. */
 const PROGRESS = 5_000;
 
-const USAGE = `yarn simulate [--seeds n] [--from n] [--workers n]
-yarn simulate --seed n [--faults 2,4-6|none] [--events …] [--subscriptions …] [--clients …] [--pods n]`;
-
-const values = valuesGiven();
-const failed = values.seed === undefined ? await runMany() : await replay(numberOf('seed', values.seed));
+const { seed, keep, ...range } = parseArgs({ options: OPTIONS }).values;
+const shared = await loadSimulatedGraph();
+const failed = seed === undefined ? await runMany() : await replay(numberOf(seed));
 if (failed) process.exitCode = 1;
 
-function valuesGiven() {
-  try {
-    return parseArgs({ options: OPTIONS }).values;
-  } catch (error) {
-    console.error(`${(error as Error).message}\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function numberOf(name: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`--${name}: expected a whole number, got ${text}`);
+function numberOf(text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`expected a whole number, got ${text}`);
   return Number(text);
 }
 
 /** Runs one seed, or a part of it, and prints all that happens. */
-async function replay(seed: number): Promise<boolean> {
-  const numbers = (text: string | undefined): number[] | undefined =>
-    text === undefined ? undefined : parseNumbers(text);
-  const plan = restrict(planOf(seed), {
-    faults: numbers(values.faults),
-    events: numbers(values.events),
-    subscriptions: numbers(values.subscriptions),
-    clients: numbers(values.clients),
-    pods: values.pods === undefined ? undefined : numberOf('pods', values.pods),
-  });
-  const { violations, trace } = await run({ plan, shared: await loadSimulatedGraph(), isTraced: true });
+async function replay(number: number): Promise<boolean> {
+  const plan = restrict(planOf(number), JSON.parse(keep) as Selection);
+  const { violations, trace } = await run({ plan, shared, isTraced: true });
   for (const line of trace) console.log(line);
   console.log(violations.length === 0 ? 'No violation.' : `\n${violations.join('\n')}`);
   return violations.length > 0;
 }
 
 async function runMany(): Promise<boolean> {
-  const [from, seeds] = [numberOf('from', values.from), numberOf('seeds', values.seeds)];
-  const workers = numberOf('workers', values.workers);
+  const [from, seeds, workers] = [range.from, range.seeds, range.workers].map(numberOf) as [
+    number,
+    number,
+    number,
+  ];
   if (workers <= 1) return runSeeds(from, seeds);
   const share = Math.ceil(seeds / workers);
   const codes = await Promise.all(
-    Array.from({ length: workers }, async (_, worker) => {
-      const first = from + worker * share;
-      const count = Math.min(share, from + seeds - first);
-      if (count <= 0) return 0;
-      const child = fork(import.meta.filename, ['--from', String(first), '--seeds', String(count)]);
-      const [code] = (await once(child, 'exit')) as [number | null];
+    Array.from({ length: Math.ceil(seeds / share) }, async (_, worker) => {
+      const count = Math.min(share, seeds - worker * share);
+      const args = ['--from', String(from + worker * share), '--seeds', String(count)];
+      const [code] = (await once(fork(import.meta.filename, args), 'exit')) as [number | null];
       return code;
     }),
   );
@@ -83,23 +60,23 @@ async function runMany(): Promise<boolean> {
 }
 
 async function runSeeds(from: number, count: number): Promise<boolean> {
-  const shared = await loadSimulatedGraph();
   const begin = performance.now();
   let [bad, deliveries, told, resumed] = [0, 0, 0, 0];
-  for (let seed = from; seed < from + count; seed += 1) {
-    const { violations, summary } = await run({ plan: planOf(seed), shared });
-    deliveries += summary.deliveries;
-    told += summary.told;
-    resumed += summary.resumed;
-    if (violations.length > 0) {
+  for (let number = from; number < from + count; number += 1) {
+    const plan = planOf(number);
+    const outcome = await run({ plan, shared });
+    deliveries += outcome.deliveries;
+    told += outcome.told;
+    resumed += outcome.resumed;
+    if (outcome.violations.length > 0) {
       bad += 1;
-      await report(seed, violations, shared);
+      await report(plan, outcome.violations);
     }
-    const done = seed - from + 1;
+    const done = number - from + 1;
     if (done % PROGRESS !== 0 && done !== count && bad < MOST_BAD) continue;
     const perSeed = ((performance.now() - begin) / done).toFixed(1);
     console.log(
-      `seeds ${from}–${seed}: ${bad} with violations, ${deliveries} deliveries, told ${told} times, ` +
+      `seeds ${from}–${number}: ${bad} with violations, ${deliveries} deliveries, told ${told} times, ` +
         `resumed ${resumed} times, ${perSeed} ms a seed`,
     );
     if (bad === MOST_BAD) return true;
@@ -107,19 +84,9 @@ async function runSeeds(from: number, count: number): Promise<boolean> {
   return bad > 0;
 }
 
-async function report(seed: number, violations: readonly string[], shared: SimulatedGraph): Promise<void> {
-  console.log(`\nseed ${seed}:\n  ${violations.join('\n  ')}`);
-  const fails = async (plan: ReturnType<typeof planOf>): Promise<boolean> =>
-    (await run({ plan, shared })).violations.length > 0;
-  const plan = planOf(seed);
-  const kept = await shrink(plan, fails);
-  console.log(`  replay: yarn simulate --seed ${seed}${flagsOf(kept)}`);
+async function report(plan: Plan, violations: readonly string[]): Promise<void> {
+  console.log(`\nseed ${plan.seed}:\n  ${violations.join('\n  ')}`);
+  const kept = await shrink(plan, async (part) => (await run({ plan: part, shared })).violations.length > 0);
+  console.log(`  replay: yarn simulate --seed ${plan.seed} --keep '${JSON.stringify(kept)}'`);
   for (const fault of restrict(plan, kept).faults) console.log(`    ${JSON.stringify(fault)}`);
-}
-
-function flagsOf({ faults, events, subscriptions, clients, pods }: Selection): string {
-  const lists = Object.entries({ faults, subscriptions, clients, events })
-    .filter(([, numbers]) => numbers !== undefined)
-    .map(([name, numbers]) => ` --${name} ${formatNumbers(numbers ?? [])}`);
-  return `${lists.join('')}${pods === undefined ? '' : ` --pods ${pods}`}`;
 }

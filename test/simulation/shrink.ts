@@ -1,8 +1,21 @@
 import type { Plan } from './faults/plan.ts';
-import { restrict, type Selection } from './restrict.ts';
 
 /** The parts of a plan that are lists, in the order in which they are made smaller. */
 const LISTS = ['faults', 'subscriptions', 'clients', 'events'] as const;
+
+/** Which parts of a plan are kept, by number; undefined: all. */
+export type Selection = { readonly [List in (typeof LISTS)[number]]?: readonly number[] } & {
+  readonly pods?: number;
+};
+
+/** A plan without some of its parts: the others stay as they are. */
+export function restrict(plan: Plan, { pods = plan.pods, ...selection }: Selection): Plan {
+  const lists = LISTS.map((list) => {
+    const numbers = selection[list];
+    return [list, plan[list].filter((_, number) => numbers?.includes(number) ?? true)];
+  });
+  return { ...plan, pods, ...(Object.fromEntries(lists) as Pick<Plan, (typeof LISTS)[number]>) };
+}
 
 /** Enough for a plan of usual size; a shrink that is not complete is still one. */
 const MOST_RUNS = 150;

@@ -1,18 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Log } from '../../../src/log.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
 
 /** Fields of log lines that are the same in each run of a seed: pods have random names for each other. */
-const FIELDS = [
-  'topic',
-  'partition',
-  'offset',
-  'attempt',
-  'topics',
-  'reason',
-  'error',
-  'partitions',
-] as const;
+const FIELDS = 'topic partition offset attempt topics reason error partitions'.split(' ');
 
 /** What happened in a run, a line for each thing, if anyone wants to know. */
 export class Trace {
@@ -28,10 +18,6 @@ export class Trace {
     return this.#lines ?? [];
   }
 
-  get hash(): string {
-    return createHash('sha256').update(this.lines.join('\n')).digest('hex');
-  }
-
   /** @param text made only if it is kept */
   add(who: string, text: () => string): void {
     if (this.#lines === undefined) return;
@@ -41,21 +27,16 @@ export class Trace {
 
   /** A log of one pod. */
   log(who: string): Log {
-    const write =
-      (level: string) =>
-      (...args: unknown[]): void => {
-        this.add(who, () => `${level} ${describe(args)}`);
-      };
+    const writers = ['debug', 'info', 'warn', 'error', 'fatal'].map((level) => [
+      level,
+      (...args: unknown[]) => this.add(who, () => `${level} ${describe(args)}`),
+    ]);
     const log = {
       level: 'debug',
       isLevelEnabled: () => false,
       child: () => log,
       trace: () => undefined,
-      debug: write('debug'),
-      info: write('info'),
-      warn: write('warn'),
-      error: write('error'),
-      fatal: write('fatal'),
+      ...Object.fromEntries(writers),
     };
     return log as unknown as Log;
   }
