@@ -1,5 +1,16 @@
 import type { Command, CommandConnection, Reply } from '../../../src/bus/redis/connection.ts';
 
+/** The same object but for some of its members. */
+export function replacing<T extends object>(real: T, members: Partial<T>): T {
+  return new Proxy(real, {
+    get: (_, name) => {
+      if (name in members) return members[name as keyof T];
+      const own: unknown = Reflect.get(real, name, real);
+      return typeof own === 'function' ? (own.bind(real) as unknown) : own;
+    },
+  });
+}
+
 interface Changes {
   /** What is sent in place of a command. */
   readonly command?: (command: Command) => Command;
@@ -24,11 +35,8 @@ export function changed(
         return reply(command, own);
       });
     };
-  return {
-    start: (listener) => real.start(listener),
-    stop: () => real.stop(),
-    reconnect: () => real.reconnect(),
+  return replacing(real, {
     send: through((commands) => real.send(commands)),
     transact: through((commands) => real.transact(commands)),
-  };
+  });
 }

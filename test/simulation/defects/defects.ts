@@ -4,7 +4,7 @@ import {
   type CommandConnection,
 } from '../../../src/bus/redis/connection.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
-import { changed } from './changed-connection.ts';
+import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 import { HISTORY_DEFECTS } from './history-defects.ts';
 
@@ -15,10 +15,8 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },
   'publications count as acknowledged whether they were or not': {
-    publisher: (bus) => ({
-      subscribed: (topic, channels) => bus.subscribed(topic, channels),
-      publish: (topic, batch) => bus.publish(topic, batch).catch(() => undefined),
-    }),
+    publisher: (bus) =>
+      replacing(bus, { publish: (topic, batch) => bus.publish(topic, batch).catch(() => undefined) }),
   },
   'a new partition begins at its end': {
     starts: () => ({
@@ -39,31 +37,17 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     commands: (real) => withoutRoles(real),
   },
   'a server that was a replica for a while counts as the same': {
-    commands: (real) =>
-      changed(real, {
-        reply: ([name], reply) =>
-          name === 'INFO' && 'value' in reply
-            ? { value: String(reply.value).replace(/master_replid:\w+/, 'master_replid:same') }
-            : reply,
-      }),
+    commands: (real) => inspecting(real, /master_replid:\w+/, 'master_replid:same'),
   },
   'a listener that is half open is not noticed': {
     listening: (real) => {
       let bytes = 0;
-      return {
-        start: (listener) => real.start(listener),
-        stop: () => real.stop(),
-        reconnect: () => real.reconnect(),
-        join: (channel, listener) => real.join(channel, listener),
-        leave: (channel) => real.leave(channel),
-        fence: () => real.fence(),
-        pause: () => real.pause(),
-        resume: () => real.resume(),
+      return replacing(real, {
         get bytesRead() {
           bytes += 1;
           return bytes;
         },
-      };
+      });
     },
   },
   'no message is taken for a repetition': {
@@ -85,16 +69,18 @@ function isAnnouncement([name, channel]: Command): boolean {
   return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;
 }
 
+/** What INFO says is another. */
+function inspecting(real: CommandConnection, part: RegExp | string, other: string): CommandConnection {
+  return changed(real, {
+    reply: ([name], reply) =>
+      name === 'INFO' && 'value' in reply ? { value: String(reply.value).replace(part, other) } : reply,
+  });
+}
+
 /** Each server that it is connected to counts as a master. */
 function withoutRoles(real: CommandConnection): CommandConnection {
-  const blind = changed(real, {
-    reply: ([name], reply) =>
-      name === 'INFO' && 'value' in reply
-        ? { value: String(reply.value).replace('role:slave', 'role:master') }
-        : reply,
-  });
-  return {
-    ...blind,
+  const blind = inspecting(real, 'role:slave', 'role:master');
+  return replacing(blind, {
     transact: async (commands) => {
       try {
         return await blind.transact(commands);
@@ -103,12 +89,11 @@ function withoutRoles(real: CommandConnection): CommandConnection {
         return changed(blind, { isSent: ([name]) => name !== 'SET' && name !== 'DEL' }).transact(commands);
       }
     },
-  };
+  });
 }
 
 function publishingByPrefix(bus: Publisher, commands: CommandConnection): Publisher {
-  return {
-    subscribed: (topic, channels) => bus.subscribed(topic, channels),
+  return replacing(bus, {
     publish: async (_topic: string, batch: readonly Publication[]) => {
       const replies = await commands.send(
         batch.map(({ channel, payload }): Command => ['PUBLISH', channel, payload]),
@@ -116,7 +101,7 @@ function publishingByPrefix(bus: Publisher, commands: CommandConnection): Publis
       const failed = replies.findIndex((reply) => 'error' in reply);
       if (failed >= 0) throw new PublishError(batch.slice(failed), batch.length, new Error('refused'));
     },
-  };
+  });
 }
 
 /** Gives each message a topic of its own, so to speak. */

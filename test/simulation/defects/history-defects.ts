@@ -1,6 +1,6 @@
 import type { HistoryRead } from '../../../src/bus/history.ts';
 import type { Reply } from '../../../src/bus/redis/connection.ts';
-import { changed } from './changed-connection.ts';
+import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 
 /** Defects of histories, and of clients that resume. */
@@ -30,19 +30,7 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
       changed(real, { reply: ([name], reply) => (name === 'EVAL' ? allKept(reply) : reply) }),
   },
   'history is read without waiting for what was published before': {
-    listening: (real) => ({
-      start: (listener) => real.start(listener),
-      stop: () => real.stop(),
-      reconnect: () => real.reconnect(),
-      join: (channel, listener) => real.join(channel, listener),
-      leave: (channel) => real.leave(channel),
-      fence: async () => undefined,
-      pause: () => real.pause(),
-      resume: () => real.resume(),
-      get bytesRead() {
-        return real.bytesRead;
-      },
-    }),
+    listening: (real) => replacing(real, { fence: async () => undefined }),
   },
   'a replay ends before the last message that is kept': {
     history: (read) => ({ ...read, channels: read.channels.map(withoutLast) }),
