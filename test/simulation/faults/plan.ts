@@ -1,6 +1,6 @@
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
-import type { FieldName, TopicName } from '../world/graph.ts';
+import type { Asked, FieldName, TopicName } from '../world/graph.ts';
 import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
 
 interface PlannedEvent {
@@ -10,23 +10,17 @@ interface PlannedEvent {
   readonly malformed: boolean;
 }
 
-export interface PlannedSubscription {
+export interface PlannedSubscription extends Asked {
   /** Below 0: before the first event. */
   readonly atMs: number;
   readonly pod: number;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly channels: readonly string[] | undefined;
   /** How long until it leaves; undefined: to the end. */
   readonly staysMs: number | undefined;
 }
 
 /** A client that resumes. */
-export interface PlannedClient {
+export interface PlannedClient extends Asked {
   readonly atMs: number;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly channels: readonly string[] | undefined;
   /** How long it takes for a message. */
   readonly takesMs: number;
 }

@@ -20,7 +20,7 @@ export function judge(world: World): string[] {
 
 function unexpected(world: World, receiver: Receiver): string[] {
   const { ledger } = world;
-  const { name, pod, field, topic, deliveries, faults } = receiver;
+  const { name, pod, asked, deliveries, faults } = receiver;
   const violations = faults.map((fault) => `${name} on ${pod} got ${fault}`);
   const seen = new Set<string>();
   const last = new Map<string, number>();
@@ -31,7 +31,7 @@ function unexpected(world: World, receiver: Receiver): string[] {
       continue;
     }
     // One that begins with the last events gets them again where it has to begin anew, and has been told.
-    const part = field === topic ? '' : String(tellings);
+    const part = asked.field === asked.topic ? '' : String(tellings);
     const id = `${part} ${number}`;
     if (seen.has(id)) {
       if (mayComeAgain(world, receiver, event)) continue;
@@ -65,9 +65,9 @@ function missing(world: World, receiver: Receiver): string[] {
 
 /** What was produced since it had joined; where it begins with the last events, also what is behind the first of them. */
 function owedTo({ ledger }: World, receiver: Receiver): (event: LedgerEvent) => boolean {
-  const { field, topic, joinedAt = Infinity, deliveries } = receiver;
+  const { asked, joinedAt = Infinity, deliveries } = receiver;
   const first = new Map<string, number>();
-  for (const { number } of field === topic ? [] : deliveries) {
+  for (const { number } of asked.field === asked.topic ? [] : deliveries) {
     const event = ledger.events[number - 1];
     if (event === undefined) continue;
     first.set(orderOf(event), Math.min(event.offset, first.get(orderOf(event)) ?? Infinity));
@@ -80,6 +80,6 @@ function orderOf({ topicId, partition, channel }: LedgerEvent): string {
   return `${topicId}/${partition}/${channel}`;
 }
 
-function isFor(receiver: Receiver, { topic, channel, malformed }: LedgerEvent): boolean {
-  return !malformed && receiver.wants(topic, channel);
+function isFor({ asked }: Receiver, { topic, channel, malformed }: LedgerEvent): boolean {
+  return !malformed && topic === asked.topic && (asked.channels?.includes(channel) ?? true);
 }

@@ -27,9 +27,9 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
 const JUST_JOINED_MS = 5_000;
 
 /** @returns where one was told that events may be missing, and none can have been */
-export function needless({ plan }: World, { name, pod, topic, told }: Receiver): string[] {
+export function needless({ plan }: World, { name, pod, asked, told }: Receiver): string[] {
   const unexcused = told.filter(({ afterMs }) => afterMs === undefined || afterMs > JUST_JOINED_MS);
-  if (unexcused.length === 0 || mayLose(plan, topic)) return [];
+  if (unexcused.length === 0 || mayLose(plan, asked.topic)) return [];
   return [
     `${name} on ${pod} was told ${unexcused.length} times that events may be missing, though all are kept`,
   ];

@@ -1,5 +1,5 @@
 import type { Group } from '../../../src/hub/group.ts';
-import type { FieldName, TopicName } from '../world/graph.ts';
+import type { Asked } from '../world/graph.ts';
 
 /** That events may be missing. */
 export interface Telling {
@@ -8,24 +8,50 @@ export interface Telling {
   readonly afterMs: number | undefined;
 }
 
-export interface Delivery {
+interface Delivery {
   readonly number: number;
   /** How often it had been told before that events may be missing. */
   readonly tellings: number;
+  readonly cursor: unknown;
 }
 
-/** Of a subscriber of one pod, or a client that resumes, what it is judged by. */
-export interface Receiver {
+/** Of the protocol, a `next`. */
+export interface Received {
+  readonly data?: Readonly<Record<string, { readonly number?: number } | null>> | null;
+  readonly errors?: unknown;
+  readonly extensions?: {
+    readonly cursor?: string;
+    readonly recovered?: boolean;
+    readonly gap?: { readonly topic: string };
+  };
+}
+
+/** A subscriber of one pod, or a client that resumes: what it is judged by. */
+export abstract class Receiver {
   readonly name: string;
-  readonly pod: string;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly deliveries: readonly Delivery[];
-  readonly faults: readonly string[];
-  readonly told: readonly Telling[];
+  readonly asked: Asked;
+  readonly deliveries: Delivery[] = [];
+  /** Results that are no events. */
+  readonly faults: string[] = [];
+  /** When it was told that events may be missing. */
+  readonly told: Telling[] = [];
   /** From when on it is to get all events, or be told. */
-  readonly joinedAt: number | undefined;
-  readonly endedAt: number | undefined;
-  readonly group: Group | undefined;
-  wants(topic: TopicName, channel: string): boolean;
+  joinedAt: number | undefined;
+  endedAt: number | undefined;
+  group: Group | undefined;
+
+  constructor(name: string, asked: Asked) {
+    this.name = name;
+    this.asked = asked;
+  }
+
+  abstract readonly pod: string;
+
+  /** @returns the number of the event, if it is one */
+  protected note(result: Received): number | undefined {
+    const number = result.data?.[this.asked.topic]?.number;
+    if (number === undefined) this.faults.push(JSON.stringify(result));
+    else this.deliveries.push({ number, tellings: this.told.length, cursor: result.extensions?.cursor });
+    return number;
+  }
 }

@@ -1,10 +1,9 @@
 import { startPosition } from '../../../src/client/position.ts';
-import type { Group } from '../../../src/hub/group.ts';
-import type { Delivery, Telling } from '../oracle/receiver.ts';
+import { Receiver, type Received } from '../oracle/receiver.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
 import { ClientConnection, type ClientHost } from './client-connection.ts';
-import type { FieldName, TopicName } from './graph.ts';
+import type { Asked } from './graph.ts';
 
 /** A pod that a client may connect to. */
 export interface ClientPod extends ClientHost {
@@ -13,16 +12,9 @@ export interface ClientPod extends ClientHost {
   admit(connection: ClientConnection, client: SimulatedClient, cursor: unknown): void;
 }
 
-interface DeliveryAt extends Delivery {
-  readonly cursor: unknown;
-}
-
 interface Options {
   readonly name: string;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  /** Undefined: all channels. */
-  readonly channels: readonly string[] | undefined;
+  readonly asked: Asked;
   /** How long it takes for a message: ms. */
   readonly takesMs: number;
   readonly time: VirtualTime;
@@ -32,34 +24,13 @@ interface Options {
   readonly trace: (text: () => string) => void;
 }
 
-interface Received {
-  readonly data?: Readonly<Record<string, { readonly number?: number } | null>> | null;
-  readonly errors?: unknown;
-  readonly extensions?: { readonly cursor?: string; readonly recovered?: boolean };
-}
-
 /** Between the end of a connection and the next one, and where there is no pod. */
 const AGAIN_MS = { least: 20, most: 1_500 };
 
-/** A client with `sluice/client`, which resumes: on any pod, whenever its connection is lost. */
-export class SimulatedClient {
-  readonly name: string;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly channels: readonly string[] | undefined;
-  readonly deliveries: DeliveryAt[] = [];
-  /** Results that are no events. */
-  readonly faults: string[] = [];
-  /** When it was told that events may be missing. */
-  readonly told: Telling[] = [];
+/** A client with `sluice/client`, which resumes: on any pod, whenever its connection is lost. It never leaves. */
+export class SimulatedClient extends Receiver {
   /** How often it has resumed, with nothing missing. */
   resumed = 0;
-  /** When its first subscription had begun. */
-  joinedAt: number | undefined;
-  /** It never leaves. */
-  readonly endedAt = undefined;
-  /** Of its last subscription. */
-  group: Group | undefined;
   readonly #options: Options;
   readonly #position: ReturnType<typeof startPosition>;
   #connection: ClientConnection | undefined;
@@ -69,11 +40,8 @@ export class SimulatedClient {
   #isGreeted = false;
 
   constructor(options: Options) {
+    super(options.name, options.asked);
     this.#options = options;
-    this.name = options.name;
-    this.field = options.field;
-    this.topic = options.topic;
-    this.channels = options.channels;
     this.#position = startPosition(
       {},
       () => this.#sockets,
@@ -133,10 +101,6 @@ export class SimulatedClient {
     return this.#isGreeted && this.#connection?.isSettled === true;
   }
 
-  wants(topic: TopicName, channel: string): boolean {
-    return topic === this.topic && (this.channels === undefined || this.channels.includes(channel));
-  }
-
   #over(): void {
     this.#connection = undefined;
     this.#isGreeted = false;
@@ -154,12 +118,7 @@ export class SimulatedClient {
       trace(() => `is greeted: ${json}`);
     }
     if (!this.#position.take(result)) return;
-    const number = result.data?.[this.topic]?.number;
-    if (number === undefined) {
-      this.faults.push(json);
-      return;
-    }
-    trace(() => `takes ${number} at ${cursor}`);
-    this.deliveries.push({ number, tellings: this.told.length, cursor });
+    const number = this.note(result);
+    if (number !== undefined) trace(() => `takes ${number} at ${cursor}`);
   }
 }

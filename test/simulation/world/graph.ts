@@ -19,6 +19,14 @@ export type TopicName = 'news' | 'bids';
 /** The others begin with the last events of their topic. */
 export type FieldName = TopicName | 'lastNews' | 'lastBids';
 
+/** What a subscription asks for. */
+export interface Asked {
+  readonly field: FieldName;
+  readonly topic: TopicName;
+  /** Undefined: all channels. */
+  readonly channels: readonly string[] | undefined;
+}
+
 /** In each the event is called as its topic. */
 const QUERIES: Readonly<Record<FieldName, string>> = {
   news: 'subscription ($channel: ID) { news(channel: $channel) { number } }',

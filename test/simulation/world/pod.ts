@@ -11,11 +11,12 @@ import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { Defect } from '../defects/defect.ts';
+import type { Receiver } from '../oracle/receiver.ts';
 import { simulatedClock } from '../time/simulated-clock.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { ClientPod, SimulatedClient } from './client.ts';
-import type { FieldName, SimulatedGraph, TopicName } from './graph.ts';
+import type { SimulatedGraph } from './graph.ts';
 import type { Ledger } from './ledger.ts';
 import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, PREFIX, TIMING } from './pod-settings.ts';
 import type { PodRedis } from './pod-redis.ts';
@@ -36,13 +37,6 @@ interface PodOptions {
   readonly defect: Defect;
   readonly ledger: Ledger;
   readonly trace: Trace;
-}
-
-/** What a subscription asks for. */
-interface Asking {
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly channels: readonly string[] | undefined;
 }
 
 /** One pod: the gateway's own ingest, bus and hub, over simulated connections. */
@@ -215,7 +209,7 @@ export class SimulatedPod implements ClientPod {
     else time.after(LOOK_AGAIN_MS, this.owner, () => this.#noteJoined(subscriber, group));
   }
 
-  #asked({ field, topic, channels }: Asking) {
+  #asked({ asked: { field, topic, channels } }: Receiver) {
     const operation = this.#options.shared.operations.get(field);
     if (operation === undefined) throw new Error(`expected a query for ${field}`);
     const channel = topic === 'bids' ? channels : channels?.[0];

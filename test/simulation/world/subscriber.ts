@@ -1,88 +1,51 @@
-import type { Group } from '../../../src/hub/group.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
-import type { Delivery, Telling } from '../oracle/receiver.ts';
-import type { FieldName, TopicName } from './graph.ts';
+import { Receiver, type Received } from '../oracle/receiver.ts';
+import type { Asked } from './graph.ts';
 
 interface Options {
   readonly name: string;
+  readonly asked: Asked;
   /** Whether it is told by a result; if not, by being sent away. */
   readonly wantsGaps: boolean;
   readonly pod: string;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  /** Undefined: all channels. */
-  readonly channels: readonly string[] | undefined;
   readonly now: () => number;
-  readonly onDelivery: (delivery: Delivery) => void;
+  readonly onDelivery: (number: number) => void;
 }
 
-/** A client of one pod, which writes down what it gets. */
-export class SimulatedSubscriber implements Subscriber {
+/** A client of one pod, which writes down what it gets. It has joined when Redis had acknowledged its channels. */
+export class SimulatedSubscriber extends Receiver implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
   readonly wantsGaps: boolean;
   readonly isBehind = false;
-  readonly name: string;
   readonly pod: string;
-  readonly field: FieldName;
-  readonly topic: TopicName;
-  readonly channels: readonly string[] | undefined;
-  readonly deliveries: Delivery[] = [];
-  /** Results that are no events. */
-  readonly faults: string[] = [];
-  /** When it was told that events may be missing. */
-  readonly told: Telling[] = [];
-  group: Group | undefined;
-  /** When Redis had acknowledged its channels. */
-  joinedAt: number | undefined;
-  endedAt: number | undefined;
   readonly #options: Options;
 
   constructor(options: Options) {
+    super(options.name, options.asked);
     this.#options = options;
     this.wantsGaps = options.wantsGaps;
-    this.name = options.name;
     this.pod = options.pod;
-    this.field = options.field;
-    this.topic = options.topic;
-    this.channels = options.channels;
   }
 
   deliver({ json }: SerializedResult): void {
-    const result = JSON.parse(json.toString()) as {
-      readonly data?: Readonly<Record<string, { readonly number?: number } | null>> | null;
-      readonly extensions?: { readonly gap?: { readonly topic: string } };
-    };
-    if (result.extensions?.gap?.topic === this.topic) {
-      this.#tell();
+    const result = JSON.parse(json.toString()) as Received;
+    if (result.extensions?.gap?.topic === this.asked.topic) {
+      this.reconnect();
       return;
     }
-    const number = result.data?.[this.topic]?.number;
-    if (number === undefined) {
-      this.faults.push(json.toString());
-      return;
-    }
-    const delivery = { number, tellings: this.told.length };
-    this.deliveries.push(delivery);
-    this.#options.onDelivery(delivery);
+    const number = this.note(result);
+    if (number !== undefined) this.#options.onDelivery(number);
   }
 
   /** A real client would; this one stays, to see what else it gets. */
   reconnect(): void {
-    this.#tell();
-  }
-
-  #tell(): void {
     const at = this.#options.now();
     this.told.push({ at, afterMs: at - (this.joinedAt ?? at) });
   }
 
   end(): void {
     this.endedAt ??= this.#options.now();
-  }
-
-  wants(topic: TopicName, channel: string): boolean {
-    return topic === this.topic && (this.channels === undefined || this.channels.includes(channel));
   }
 }

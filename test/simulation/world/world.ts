@@ -124,16 +124,15 @@ export class World {
   }
 
   /** A client connects, and goes on to do so. */
-  connect({ field, topic, channels, takesMs }: PlannedClient): void {
+  connect(asked: PlannedClient): void {
+    const { time, plan } = this;
     const name = `resumer${this.clients.length + 1}`;
     const client = new SimulatedClient({
       name,
-      field,
-      topic,
-      channels,
-      takesMs,
-      time: this.time,
-      random: Random.of(this.#options.plan.seed, name),
+      asked,
+      takesMs: asked.takesMs,
+      time,
+      random: Random.of(plan.seed, name),
       pods: () => this.livePods,
       trace: (text) => this.trace.add(name, text),
     });
@@ -141,20 +140,18 @@ export class World {
     client.connect();
   }
 
-  subscribe({ pod, field, topic, channels }: PlannedSubscription): SimulatedSubscriber | undefined {
+  subscribe(asked: PlannedSubscription): SimulatedSubscriber | undefined {
     const { livePods } = this;
-    const host = livePods[pod % livePods.length];
+    const host = livePods[asked.pod % livePods.length];
     if (host === undefined) return undefined;
     const name = `client${this.subscribers.length + 1}`;
     const subscriber = new SimulatedSubscriber({
       name,
+      asked,
       wantsGaps: this.subscribers.length % 2 === 0,
       pod: host.name,
-      field,
-      topic,
-      channels,
       now: () => this.time.now,
-      onDelivery: ({ number }) => this.trace.add(host.name, () => `delivers ${number} to ${name}`),
+      onDelivery: (number) => this.trace.add(host.name, () => `delivers ${number} to ${name}`),
     });
     this.subscribers.push(subscriber);
     this.time.after(0, host.owner, () => {
