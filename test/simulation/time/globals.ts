@@ -2,21 +2,6 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
-const real = {
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  setInterval: globalThis.setInterval,
-  clearInterval: globalThis.clearInterval,
-  setImmediate: globalThis.setImmediate,
-  clearImmediate: globalThis.clearImmediate,
-};
-const realNow = Date.now;
-const realRandom = Math.random;
-const realPerformanceNow = performance.now;
-const realTimers = { setTimeout: timers.setTimeout, setImmediate: timers.setImmediate };
-const { crypto } = globalThis;
-const realRandomValues = crypto.getRandomValues.bind(crypto);
-
 /** What setTimeout returns, as far as it is used. */
 class Handle {
   readonly #time: VirtualTime;
@@ -31,16 +16,8 @@ class Handle {
     this.#timer = time.after(ms, time.owner, run);
   }
 
-  ref(): this {
-    return this;
-  }
-
   unref(): this {
     return this;
-  }
-
-  hasRef(): boolean {
-    return true;
   }
 
   refresh(): this {
@@ -76,34 +53,42 @@ export function replaceGlobals(time: VirtualTime, random: () => number): () => v
   };
   const soon = (callback: Callback, ...args: unknown[]): Handle =>
     new Handle(time, 0, () => callback(...args));
-  Object.assign(globalThis, {
-    setTimeout: later,
-    clearTimeout: clear,
-    setInterval: every,
-    clearInterval: clear,
-    setImmediate: soon,
-    clearImmediate: clear,
-  });
-  Date.now = () => Math.floor(time.now);
-  Math.random = random;
-  Object.assign(timers, {
-    setTimeout: (ms: number) => new Promise((resolve) => later(resolve, ms)),
-    setImmediate: () => new Promise((resolve) => soon(resolve)),
-  });
+  const restore = [
+    replace(globalThis, {
+      setTimeout: later,
+      clearTimeout: clear,
+      setInterval: every,
+      clearInterval: clear,
+      setImmediate: soon,
+      clearImmediate: clear,
+    }),
+    replace(timers, {
+      setTimeout: (ms: number) => new Promise((resolve) => later(resolve, ms)),
+      setImmediate: () => new Promise((resolve) => soon(resolve)),
+    }),
+    replace(globalThis.crypto, {
+      getRandomValues: (values: unknown) => {
+        if (!(values instanceof Uint32Array)) throw new Error('expected a Uint32Array to be filled');
+        values.forEach((_, at) => (values[at] = random() * 2 ** 32));
+        return values;
+      },
+    }),
+    replace(Date, { now: () => Math.floor(time.now) }),
+    replace(Math, { random }),
+    replace(performance, { now: () => time.elapsed }),
+  ];
   syncBuiltinESMExports();
-  crypto.getRandomValues = (values) => {
-    if (values instanceof Uint32Array) values.forEach((_, at) => (values[at] = random() * 2 ** 32));
-    else throw new Error('expected a Uint32Array to be filled with random numbers');
-    return values;
-  };
-  performance.now = () => time.elapsed;
   return () => {
-    Object.assign(globalThis, real);
-    Object.assign(timers, realTimers);
+    for (const one of restore) one();
     syncBuiltinESMExports();
-    crypto.getRandomValues = realRandomValues;
-    Date.now = realNow;
-    Math.random = realRandom;
-    performance.now = realPerformanceNow;
   };
+}
+
+/** @returns gives the object its own members back */
+function replace(object: object, members: Readonly<Record<string, unknown>>): () => void {
+  const own = Object.fromEntries(
+    Object.keys(members).map((name) => [name, Reflect.get(object, name) as unknown]),
+  );
+  Object.assign(object, members);
+  return () => void Object.assign(object, own);
 }

@@ -28,15 +28,6 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-interface Run {
-  readonly until: () => boolean;
-  readonly onError: (error: unknown) => void;
-  readonly end: () => void;
-  isOver: boolean;
-  /** Up to when events may happen now; undefined: all may. */
-  readonly latest: (() => number) | undefined;
-}
-
 /**
  * Time that goes from one event to the next, with nothing in between. What an event sets off in microtasks is over before
  * the next event, and what it schedules belongs to the event's owner unless it says otherwise.
@@ -48,7 +39,7 @@ export class VirtualTime {
   #now = BEGIN;
   #owner: Owner | undefined;
   #running = false;
-  /** See `accompany`. */
+  /** Up to when events may happen now; undefined: all may. */
   #latest: (() => number) | undefined;
 
   /** ms since 1970 */
@@ -109,11 +100,6 @@ export class VirtualTime {
     }
   }
 
-  /** Runs events until `until` says so, or none is left. Errors that events throw go to `onError`. */
-  run(until: () => boolean, onError: (error: unknown) => void): Promise<void> {
-    return this.#start(until, onError, undefined);
-  }
-
   /**
    * Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. A
    * machine that stands still for a while does not have timers fire before what they wait for.
@@ -126,38 +112,36 @@ export class VirtualTime {
       before = now;
       return at;
     };
-    return this.#start(until, rethrow, this.#latest);
+    return this.run(until, rethrow);
   }
 
-  #start(until: Run['until'], onError: Run['onError'], latest: Run['latest']): Promise<void> {
+  /** Runs events until `until` says so, or none is left. Errors that events throw go to `onError`. */
+  run(until: () => boolean, onError: (error: unknown) => void): Promise<void> {
     if (this.#running) throw new Error('expected virtual time to stand still, but it runs already');
     this.#running = true;
     return new Promise((resolve) => {
-      const end = (): void => {
-        run.isOver = true;
+      let isOver = false;
+      const step = (): void => {
+        if (isOver || (!until() && this.#step(until, onError))) return;
+        isOver = true;
         this.#running = false;
         this.#owner = undefined;
         resolve();
       };
-      const run: Run = { until, onError, end, latest, isOver: false };
-      this.#turn(run);
-    });
-  }
-
-  #turn(run: Run): void {
-    const step = (): void => {
-      if (!run.isOver && (run.until() || !this.#step(run))) run.end();
-    };
-    for (let count = 0; count < TURN; count += 1) nextTurn(step);
-    nextTurn(() => {
-      if (!run.isOver) this.#turn(run);
+      const turn = (): void => {
+        for (let count = 0; count < TURN; count += 1) nextTurn(step);
+        nextTurn(() => {
+          if (!isOver) turn();
+        });
+      };
+      turn();
     });
   }
 
   /** Runs events up to and including the first one that has an owner, whose microtasks must run before the next. */
-  #step({ until, onError, latest }: Run): boolean {
+  #step(until: () => boolean, onError: (error: unknown) => void): boolean {
     for (;;) {
-      if (latest !== undefined && (this.#queue.at(-1)?.at ?? Infinity) > latest()) return true;
+      if (this.#latest !== undefined && (this.#queue.at(-1)?.at ?? Infinity) > this.#latest()) return true;
       const timer = this.#queue.pop();
       if (timer === undefined) return false;
       const { run, owner } = timer;
