@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { svgs } from '../../../loadtest/report/plot-svg.ts';
-import type { Phase, Run } from '../../../loadtest/report/report.ts';
+import type { Phase, Run, Sample } from '../../../loadtest/report/report.ts';
 import { PLOTS, type Plot } from '../../../loadtest/report/plot-series.ts';
 import { loadReport } from '../../helpers/load-report.ts';
 
-const { runs } = loadReport();
-const [sluice, stock] = runs as [Run, Run];
+const [sluice, stock] = loadReport().runs as [Run, Run];
+const [base] = sluice.samples as [Sample];
 
-function plot(id: string): Plot {
-  const found = PLOTS.find((one) => one.id === id);
-  assert.ok(found, `no plot is called ${id}`);
-  return found;
-}
+const plot = (id: string): Plot => PLOTS.find((one) => one.id === id) as Plot;
 
 const ticksOf = (svg: string): string[] =>
   [...svg.matchAll(/<text class="tick"[^>]*>([^<]*)</g)].map(([, text]) => text ?? '');
@@ -22,31 +18,29 @@ const pointsOf = (svg: string): number[][] =>
     (points ?? '').split(/[ ,]/).map(Number),
   );
 
-/** Of the first line; y grows downwards. */
-const top = (svg: string): number =>
-  Math.min(...(pointsOf(svg)[0] ?? []).filter((_, index) => index % 2 === 1));
+/** Of the first line; they grow to the right, and downwards. */
+const along = (svg: string, axis: 'x' | 'y'): number[] =>
+  (pointsOf(svg)[0] ?? []).filter((_, index) => index % 2 === (axis === 'x' ? 0 : 1));
+
+const top = (svg: string): number => Math.min(...along(svg, 'y'));
+
+const draw = (id: string, run: Run): string => svgs(plot(id), [run])[0] ?? '';
 
 /** A plot of as many sockets as are given for each second, and nothing else. */
 function drawn(...sockets: number[]): string {
-  const [base] = sluice.samples;
-  assert.ok(base);
   const samples = sockets.map((count, second) => ({ ...base, at: second * 1_000, sockets: count }));
-  return svgs(plot('sockets'), [{ ...sluice, samples, phases: [] }])[0] ?? '';
+  return draw('sockets', { ...sluice, samples, phases: [] });
 }
 
 const secondsIn = (svg: string): string[] => ticksOf(svg).filter((text) => text.endsWith(' s'));
 const valuesIn = (svg: string): string[] => ticksOf(svg).filter((text) => !text.endsWith(' s'));
 
 test('The axis of values ends at a round number that no value exceeds', () => {
-  assert.deepEqual(valuesIn(drawn(397)), ['0', '100', '200', '300', '400']);
   assert.deepEqual(valuesIn(drawn(400)), ['0', '100', '200', '300', '400']);
   assert.deepEqual(valuesIn(drawn(401)), ['0', '100', '200', '300', '400', '500']);
   assert.equal(valuesIn(drawn(0.034)).at(-1), '0.035');
   // A quarter of the way from the bottom, at 214, to the top, at 46.
-  assert.deepEqual(
-    pointsOf(drawn(100, 400))[0]?.filter((_, index) => index % 2 === 1),
-    [172, 46],
-  );
+  assert.deepEqual(along(drawn(100, 400), 'y'), [172, 46]);
 });
 
 test('Values that are all zero can be drawn', () => {
@@ -66,12 +60,10 @@ test('Runs are drawn on the same axes, and the lower one lower', () => {
   const [low, high] = svgs(plot('memory'), [sluice, stock]) as [string, string];
   assert.deepEqual(ticksOf(low), ticksOf(high));
   assert.ok(top(low) > top(high));
-  assert.notDeepEqual(ticksOf(svgs(plot('memory'), [sluice])[0] ?? ''), ticksOf(high));
+  assert.notDeepEqual(ticksOf(draw('memory', sluice)), ticksOf(high));
 });
 
 test('Throughput and CPU are the increase since the previous sample, per second', () => {
-  const base = sluice.samples[0];
-  assert.ok(base);
   const samples = [
     { ...base, at: 0, deliveries: 100, cpuSeconds: 1 },
     { ...base, at: 500, deliveries: 600, cpuSeconds: 1.25 },
@@ -87,25 +79,16 @@ test('Throughput and CPU are the increase since the previous sample, per second'
 });
 
 test('A mean is drawn level from the previous sample to its own', () => {
-  const base = sluice.samples[0];
-  assert.ok(base);
   const samples = [0, 1_000, 4_000].map((at, index) => ({ ...base, at, deliveries: index * 600 }));
-  const [svg] = svgs(plot('throughput'), [{ ...sluice, samples }]);
-  const [points = []] = pointsOf(svg ?? '');
-  const [x, y] = [0, 1].map((axis) => points.filter((_, index) => index % 2 === axis)) as [
-    number[],
-    number[],
-  ];
-  assert.equal(points.length, 8);
-  assert.equal(y[0], y[1]);
-  assert.equal(x[1], x[2]);
-  assert.equal(y[2], y[3]);
+  const svg = draw('throughput', { ...sluice, samples });
+  const [x, y] = [along(svg, 'x'), along(svg, 'y')];
+  assert.equal(y.length, 4);
+  assert.deepEqual([y[0], x[1], y[2]], [y[1], x[2], y[3]]);
   assert.ok((y[0] ?? 0) < (y[2] ?? 0), '600 a second is drawn above 200 a second');
 });
 
 test('Every phase is marked, with labels that do not overlap', () => {
-  const [svg] = svgs(plot('cpu'), [sluice]);
-  assert.ok(svg);
+  const svg = draw('cpu', sluice);
   assert.equal([...svg.matchAll(/<rect class="band/g)].length, 4);
   const labels = [...svg.matchAll(/<text class="phase" x="([\d.]+)" y="(\d+)">([^<]+)</g)];
   assert.deepEqual(
@@ -123,21 +106,16 @@ test('Every phase is marked, with labels that do not overlap', () => {
 
 test('A run without samples, and one that ended at once, are drawn empty', () => {
   const phases: Phase[] = [{ name: 'nothing', from: 0, to: 0 }];
-  for (const one of PLOTS) {
-    const [svg] = svgs(one, [{ ...sluice, samples: [], phases }]);
-    assert.doesNotMatch(svg ?? '', /NaN|Infinity|undefined/);
+  for (const { id } of PLOTS) {
+    assert.doesNotMatch(draw(id, { ...sluice, samples: [], phases }), /NaN|Infinity|undefined/);
   }
 });
 
 test('A run that took hours is drawn', () => {
-  const [last] = sluice.samples.slice(-1);
-  assert.ok(last);
-  const samples = Array.from({ length: 130_000 }, (_, index) => ({ ...last, at: index * 250 }));
-  const [svg] = svgs(plot('sockets'), [{ ...sluice, samples }]);
-  assert.equal(pointsOf(svg ?? '')[0]?.length, 260_000);
+  const samples = Array.from({ length: 130_000 }, (_, index) => ({ ...base, at: index * 250 }));
+  assert.equal(along(draw('sockets', { ...sluice, samples }), 'x').length, 130_000);
 });
 
 test('Names from a report are escaped in a plot', () => {
-  const [svg] = svgs(plot('memory'), [{ ...sluice, target: '"><script>' }]);
-  assert.doesNotMatch(svg ?? '', /<script>/);
+  assert.doesNotMatch(draw('memory', { ...sluice, target: '"><script>' }), /<script>/);
 });

@@ -21,56 +21,37 @@ const sampleAt = (at: number): Sample => ({
 });
 
 /** A terminal, or a log, that keeps what is written to it. */
-function output(
-  isTTY: boolean,
-  columns = 80,
-): { isTTY: boolean; columns: number; all: string[]; write(text: string): boolean } {
+function output(isTTY: boolean, columns = 80) {
   const all: string[] = [];
-  return { isTTY, columns, all, write: (text) => all.push(text) > 0 };
+  return { isTTY, columns, all, write: (text: string) => all.push(text) > 0 };
 }
 
 test('The summary shows runs side by side, how they compare, and every budget with its verdict', () => {
   const lines = summary(loadReport(), false).split('\n');
-  const words = (start: string): string[] | undefined =>
-    lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
   assert.equal(lines[0], '4,000 sockets, every event to all');
-  assert.deepEqual(words('figure '), ['figure', 'sluice', 'stock', 'sluice beside stock']);
-  assert.deepEqual(words('CPU per delivery, flood, µs'), [
-    'CPU per delivery, flood, µs',
-    '2',
-    '61',
-    '30.5× less',
-  ]);
-  assert.deepEqual(words('deliveries in the flood'), [
-    'deliveries in the flood, /s',
-    '320,000',
-    '18,000',
-    '17.8× more',
-  ]);
-  assert.deepEqual(words('executions per event '), ['executions per event', '1', '–', '–']);
-  assert.deepEqual(words('heap per idle socket, same'), [
-    'heap per idle socket, same variables',
-    '≤ 5.5 KB',
-    '5 KB',
-    '✓ met',
-  ]);
-  assert.deepEqual(words('heap per idle socket, variables'), [
-    'heap per idle socket, variables all different',
-    '≤ 7 KB',
-    '–',
-    '– not measured (needs variables all different)',
-  ]);
+  for (const cells of [
+    ['figure', 'sluice', 'stock', 'sluice beside stock'],
+    ['CPU per delivery, flood, µs', '2', '61', '30.5× less'],
+    ['deliveries in the flood, /s', '320,000', '18,000', '17.8× more'],
+    ['executions per event', '1', '–', '–'],
+    ['heap per idle socket, same variables', '≤ 5.5 KB', '5 KB', '✓ met'],
+    [
+      'heap per idle socket, variables all different',
+      '≤ 7 KB',
+      '–',
+      '– not measured (needs variables all different)',
+    ],
+  ]) {
+    const line = lines.find((one) => one.startsWith(`${cells[0]}  `));
+    assert.deepEqual(line?.split(/ {2,}/), cells);
+  }
 });
 
-test('Sluice is compared with stock in either order of the runs', () => {
+test('Sluice is compared with stock in either order of the runs, and a single run with nothing', () => {
   const report = loadReport();
   assert.match(summary({ ...report, runs: report.runs.toReversed() }, false), /sluice beside stock/);
-});
-
-test('A single run is shown without a comparison', () => {
-  const report = loadReport();
-  const text = summary({ ...report, runs: report.runs.slice(0, 1) }, false);
-  assert.doesNotMatch(text, /beside|less|more\b/);
+  const alone = summary({ ...report, runs: report.runs.slice(0, 1) }, false);
+  assert.doesNotMatch(alone, /beside|less|more\b/);
 });
 
 test('The summary ends with the faults in what clients received', () => {
