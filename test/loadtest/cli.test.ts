@@ -21,8 +21,11 @@ const COMMANDS = {
   report: '--out',
 };
 
-async function helpOf(...args: string[]): Promise<string> {
-  const invocation = await readCommandLine([...args, '--help']);
+/** Those that measure servers. */
+const NEEDY = Object.keys(COMMANDS).filter((name) => name !== 'micro' && name !== 'report');
+
+async function helpOf(name: string): Promise<string> {
+  const invocation = await readCommandLine([name, '--help']);
   assert.ok('help' in invocation);
   return invocation.help;
 }
@@ -58,11 +61,6 @@ for (const [what, args, complaint] of [
   ['No subcommand', [], /^expected one of the commands run, .*, report, or --help, got nothing$/],
   ['A name that every object has', ['constructor'], /^expected one of the commands .*, got constructor$/],
   ['An unknown option', ['check', '--tiny'], /^expected one of --help, --small, --rounds, got --tiny$/],
-  [
-    'A Kafka client that is not there',
-    ['run', '--driver', 'librdkafka'],
-    /driver.*kafkajs.*platformatic.*librdkafka/,
-  ],
   ['An argument that is not taken', ['run', 'stock'], /'stock'/],
   ['An option without its value', ['cycles', '--cycles'], /--cycles <value>/],
   [
@@ -71,7 +69,6 @@ for (const [what, args, complaint] of [
     /^--sockets: expected a whole number from 1 to 40000, got x$/,
   ],
   ['Too large a number', ['check', '--rounds=21'], /^--rounds: expected .* from 1 to 20, got 21$/],
-  ['An empty number', ['run', '--rate='], /^--rate: expected a whole number from 0 to 1000000, got nothing$/],
   ['Too large a share', ['run', '--stalled=1'], /^--stalled: expected a number from 0 to 0.9, got 1$/],
   ['An unknown choice', ['run', '--ids=none'], /^--ids: expected same or unique, got none$/],
   [
@@ -83,40 +80,21 @@ for (const [what, args, complaint] of [
   ['More channels than sockets', ['run', '--sockets=9', '--channels=10'], /^--channels: .* to 9, got 10$/],
 ] as const) {
   test(`${what} is refused, with what was expected and what came`, async () => {
-    await assert.rejects(readCommandLine(args), (error: Error) => {
-      assert.ok(error instanceof UsageError);
-      assert.match(error.message, complaint);
-      return true;
-    });
+    const refused = { constructor: UsageError, message: complaint };
+    await assert.rejects(readCommandLine(args), refused);
   });
 }
 
 test('Commands that measure servers need Kafka and Redis, the others do not', async () => {
-  const all = Object.keys(COMMANDS).map(async (name) => {
+  for (const name of Object.keys(COMMANDS)) {
     const args = { profile: ['doctor'], report: ['report.json'], chaos: ['rolling'] }[name] ?? [];
     const invocation = await readCommandLine([name, ...args]);
-    return 'run' in invocation && invocation.needsServices ? [name] : [];
-  });
-  assert.deepEqual((await Promise.all(all)).flat(), [
-    'run',
-    'check',
-    'transports',
-    'ladder',
-    'cycles',
-    'storm',
-    'chaos',
-    'growth',
-    'drivers',
-    'heap',
-    'profile',
-  ]);
+    assert.equal('run' in invocation && invocation.needsServices, NEEDY.includes(name), name);
+  }
 });
 
-test('The program exits with 2 for a command line that it refuses, with 1 for a command that fails', async () => {
-  const unknown = await loadtest('bench');
-  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  assert.match(unknown.stderr, /^expected one of the commands run, .*, got bench\n$/);
-  const failed = await loadtest('report', '/nonexistent/report.json');
-  assert.deepEqual([failed.code, failed.stdout], [1, '']);
-  assert.match(failed.stderr, /^ENOENT: /);
+test('The program exits with 2 for a command line that it refuses', async () => {
+  const { code, stdout, stderr } = await loadtest('bench');
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^expected one of the commands run, .*, got bench\n$/);
 });

@@ -55,15 +55,13 @@ async function read(
 }
 
 for (const [transport, bodies] of Object.entries(BODIES)) {
-  for (const piece of [1, 7, 100, 10_000]) {
+  for (const piece of [1, 7, 10_000]) {
     test(`results over ${transport} are read as a whole, in pieces of ${piece} bytes`, async (t) => {
       const [first, ...seen] = await read(t, transport as Transport, bodies, piece);
       assert.equal(first, 'acknowledged');
       assert.equal(seen.length, bodies.length);
-      assert.deepEqual(
-        seen.filter((payload) => payload !== undefined),
-        [{ data: { n: 1 } }, { data: { n: 2 } }],
-      );
+      const results = seen.filter((payload) => payload !== undefined);
+      assert.deepEqual(results, [{ data: { n: 1 } }, { data: { n: 2 } }]);
     });
   }
 }

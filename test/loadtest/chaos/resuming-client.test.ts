@@ -48,12 +48,16 @@ class ScriptedGateway {
     await once(this.#socket as WebSocket, 'pong');
   }
 
-  cut(): void {
+  /** Resolves with the cursor with which the client resumes. */
+  async cut(): Promise<unknown> {
+    await this.read();
+    const resumed = this.subscribed();
     this.#socket?.terminate();
+    return resumed;
   }
 
   stop(): void {
-    this.cut();
+    this.#socket?.terminate();
     this.#server.close();
   }
 }
@@ -77,37 +81,27 @@ async function connect(t: TestContext, field: Field = 'update') {
   return { client, gateway };
 }
 
+/** One that has been greeted. */
+async function greeted(t: TestContext) {
+  const connected = await connect(t);
+  connected.gateway.greet(true, 'start');
+  return connected;
+}
+
 test('A client resumes behind the last event that it has got', async (t) => {
-  const { client, gateway } = await connect(t);
-  gateway.greet(true, 'start');
+  const { client, gateway } = await greeted(t);
   gateway.event(1, 'one');
-  await gateway.read();
-  const resumed = gateway.subscribed();
-  gateway.cut();
-  assert.equal(await resumed, 'one');
+  assert.equal(await gateway.cut(), 'one');
   gateway.greet(true, 'two');
   gateway.event(2, 'two');
   await gateway.read();
   assert.ok(client.isGreeted);
   const { received, returns, unrecovered, faults } = client.account.close({ c0: 2 });
-  assert.deepEqual(
-    { received, returns, unrecovered, faults },
-    { received: 2, returns: 1, unrecovered: 0, faults: [] },
-  );
-});
-
-test('A client that was cut before the first event resumes from the greeting', async (t) => {
-  const { gateway } = await connect(t);
-  gateway.greet(true, 'start');
-  await gateway.read();
-  const resumed = gateway.subscribed();
-  gateway.cut();
-  assert.equal(await resumed, 'start');
+  assert.deepEqual([received, returns, unrecovered, faults], [2, 1, 0, []]);
 });
 
 test('A client that is cut again behind the greeting has lost what came with it, and resumes from the greeting', async (t) => {
-  const { client, gateway } = await connect(t);
-  gateway.greet(true, 'start');
+  const { client, gateway } = await greeted(t);
   await gateway.read();
   const returned = gateway.subscribed();
   client.cut({ again: true });
@@ -120,12 +114,8 @@ test('A client that is cut again behind the greeting has lost what came with it,
 });
 
 test('recovered: false tells of what is missing before the next event', async (t) => {
-  const { client, gateway } = await connect(t);
-  gateway.greet(true, 'start');
-  await gateway.read();
-  const resumed = gateway.subscribed();
-  gateway.cut();
-  await resumed;
+  const { client, gateway } = await greeted(t);
+  assert.equal(await gateway.cut(), 'start');
   gateway.greet(false, 'two');
   gateway.event(3, 'three');
   await gateway.read();
@@ -136,10 +126,7 @@ test('recovered: false tells of what is missing before the next event', async (t
 test('A client without a cursor knows itself that it may have missed events, even if the gateway says that it has not', async (t) => {
   const { client, gateway } = await connect(t, 'unkept_update');
   gateway.greet(false);
-  await gateway.read();
-  const resumed = gateway.subscribed();
-  gateway.cut();
-  assert.equal(await resumed, null);
+  assert.equal(await gateway.cut(), null);
   gateway.greet(true, 'two');
   gateway.event(3, 'three');
   await gateway.read();
@@ -148,8 +135,7 @@ test('A client without a cursor knows itself that it may have missed events, eve
 });
 
 test('A gap tells of what is missing', async (t) => {
-  const { client, gateway } = await connect(t);
-  gateway.greet(true, 'start');
+  const { client, gateway } = await greeted(t);
   gateway.next({ data: null, extensions: { gap: { topic: 'chaos', at: 0 } } });
   gateway.event(2, 'two');
   await gateway.read();
@@ -166,24 +152,17 @@ test('What the first greeting says does not tell of what is missing behind it', 
 });
 
 const EVENT = { data: { event: { channel: 'c0', n: 1, sent_at: 0 } } };
-const GREETING = { data: null, extensions: { recovered: true, cursor: 'start' } };
+const greeting = (extensions: object) => ({ data: null, extensions });
+const GREETING = greeting({ recovered: true, cursor: 'start' });
 
 for (const [what, messages, complaint] of [
   ['An event before the greeting', [EVENT], /^expected a greeting first, got .*"n":1/],
   ['A second greeting', [GREETING, GREETING], /^expected one greeting, got /],
-  [
-    'recovered: true without a cursor',
-    [{ data: null, extensions: { recovered: true } }],
-    /^expected a cursor of /,
-  ],
-  [
-    'A greeting that can not be read',
-    [{ data: null, extensions: { recovered: 'yes' } }],
-    /^expected recovered to be/,
-  ],
+  ['recovered: true without a cursor', [greeting({ recovered: true })], /^expected a cursor of /],
+  ['A greeting that can not be read', [greeting({ recovered: 'yes' })], /^expected recovered to be/],
   [
     'A new subscription that is not recovered',
-    [{ data: null, extensions: { recovered: false, cursor: 'start' } }],
+    [greeting({ recovered: false, cursor: 'start' })],
     /^expected recovered: true of a new subscription, got /,
   ],
   ['An event without a cursor', [GREETING, EVENT], /^expected an event with a cursor, got /],

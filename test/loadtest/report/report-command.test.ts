@@ -27,9 +27,9 @@ test('RESULTS.md is written from files, with the notes, as the repository format
 test('A missing result, or one that can’t be read, is an error of one line', async (t) => {
   const missing = path.join(await temporaryFolder(t), 'missing.json');
   const none = await loadtest('report');
-  assert.equal(none.code, 2);
-  assert.equal(none.stderr, 'expected one or more files of results (JSON), got none\n');
+  const stderr = 'expected one or more files of results (JSON), got none\n';
+  assert.deepEqual(none, { code: 2, stdout: '', stderr });
   const unread = await loadtest('report', '--out', `${missing}.md`, missing);
-  assert.equal(unread.code, 1);
+  assert.deepEqual([unread.code, unread.stdout], [1, '']);
   assert.match(unread.stderr, /^ENOENT: .*missing\.json'\n$/);
 });

@@ -38,29 +38,19 @@ async function open(t: TestContext, report: Report, options: BrowserContextOptio
   return { page, requests, complaints };
 }
 
-/** Of a PNG: eight bytes that every one begins with, and width and height behind the header's name. */
-function sizeOfPng(bytes: Buffer): { width: number; height: number } {
-  assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
-  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-}
-
 test('A report is saved as JSON, as a page, and as a picture of each plot', needs('chromium'), async (t) => {
   const folder = path.join(await temporaryFolder(t), 'made/for/it');
   const said: string[] = [];
   const report = loadReport();
-  const files = await save(report, folder, { say: (line) => said.push(line) });
+  const files = await save(report, folder, { say: (line) => said.push(path.resolve(line)) });
   const names = ['report.html', 'report.json', ...PLOTS.map(({ id }) => `${id}.png`)];
-  assert.deepEqual(
-    files,
-    names.map((name) => path.join(folder, name)),
-  );
-  assert.deepEqual(
-    said.map((line) => path.resolve(line)),
-    files,
-  );
+  const expected = names.map((name) => path.join(folder, name));
+  assert.deepEqual([files, said], [expected, expected]);
   assert.deepEqual(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')), report);
   for (const { id } of PLOTS) {
-    const { width, height } = sizeOfPng(await readFile(path.join(folder, `${id}.png`)));
+    const png = await readFile(path.join(folder, `${id}.png`));
+    assert.equal(png.subarray(1, 4).toString('latin1'), 'PNG');
+    const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
     assert.ok(width > 2_000 && height > 400, `${id}: ${width} × ${height}`);
   }
 });
@@ -84,46 +74,33 @@ test(
 );
 
 test(
-  'While the pointer is on a plot, the page shows the values at that time',
-  needs('chromium'),
-  async (t) => {
-    const { page } = await open(t, loadReport());
-    const figure = page.locator('[data-plot=memory] figure').first();
-    const value = figure.locator('.value');
-    assert.equal(await value.textContent(), '');
-    await figure.locator('svg').hover();
-    assert.match(
-      (await value.textContent()) ?? '',
-      /^\d+\.0 s: resident \d+ MB, heap [\d.]+ MB, external [\d.]+ MB$/,
-    );
-    await page.locator('h1').hover();
-    assert.equal(await value.textContent(), '');
-  },
-);
-
-test(
-  'A phone shows the page without scrolling to the side, with runs below each other',
+  'A plot shows the values at the pointer, and a phone shows runs below each other, without scrolling to the side',
   needs('chromium'),
   async (t) => {
     const { page } = await open(t, loadReport(), { viewport: { width: 400, height: 800 } });
+    const figure = page.locator('[data-plot=memory] figure');
+    const value = figure.first().locator('.value');
+    assert.equal(await value.textContent(), '');
+    await figure.first().locator('svg').hover();
+    const shown = (await value.textContent()) ?? '';
+    assert.match(shown, /^\d+\.0 s: resident \d+ MB, heap [\d.]+ MB, external [\d.]+ MB$/);
+    await page.locator('h1').hover();
+    assert.equal(await value.textContent(), '');
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 400);
-    const [first, second] = await Promise.all(
-      [0, 1].map((run) => page.locator('[data-plot=memory] figure').nth(run).boundingBox()),
-    );
+    const [first, second] = [await figure.nth(0).boundingBox(), await figure.nth(1).boundingBox()];
     assert.ok(first && second && second.y >= first.y + first.height);
   },
 );
 
-for (const [colorScheme, isRight] of [
-  ['light', (brightness: number) => brightness > 200],
-  ['dark', (brightness: number) => brightness < 50],
+for (const [colorScheme, least, most] of [
+  ['light', 201, 255],
+  ['dark', 0, 49],
 ] as const) {
   test(`The page is ${colorScheme} for readers who prefer it so`, needs('chromium'), async (t) => {
     const { page } = await open(t, loadReport(), { colorScheme });
     const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const parts = colour.match(/\d+/g)?.slice(0, 3).map(Number) ?? [];
-    assert.equal(parts.length, 3);
-    assert.ok(parts.every(isRight), colour);
+    assert.equal(parts.filter((part) => part >= least && part <= most).length, 3, colour);
   });
 }
 
