@@ -61,6 +61,7 @@ for (const [what, args, complaint] of [
   ['No subcommand', [], /^expected one of the commands run, .*, report, or --help, got nothing$/],
   ['A name that every object has', ['constructor'], /^expected one of the commands .*, got constructor$/],
   ['An unknown option', ['check', '--tiny'], /^expected one of --help, --small, --rounds, got --tiny$/],
+  ['A Kafka client that is not there', ['run', '--driver', 'librdkafka'], /driver.*kafkajs.*librdkafka/],
   ['An argument that is not taken', ['run', 'stock'], /'stock'/],
   ['An option without its value', ['cycles', '--cycles'], /--cycles <value>/],
   [
@@ -69,6 +70,7 @@ for (const [what, args, complaint] of [
     /^--sockets: expected a whole number from 1 to 40000, got x$/,
   ],
   ['Too large a number', ['check', '--rounds=21'], /^--rounds: expected .* from 1 to 20, got 21$/],
+  ['An empty number', ['run', '--rate='], /^--rate: expected a whole number from 0 to 1000000, got nothing$/],
   ['Too large a share', ['run', '--stalled=1'], /^--stalled: expected a number from 0 to 0.9, got 1$/],
   ['An unknown choice', ['run', '--ids=none'], /^--ids: expected same or unique, got none$/],
   [
