@@ -6,11 +6,12 @@ import test, { type TestContext } from 'node:test';
 import { Executor } from '../../src/executor/executor.ts';
 import { Operation } from '../../src/executor/operation.ts';
 import { createLog } from '../../src/log.ts';
-import { embedGateway } from '../helpers/embedded-gateway.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { connectAndInit, subscribeMessage } from '../helpers/raw-socket.ts';
+import { upTo } from '../helpers/numbers.ts';
+import { connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import { schema } from '../unit/executor/zoo.ts';
+import { connectSome, startItems } from './arrange.ts';
 import { BOMBS } from './bombs.ts';
 
 setFlagsFromString('--expose-gc');
@@ -78,6 +79,13 @@ test('variables of 60 KB are answered briefly', async (t) => {
 /** One frame of a client, masked with zeros. */
 const PING = Buffer.from('\x81\x8f\0\0\0\0{"type":"ping"}', 'latin1');
 
+/** Sends a frame so many times at once, for which it is closed. */
+async function flood({ webSocket, closed }: RawSocket, frame: Buffer, times: number): Promise<void> {
+  const { _socket: stream } = webSocket as unknown as { _socket: Writable };
+  stream.write(Buffer.concat(Array.from({ length: times }, () => frame)));
+  assert.equal((await closed).code, 1008);
+}
+
 const SCHEMA = 'type Subscription { item: Item @event(topic: "items") } type Item { id: ID item: Item }';
 
 const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.repeat(count)}`;
@@ -85,18 +93,14 @@ const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.r
 test('a client has its turn while ten sockets pipeline documents that take long', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
   const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
-  const hostile = await Promise.all(Array.from({ length: 10 }, () => connectAndInit(t, gateway.graphqlUrl)));
+  const hostile = await connectSome(t, gateway, 10);
   const client = await connectAndInit(t, gateway.graphqlUrl);
-  const pipelines = hostile.map((_, index) =>
-    Array.from({ length: 100 }, (__, id) =>
-      subscribeMessage(
-        String(id),
-        `subscription S${index}_${id} { item { ${Array.from({ length: 9 }, (___, alias) => `a${alias}: item { ${levels(15)} }`).join(' ')} } }`,
-      ),
-    ),
-  );
+  const aliases = upTo(9).map((alias) => `a${alias}: item { ${levels(15)} }`);
   for (const [index, socket] of hostile.entries()) {
-    socket.sendTogether(...(pipelines[index] ?? []), { type: 'ping' });
+    const pipelined = upTo(100).map((id) =>
+      subscribeMessage(`${id}`, `subscription S${index}_${id} { item { ${aliases.join(' ')} } }`),
+    );
+    socket.sendTogether(...pipelined, { type: 'ping' });
   }
   await client.roundTrip();
   const pongs = (): number =>
@@ -109,9 +113,7 @@ test('a client has its turn while ten sockets pipeline documents that take long'
 });
 
 test('a socket that sends a storm of messages is held, and closed past a bound that no client meets', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const settings = { MESSAGES_PER_SECOND: '10', SUBSCRIBES_PER_SECOND: '10' };
-  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  const gateway = await startItems(t, { MESSAGES_PER_SECOND: '10', SUBSCRIBES_PER_SECOND: '10' });
   const hasty = await connectAndInit(t, gateway.graphqlUrl);
   const storm = Array.from({ length: 40 }, (_, index) => [
     subscribeMessage(`s${index}`, `subscription S${index} { item { id } }`),
@@ -122,9 +124,7 @@ test('a socket that sends a storm of messages is held, and closed past a bound t
   assert.ok((await gateway.metric('sluice_held_connections_total')) > 0);
   await gateway.untilMetric('sluice_channels', 0);
   const hostile = await connectAndInit(t, gateway.graphqlUrl);
-  const { _socket: stream } = hostile.webSocket as unknown as { _socket: Writable };
-  stream.write(Buffer.concat(Array.from({ length: 2_000 }, () => PING)));
-  assert.equal((await hostile.closed).code, 1008);
+  await flood(hostile, PING, 2_000);
   await gateway.untilMetric('sluice_connections', 1);
   await hasty.roundTrip();
 });
@@ -134,39 +134,25 @@ for (const [name, opcode] of [
   ['pong', 0x8a],
 ] as const) {
   test(`a socket that is closed for its ${name} frames is read on, though more of them come`, async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-    const gateway = await embedGateway(t, { GRAPH: folder, MESSAGES_PER_SECOND: '10' });
+    const gateway = await startItems(t, { MESSAGES_PER_SECOND: '10' });
     const hostile = await connectAndInit(t, gateway.graphqlUrl);
-    const { _socket: stream } = hostile.webSocket as unknown as { _socket: Writable };
-    const frame = Buffer.from([opcode, 0x80, 0, 0, 0, 0]);
-    stream.write(Buffer.concat(Array.from({ length: 10_000 }, () => frame)));
-    assert.equal((await hostile.closed).code, 1008);
+    await flood(hostile, Buffer.from([opcode, 0x80, 0, 0, 0, 0]), 10_000);
     await gateway.untilMetric('sluice_connections', 0);
     // For those before the close, and not once more.
     assert.equal(await gateway.metric('sluice_held_connections_total'), 1);
   });
 }
 
-test('ids of 60 KB are answered, and not kept once their operations have ended', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (let index = 0; index < 20; index += 1) {
-    const id = `${index}${'x'.repeat(60_000)}`;
-    socket.send(subscribeMessage(id, 'subscription { item { id } }'), { type: 'complete', id });
-  }
-  await socket.roundTrip();
-  await gateway.untilMetric('sluice_subscribers', 0);
-  await gateway.untilMetric('sluice_channels', 0);
-});
-
 test('a query whose result is no JSON is an error for its id, and the other operations go on', async (t) => {
-  const folder = await graphFolder(t, {
-    'schema.graphql': `scalar Big type Query { big: Big } ${SCHEMA}`,
-    'graph.js':
-      "import { defineGraph } from 'sluice'; export default defineGraph({ resolvers: { Query: { big: () => 10n } } });",
-  });
-  const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const resolvers = '{ Query: { big: () => 10n } }';
+  const gateway = await startItems(
+    t,
+    {},
+    {
+      'schema.graphql': `scalar Big type Query { big: Big } ${SCHEMA}`,
+      'graph.js': `import { defineGraph } from 'sluice'; export default defineGraph({ resolvers: ${resolvers} });`,
+    },
+  );
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.subscribe('good', 'subscription { item { id } }');
   await gateway.untilMetric('sluice_subscribers', 1);

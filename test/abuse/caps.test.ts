@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import { WebSocket } from 'ws';
-import { embedGateway } from '../helpers/embedded-gateway.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { range, upTo } from '../helpers/numbers.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { connectSome, refusedUpgrade, startItems } from './arrange.ts';
 
 const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 
@@ -16,36 +13,11 @@ const AUTHENTICATE = `
   export default defineGraph({ authenticate: ({ id = null }) => ({ id }) });
 `;
 
-async function start(
-  t: TestContext,
-  settings: Record<string, string>,
-  files: Record<string, string> = {},
-): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items'), ...files });
-  return embedGateway(t, { GRAPH: folder, ...settings });
-}
-
-interface Refused {
-  readonly status: number | undefined;
-  readonly retryAfter: number;
-  readonly error: string;
-}
-
-/** The response to an upgrade that is refused. */
-async function refusal(url: string, headers: Record<string, string> = {}): Promise<Refused> {
-  const webSocket = new WebSocket(url, 'graphql-transport-ws', { headers });
-  webSocket.on('error', () => undefined);
-  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, IncomingMessage];
-  let body = '';
-  for await (const chunk of response) body += String(chunk);
-  const { error } = JSON.parse(body) as { error: string };
-  return { status: response.statusCode, retryAfter: Number(response.headers['retry-after']), error };
-}
-
-function assertRefused({ status, retryAfter, error }: Refused, expected: RegExp): void {
+async function assertRefused(url: string, expected: RegExp, headers = {}): Promise<void> {
+  const { status, retryAfter, body } = await refusedUpgrade(url, headers);
   assert.equal(status, 503);
   assert.ok(retryAfter >= 1 && retryAfter <= 10, `Retry-After: ${retryAfter}`);
-  assert.match(error, expected);
+  assert.match((JSON.parse(body) as { error: string }).error, expected);
 }
 
 /** Subscribes, and waits until that is refused. @returns the code */
@@ -64,14 +36,14 @@ const refusals = (gateway: GatewayProcess, reason: string): Promise<number> =>
   gateway.metric(`sluice_refusals_total{reason="${reason}"}`);
 
 test('of connections that say nothing a pod takes as many as it may, and lets in more when they are acknowledged', async (t) => {
-  const gateway = await start(t, { MAX_HANDSHAKES: '2', INIT_TIMEOUT_MS: '600000' });
+  const gateway = await startItems(t, { MAX_HANDSHAKES: '2', INIT_TIMEOUT_MS: '600000' });
   const silent = await connect(t, gateway.graphqlUrl);
   const closing = await connect(t, gateway.graphqlUrl);
-  assertRefused(await refusal(gateway.graphqlUrl), /not yet acknowledged/);
+  await assertRefused(gateway.graphqlUrl, /not yet acknowledged/);
   silent.send({ type: 'connection_init' });
   await silent.until(({ type }) => type === 'connection_ack');
   await connect(t, gateway.graphqlUrl);
-  assertRefused(await refusal(gateway.graphqlUrl), /not yet acknowledged/);
+  await assertRefused(gateway.graphqlUrl, /not yet acknowledged/);
   closing.webSocket.close();
   await gateway.untilMetric('sluice_connections', 2);
   await connect(t, gateway.graphqlUrl);
@@ -79,24 +51,24 @@ test('of connections that say nothing a pod takes as many as it may, and lets in
 });
 
 test('a pod takes so many new connections in a second', async (t) => {
-  const gateway = await start(t, { CONNECTIONS_PER_SECOND: '1' });
+  const gateway = await startItems(t, { CONNECTIONS_PER_SECOND: '1' });
   await connect(t, gateway.graphqlUrl);
   // Of those that come at once; a slow test would not make the second one within a second of the first.
-  const upgrades = Array.from({ length: 10 }, () => refusal(gateway.graphqlUrl));
-  assertRefused(await Promise.race(upgrades), /at most 1 new connections a second/);
+  const upgrades = upTo(10).map(() =>
+    assertRefused(gateway.graphqlUrl, /at most 1 new connections a second/),
+  );
+  await Promise.any(upgrades);
   assert.ok((await refusals(gateway, 'connection_rate')) >= 1);
 });
 
 const from = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } });
 
 test('connections of one address are counted behind a trusted proxy, and no client changes that by its own X-Forwarded-For', async (t) => {
-  const gateway = await start(t, { TRUSTED_PROXIES: '127.0.0.1', MAX_CONNECTIONS_PER_ADDRESS: '1' });
+  const gateway = await startItems(t, { TRUSTED_PROXIES: '127.0.0.1', MAX_CONNECTIONS_PER_ADDRESS: '1' });
   await connect(t, gateway.graphqlUrl, from('198.51.100.1'));
   await connect(t, gateway.graphqlUrl, from('198.51.100.1, 198.51.100.2'));
-  assertRefused(
-    await refusal(gateway.graphqlUrl, from('203.0.113.9, 198.51.100.1').headers),
-    /connections of an address/,
-  );
+  const { headers } = from('203.0.113.9, 198.51.100.1');
+  await assertRefused(gateway.graphqlUrl, /connections of an address/, headers);
   await connect(t, gateway.graphqlUrl);
   await connect(t, gateway.graphqlUrl);
   const debug = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as {
@@ -106,7 +78,7 @@ test('connections of one address are counted behind a trusted proxy, and no clie
 });
 
 test('without TRUSTED_PROXIES an address may be everyone’s, and has no cap', async (t) => {
-  const gateway = await start(t, {
+  const gateway = await startItems(t, {
     MAX_CONNECTIONS_PER_ADDRESS: '1',
     CONNECTIONS_PER_SECOND_PER_ADDRESS: '1',
   });
@@ -124,7 +96,7 @@ const isAcknowledged = ({ type }: { type: string }): boolean => type === 'connec
 
 test('a viewer has as many connections and operations as it may, on all connections together', async (t) => {
   const settings = { VIEWER_ID: 'id', MAX_CONNECTIONS_PER_VIEWER: '2', MAX_OPERATIONS_PER_VIEWER: '3' };
-  const gateway = await start(t, settings, { 'graph.js': AUTHENTICATE });
+  const gateway = await startItems(t, settings, { 'graph.js': AUTHENTICATE });
   const [first, second] = [await connectAs(t, gateway, 'ann'), await connectAs(t, gateway, 'ann')];
   await Promise.all([first.until(isAcknowledged), second.until(isAcknowledged)]);
   const third = await connectAs(t, gateway, 'ann');
@@ -151,11 +123,8 @@ test('a viewer has as many connections and operations as it may, on all connecti
 });
 
 test('all connections of a pod have as many operations as they may', async (t) => {
-  const gateway = await start(t, { MAX_OPERATIONS_PER_POD: '2' });
-  const [first, second] = [
-    await connectAndInit(t, gateway.graphqlUrl),
-    await connectAndInit(t, gateway.graphqlUrl),
-  ];
+  const gateway = await startItems(t, { MAX_OPERATIONS_PER_POD: '2' });
+  const [first, second] = (await connectSome(t, gateway, 2)) as [RawSocket, RawSocket];
   first.subscribe('1', ITEM);
   first.subscribe('2', ITEM);
   await first.roundTrip();
@@ -172,7 +141,7 @@ test('all connections of a pod have as many operations as they may', async (t) =
 });
 
 test('channels that a connection has just left count towards its cap', async (t) => {
-  const gateway = await start(t, { MAX_CHANNELS_PER_CONNECTION: '100', CHANNEL_LINGER_MS: '600000' });
+  const gateway = await startItems(t, { MAX_CHANNELS_PER_CONNECTION: '100', CHANNEL_LINGER_MS: '600000' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   // As many as may come at once.
   for (let n = 0; n < 200; n += 1) {
@@ -187,7 +156,7 @@ test('channels that a connection has just left count towards its cap', async (t)
 });
 
 test('once the pod has left the channels of a connection, it may have as many again', async (t) => {
-  const gateway = await start(t, { MAX_CHANNELS_PER_CONNECTION: '2', CHANNEL_LINGER_MS: '200' });
+  const gateway = await startItems(t, { MAX_CHANNELS_PER_CONNECTION: '2', CHANNEL_LINGER_MS: '200' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (let round = 0; round < 3; round += 1) {
     const id = `${round}`;
@@ -199,11 +168,10 @@ test('once the pod has left the channels of a connection, it may have as many ag
   }
 });
 
-const keys = (first: number, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${first + index}`);
+const keys = (first: number, count: number): string[] => range(first, first + count).map(String);
 
 test('a pod gives up channels that linger for new ones, and refuses what needs more than it may have', async (t) => {
-  const gateway = await start(t, { MAX_CHANNELS_PER_POD: '10', CHANNEL_LINGER_MS: '600000' });
+  const gateway = await startItems(t, { MAX_CHANNELS_PER_POD: '10', CHANNEL_LINGER_MS: '600000' });
   const before = await connectAndInit(t, gateway.graphqlUrl);
   before.subscribe('1', ITEM, { id: keys(0, 10) });
   await gateway.untilMetric('sluice_channels', 10);
@@ -226,15 +194,11 @@ test('a pod gives up channels that linger for new ones, and refuses what needs m
 const long = (letter: string) => ({ id: [letter.repeat(40_000)] });
 
 test('variables of subscriptions take as much memory as they may, of a connection and of the pod', async (t) => {
-  const gateway = await start(t, {
+  const gateway = await startItems(t, {
     MAX_VARIABLES_BYTES_PER_CONNECTION: '50000',
     MAX_VARIABLES_BYTES_PER_POD: '70000',
   });
-  const sockets = [];
-  for (let opened = 0; opened < 3; opened += 1) {
-    sockets.push(await connectAndInit(t, gateway.graphqlUrl));
-  }
-  const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
+  const [first, second, third] = (await connectSome(t, gateway, 3)) as [RawSocket, RawSocket, RawSocket];
   first.subscribe('1', ITEM, long('a'));
   await gateway.untilMetric('sluice_groups', 1);
   assert.equal(await refusedCode(first, '2', long('b')), 'TOO_MANY_VARIABLES');
@@ -248,7 +212,7 @@ test('variables of subscriptions take as much memory as they may, of a connectio
 });
 
 test('an id of an operation is no place to store text', async (t) => {
-  const gateway = await start(t, {});
+  const gateway = await startItems(t);
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   assert.equal(await refusedCode(socket, 'x'.repeat(129), {}), 'ID_TOO_LONG');
   socket.subscribe('x'.repeat(128), ITEM);

@@ -98,11 +98,8 @@ for (const kind of ['query', 'mutation']) {
       else socket.webSocket.terminate();
       await backend.untilGivenUp(name);
     }
-    assert.deepEqual(
-      socket.messages.filter(({ id }) => id !== undefined),
-      [],
-      'a client gets nothing for what it has completed',
-    );
+    const answers = socket.messages.filter(({ id }) => id !== undefined);
+    assert.deepEqual(answers, [], 'a client gets nothing for what it has completed');
   });
 
   test(`a closed request aborts a ${kind} by POST, and the calls that it has made`, async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { execute, GraphQLError, parse, type DocumentNode, type ExecutionResult } from 'graphql';
+import { execute, GraphQLError, parse, type DocumentNode } from 'graphql';
 import { Executor } from '../../src/executor/executor.ts';
 import { Operation } from '../../src/executor/operation.ts';
 import { createLog } from '../../src/log.ts';
@@ -19,12 +19,10 @@ const numbered = (count: number, line: (index: number) => string): string =>
 const REFUSED: Readonly<Record<string, string>> = {
   'an empty text': '',
   'something else': '\u0000\uD800 not GraphQL',
-  'fragments only': 'fragment F on Query { event { id } }',
   'a schema': 'type Query { a: Int }',
   'a condition at the root, at which graphql-js throws':
     'subscription ($x: Boolean!) { event @include(if: $x) { id } }',
   'ten thousand levels': `subscription { ${repeated('event{', 10_000)}id${repeated('}', 10_000)} }`,
-  'ten thousand levels of lists': `{ event(ids: ${repeated('[', 10_000)}${repeated(']', 10_000)}) { id } }`,
   'ten thousand levels of a type': `query ($a: ${repeated('[', 10_000)}Int${repeated(']', 10_000)}) { event { id } }`,
   'ten thousand aliases': `subscription { event { ${numbered(10_000, (index) => `a${index}: id`)} } }`,
   'thirty thousand times one field': `subscription { event { ${repeated('id ', 30_000)} } }`,
@@ -40,10 +38,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   'a field called __proto__': 'subscription { event { __proto__ constructor } }',
   'two root fields': 'subscription { event { id } strict_event { id } }',
   'introspection as a subscription': 'subscription { __schema { queryType { name } } }',
-  'fragments that double thirty times over': `subscription { event { ...F0 } } ${numbered(
-    30,
-    (index) => `fragment F${index} on Event { a: event { ...F${index + 1} } b: event { ...F${index + 1} } }`,
-  )} fragment F30 on Event { id }`,
   'a variable of an unknown type': 'subscription ($a: constructor) { event(id: $a) { id } }',
 };
 
@@ -107,8 +101,8 @@ describe('an executor under abuse', () => {
     it(`refuses ${title}, again and again`, () => {
       for (let time = 0; time < 2; time++) {
         const errors = executor.prepare(text);
-        assert.ok(!(errors instanceof Operation), 'expected errors, got an operation');
-        assert.ok(errors.length > 0 && errors.every((error) => error instanceof GraphQLError));
+        assert.ok(Array.isArray(errors) && errors.length > 0, 'expected errors, got an operation');
+        assert.ok(errors.every((error) => error instanceof GraphQLError));
         assert.ok(JSON.stringify(errors).length < 100_000, 'expected a short answer');
       }
     });
@@ -119,15 +113,9 @@ describe('an executor under abuse', () => {
       const operation = executor.prepare(text, name);
       assert.ok(operation instanceof Operation, JSON.stringify(operation));
       assert.ok(!(executor.subscriptionField(operation, variables) instanceof GraphQLError));
-      const ofGraphqlJs = (document: DocumentNode): ExecutionResult | Promise<ExecutionResult> =>
-        execute({
-          schema,
-          document,
-          rootValue: EVENT,
-          contextValue: {},
-          variableValues: variables,
-          operationName: name ?? null,
-        });
+      const given = { schema, rootValue: EVENT, contextValue: {}, variableValues: variables };
+      const ofGraphqlJs = (document: DocumentNode) =>
+        execute({ ...given, document, operationName: name ?? null });
       const begun = await ofGraphqlJs(parse(text, { noLocation: true }));
       // Errors of variables have locations.
       const expected = 'data' in begun ? begun : await ofGraphqlJs(parse(text));
@@ -152,17 +140,10 @@ describe('an executor under abuse', () => {
   });
 
   it('lives through a root value and context that throw at every touch', async () => {
-    const touchy = new Proxy(
-      {},
-      {
-        get: () => {
-          throw new Error('touched');
-        },
-        getPrototypeOf: () => {
-          throw new Error('touched');
-        },
-      },
-    );
+    const touched = (): never => {
+      throw new Error('touched');
+    };
+    const touchy = new Proxy({}, { get: touched, getPrototypeOf: touched });
     const operation = executor.prepare('subscription { event { id } }');
     assert.ok(operation instanceof Operation);
     for (let run = 0; run < RUNS; run++) {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { connectSome, numbersOf, refusedUpgrade } from './arrange.ts';
 
 /** Each subscriber has variables, and so results, of its own. */
 const BIG = 'subscription ($who: Int) { said(who: $who) { n text } }';
@@ -57,28 +55,10 @@ async function post({ httpUrl }: GatewayProcess, n: number, text: string): Promi
   return response.status;
 }
 
-/** @returns the status with which a new WebSocket is refused, and after how many seconds it may come back */
-async function refusalOf({ graphqlUrl }: GatewayProcess): Promise<string> {
-  const webSocket = new WebSocket(graphqlUrl, 'graphql-transport-ws');
-  const opened = once(webSocket, 'open').then(() => assert.fail('expected to be refused'));
-  const refused = once(webSocket, 'unexpected-response') as Promise<[ClientRequest, IncomingMessage]>;
-  const [request, { statusCode, headers }] = await Promise.race([refused, opened]);
-  request.destroy();
-  return `${statusCode} ${headers['retry-after']}`;
-}
-
-const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
-  messages
-    .filter(({ type }) => type === 'next')
-    .map(({ payload }) => (payload as { data?: { said: { n: number } } }).data?.said.n);
-
 test('a pod that clients which do not read would fill refuses, pauses, sheds those, and comes back by itself', async (t) => {
   const gateway = await start(t);
   const sockets: RawSocket[] = [];
-  while (sockets.length < SOCKETS) {
-    const more = Array.from({ length: 20 }, () => connectAndInit(t, gateway.graphqlUrl));
-    sockets.push(...(await Promise.all(more)));
-  }
+  while (sockets.length < SOCKETS) sockets.push(...(await connectSome(t, gateway, 20)));
   const stalled = sockets.slice(0, STALLED);
   const readers = sockets.slice(STALLED);
   for (const [who, socket] of sockets.entries()) {
@@ -101,12 +81,13 @@ test('a pod that clients which do not read would fill refuses, pauses, sheds tho
     // So that all memory is that of sockets which stall.
     const last = accepted.at(-1);
     await eventually(() => {
-      const behind = readers.filter((reader) => numbers(reader).at(-1) !== last);
+      const behind = readers.filter((reader) => numbersOf(reader).at(-1) !== last);
       assert.equal(behind.length, 0, `${behind.length} readers have not got event ${last}`);
     });
   }
   await gateway.untilNotReady(/under pressure/);
-  assert.match(await refusalOf(gateway), /^503 \d+$/);
+  const { status, retryAfter } = await refusedUpgrade(gateway.graphqlUrl);
+  assert.deepEqual([status, Number.isInteger(retryAfter)], [503, true]);
 
   // All by itself: no client reads, leaves or comes.
   await gateway.untilReady();
@@ -119,8 +100,8 @@ test('a pod that clients which do not read would fill refuses, pauses, sheds tho
 
   const last = 1_000_000;
   assert.equal(await post(gateway, last, ''), 202);
-  for (const reader of readers) await reader.until(() => numbers(reader).at(-1) === last);
-  for (const reader of readers) assert.deepEqual(numbers(reader), [...accepted, last]);
+  for (const reader of readers) await reader.until(() => numbersOf(reader).at(-1) === last);
+  for (const reader of readers) assert.deepEqual(numbersOf(reader), [...accepted, last]);
   await connectAndInit(t, gateway.graphqlUrl);
 
   // Once they read on, those that were shed find the connection gone, and the others miss nothing.
@@ -128,7 +109,7 @@ test('a pod that clients which do not read would fill refuses, pauses, sheds tho
   const isGone = await Promise.all(
     stalled.map((socket) =>
       socket
-        .until(() => numbers(socket).at(-1) === last)
+        .until(() => numbersOf(socket).at(-1) === last)
         .then(
           () => false,
           () => true,
@@ -137,7 +118,7 @@ test('a pod that clients which do not read would fill refuses, pauses, sheds tho
   );
   assert.equal(isGone.filter(Boolean).length, closes);
   for (const [index, socket] of stalled.entries()) {
-    if (!isGone[index]) assert.deepEqual(numbers(socket), [...accepted, last]);
+    if (!isGone[index]) assert.deepEqual(numbersOf(socket), [...accepted, last]);
   }
   assert.equal(gateway.child.exitCode, null);
 });

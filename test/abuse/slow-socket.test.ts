@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { range } from '../helpers/numbers.ts';
+import { connectSome, numbersOf, untilNumber } from './arrange.ts';
 
 const TEXT = 'subscription { said { n text } }';
 const TOO_SLOW = 'sluice_closes_total{code="1013",reason="too_slow"}';
@@ -25,18 +26,9 @@ const small = sharedGateway((scope) => start(scope, 16_384, { PING_SECONDS: '0' 
 const say = (gateway: GatewayProcess, n: number, size: number): Promise<void> =>
   gateway.postEvent('items', { n, text: 'x'.repeat(size) });
 
-const numbers = ({ messages }: RawSocket): (number | undefined)[] =>
-  messages
-    .filter(({ type }) => type === 'next')
-    .map(({ payload }) => (payload as { data?: { said: { n: number } } }).data?.said.n);
-
 test('a socket whose client stops reading is closed as too slow; the others get every event, in order', async (t) => {
   const gateway = await small();
-  const readers = [
-    await connectAndInit(t, gateway.graphqlUrl),
-    await connectAndInit(t, gateway.graphqlUrl),
-    await connectAndInit(t, gateway.graphqlUrl),
-  ];
+  const readers = await connectSome(t, gateway, 3);
   const stalled = await connectAndInit(t, gateway.graphqlUrl);
   for (const [index, socket] of [...readers, stalled].entries()) socket.subscribe(`s${index}`, TEXT);
   await gateway.untilMetric('sluice_subscribers', 4);
@@ -51,8 +43,8 @@ test('a socket whose client stops reading is closed as too slow; the others get 
   await gateway.untilMetric('sluice_subscribers', 3);
   await say(gateway, sent++, 1);
   for (const reader of readers) {
-    await reader.until(() => numbers(reader).at(-1) === sent - 1);
-    assert.deepEqual(numbers(reader), range(0, sent));
+    await untilNumber(reader, sent - 1);
+    assert.deepEqual(numbersOf(reader), range(0, sent));
   }
   assert.equal(await gateway.metric('sluice_closes_total'), 1);
   stalled.webSocket.resume();
@@ -75,14 +67,7 @@ test('a client that reads on in time misses no event, and messages of the protoc
   await gateway.untilMetric('sluice_subscribers', 1);
   socket.webSocket.resume();
   await socket.until(({ type }) => type === 'pong');
-  const nexts = socket.messages.filter(({ type }) => type === 'next');
-  for (const id of ['1', '2']) {
-    const mine = nexts.filter((message) => message.id === id).map((message) => message.payload);
-    assert.deepEqual(
-      mine.map((payload) => (payload as { data: { said: { n: number } } }).data.said.n),
-      range(0, count),
-    );
-  }
+  for (const id of ['1', '2']) assert.deepEqual(numbersOf(socket, id), range(0, count));
   assert.equal(socket.messages.at(-1)?.type, 'pong');
   assert.equal(await gateway.metric('sluice_closes_total'), 0);
 });
