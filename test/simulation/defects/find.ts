@@ -3,13 +3,14 @@ import test from 'node:test';
 import { planOf } from '../faults/plan.ts';
 import { run } from '../run.ts';
 import { loadSimulatedGraph } from '../world/graph.ts';
-import type { Defect } from './defect.ts';
+import { DEFECTS, EVIDENT } from './defects.ts';
 
 const shared = await loadSimulatedGraph();
 
 /** The simulation has to find each of these within the first so many seeds. */
-export function testFinding(defects: Readonly<Record<string, Defect>>, seeds: number): void {
-  for (const [name, defect] of Object.entries(defects)) {
+export function testFinding({ seeds, areEvident }: { seeds: number; areEvident: boolean }): void {
+  for (const [name, defect] of Object.entries(DEFECTS)) {
+    if (EVIDENT.includes(name) !== areEvident) continue;
     test(`the simulation finds that ${name}`, { timeout: 600_000 }, async (t) => {
       for (let seed = 1; seed <= seeds; seed += 1) {
         const { violations } = await run({ plan: planOf(seed), shared, defect });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../../scripts/lib/mutants');
 
@@ -39,7 +38,7 @@ interface Results {
 
 type SecondsOf = (name: string) => number;
 
-const load = async (file: string): Promise<unknown> => import(pathToFileURL(path.join(FOLDER, file)).href);
+const load = async (file: string): Promise<unknown> => import(path.join(FOLDER, file));
 
 const { choose, describe, idOf } = (await load('choice.mjs')) as {
   choose(ids: readonly string[], choice: { seed: string; count: number }): string[];
@@ -133,8 +132,8 @@ test('a test with servers of its own costs more than one with services, and that
   assert.deepEqual(codes.map(costOf), [0, 1, 2]);
 });
 
-test('a file of results can be gone on with, and only by the same run', (t) => {
-  const file = path.join(temporary(t), 'results.jsonl');
+test('a file of results can be gone on with, and only by the same run', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'results.jsonl');
   add(ResultsFile.resume(file, RUN), 'a', 1, { outcome: 'killed', by: 'unit/hub/hub' });
   add(ResultsFile.resume(file, RUN), 'b', 1, { outcome: 'survived' });
   const resumed = ResultsFile.resume(file, RUN);
@@ -155,12 +154,12 @@ test('a file of results can be gone on with, and only by the same run', (t) => {
   );
 });
 
-test('the score counts timeouts as killed, and the difference names what is no longer killed', (t) => {
-  const before = ResultsFile.resume(path.join(temporary(t), 'before.jsonl'), RUN);
+test('the score counts timeouts as killed, and the difference names what is no longer killed', async (t) => {
+  const before = ResultsFile.resume(path.join(await temporaryFolder(t), 'before.jsonl'), RUN);
   add(before, 'hub/a.ts:1:1:A:0', 1, { outcome: 'killed', by: 'unit/hub/a' });
   add(before, 'hub/b.ts:1:1:A:0', 1, { outcome: 'survived' });
   add(before, 'hub/c.ts:1:1:A:0', 1, { outcome: 'unreached' });
-  const after = ResultsFile.resume(path.join(temporary(t), 'after.jsonl'), RUN);
+  const after = ResultsFile.resume(path.join(await temporaryFolder(t), 'after.jsonl'), RUN);
   add(after, 'hub/a.ts:1:1:A:0', 1, { outcome: 'survived' });
   add(after, 'hub/b.ts:1:1:A:0', 1, { outcome: 'timeout', by: 'unit/hub/b' });
   assert.match(scoreOf(before), /3 of 3 mutants tried, 1 killed \(33\.3 %, 0 .*, 1 survived, 1 not reached/);
@@ -175,10 +174,4 @@ test('the score counts timeouts as killed, and the difference names what is no l
 
 function add(results: Results, id: string, phase: 1 | 2, verdict: Verdict): void {
   results.add({ id, original: 'x', replacement: 'y' }, phase, verdict);
-}
-
-function temporary(t: TestContext): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mutants-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
