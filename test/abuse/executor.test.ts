@@ -81,6 +81,10 @@ const RUN: Readonly<Record<string, { text: string; name?: string; variables?: Re
   },
 };
 
+const touched = (): never => {
+  throw new Error('touched');
+};
+
 describe('an executor under abuse', () => {
   let executor: Executor;
   beforeEach(() => {
@@ -140,9 +144,6 @@ describe('an executor under abuse', () => {
   });
 
   it('lives through a root value and context that throw at every touch', async () => {
-    const touched = (): never => {
-      throw new Error('touched');
-    };
     const touchy = new Proxy({}, { get: touched, getPrototypeOf: touched });
     const operation = executor.prepare('subscription { event { id } }');
     assert.ok(operation instanceof Operation);

@@ -57,7 +57,10 @@ test('a bad message closes the connection that sent it with the right code, and 
   };
   for (const [what, code, ...messages] of CLOSES) {
     await check(what, code, (socket) => {
-      for (const one of messages) Buffer.isBuffer(one) ? socket.webSocket.send(one) : socket.send(one);
+      for (const one of messages) {
+        if (Buffer.isBuffer(one)) socket.webSocket.send(one);
+        else socket.send(one);
+      }
     });
   }
   await check('a text frame that is no text', 1007, ({ webSocket }) =>
