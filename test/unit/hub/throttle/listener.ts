@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
-import type { EventFilter } from '../../../../src/graph/graph.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
 import { Group } from '../../../../src/hub/group.ts';
 import type { Hub } from '../../../../src/hub/hub.ts';
 import type { SerializedResult } from '../../../../src/hub/result.ts';
 import type { Subscriber } from '../../../../src/hub/subscriber.ts';
-import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
-
-/** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
-export function byRole(): EventFilter {
-  const reads = new ReadSet();
-  reads.add('value', ['role']);
-  return {
-    reads,
-    passes: ({ roles }, viewer) =>
-      !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
-  };
-}
+import type { Json } from '../../../../src/lazy/reads.ts';
 
 interface Heard {
   readonly n: number;

@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import { Random } from '../../../helpers/random.ts';
-import { operation, settled, setUp } from '../parts.ts';
-import { byRole, Listener } from './listener.ts';
+import { byRole, operation, settled, setUp } from '../parts.ts';
+import { Listener } from './listener.ts';
 
 const SEEDS = 60;
 const STEPS = 300;

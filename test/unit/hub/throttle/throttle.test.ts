@@ -4,8 +4,8 @@ import type { Event } from '../../../../src/events/event.ts';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
-import { operation, settled, setUp } from '../parts.ts';
-import { byRole, Listener } from './listener.ts';
+import { byRole, operation, settled, setUp } from '../parts.ts';
+import { Listener } from './listener.ts';
 
 const INTERVAL_MS = 100;
 const asked = operation();
