@@ -16,6 +16,7 @@ import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { systemTimers, type Timers } from '../../../src/support/clock.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
@@ -163,6 +164,7 @@ interface SetUp {
   readonly contexts?: Contexts;
   readonly bindings?: HubOptions['graph']['bindings'];
   readonly timeoutMs?: number;
+  readonly timers?: Timers;
   readonly maxChannels?: number;
   readonly binding?: Partial<Binding>;
   readonly maxWaiting?: number;
@@ -219,6 +221,7 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     limiter: new FairLimiter(options.concurrency ?? 10, now),
     paths: new BoundedLabels(),
     timeoutMs: options.timeoutMs ?? 60_000,
+    timers: options.timers ?? systemTimers,
     maxWaiting: options.maxWaiting ?? 10,
     channelPrefix: '',
     maxChannels: options.maxChannels ?? 3,

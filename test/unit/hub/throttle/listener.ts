@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
+import type { Delivery } from '../../../../src/graph/graph.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
 import { Group } from '../../../../src/hub/group.ts';
 import type { Hub } from '../../../../src/hub/hub.ts';
 import type { SerializedResult } from '../../../../src/hub/result.ts';
 import type { Subscriber } from '../../../../src/hub/subscriber.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
+
+export const INTERVAL_MS = 100;
+
+/** Of each key one event in an interval. */
+export const throttled: Delivery = {
+  keyOf: ({ key }) => String(key),
+  throttleMs: INTERVAL_MS,
+  onSlow: 'DISCONNECT',
+};
 
 interface Heard {
   readonly n: number;
@@ -28,7 +38,7 @@ export class Listener implements Subscriber {
   #group: Group | undefined;
 
   /** @param now ms */
-  constructor(hub: Hub, now: () => number, viewer: Json = {}) {
+  constructor(hub: Hub, now = (): number => 0, viewer: Json = {}) {
     this.#hub = hub;
     this.#now = now;
     this.viewer = viewer;

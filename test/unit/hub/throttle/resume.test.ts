@@ -33,26 +33,6 @@ test('one that resumes gets the latest of each key that it has missed, and is to
   assert.equal(await value('executions'), 3);
 });
 
-test('what was left out does not come again to one that resumes, and what was held does', async (t) => {
-  const bus = heldBus(t, 100);
-  const { hub } = setUpOn(bus, { binding: { delivery: { ...delivery, throttleMs: 600_000 } } });
-  const asked = operation();
-  const [client, other] = [new Client(hub), new Client(hub)];
-  for (const one of [client, other]) one.connect('a', asked);
-  await settled();
-  for (let n = 1; n <= 7; n += 1) await publish(bus, n, 'a');
-  assert.deepEqual(client.heard, [1]);
-  client.disconnect();
-  client.connect('a', asked);
-  await inTurns(t, () => assert.deepEqual(client.heard, [1, 5, 6, 7]));
-  assert.equal(client.skipped, 3);
-  client.disconnect();
-  client.connect('a', asked);
-  await inTurns(t, () => assert.equal(client.greetings.length, 3));
-  assert.deepEqual(client.heard, [1, 5, 6, 7]);
-  assert.deepEqual(other.heard, [1]);
-});
-
 for (const [executed, heard] of [
   ['at once', [1, 5, 6, 7]],
   ['later', [1]],
