@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { buildSchema, GraphQLError, GraphQLScalarType, type ExecutionResult } from 'graphql';
+import { buildSchema, GraphQLError, type ExecutionResult } from 'graphql';
 import { BackendError } from '../../../src/backends/error.ts';
 import type { ExecutorOptions } from '../../../src/executor/executor.ts';
 import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
@@ -178,22 +178,13 @@ describe('an error of a resolver', () => {
 describe('a value that does not fit the schema', () => {
   for (const [what, query, root, field] of [
     ['no integer', '{ bid { amount } }', { bid: { amount: 's3cret' } }, 'Bid.amount'],
-    ['no value of the enum', '{ bid { state } }', { bid: { state: 's3cret' } }, 'Bid.state'],
-    ['no text', '{ bid { bidder } }', { bid: { name: 's3cret' } }, 'Bid.bidder'],
     ['no money', '{ bid { price } }', { bid: { price: 's3cret' } }, 'Bid.price'],
     ['null where there must be a value', '{ bid { name } }', { bid: { name: null } }, 'Bid.name'],
     ['no list', '{ bids { name } }', { bids: { name: 's3cret' } }, 'Query.bids'],
-    ['of no type', '{ thing { __typename } }', { thing: { name: 's3cret' } }, 'Query.thing'],
     [
       'of no type of the union',
       '{ thing { __typename } }',
       { thing: { __typename: 's3cret' } },
-      'Query.thing',
-    ],
-    [
-      'of a type outside the union',
-      '{ thing { __typename } }',
-      { thing: { __typename: 'Query', name: 's3cret' } },
       'Query.thing',
     ],
     [
@@ -205,16 +196,10 @@ describe('a value that does not fit the schema', () => {
   ] as const) {
     it(`is a fault whose message clients do not read: ${what}`, async () => {
       const { schema, run, counted, lines } = setUp(({ name }: { name: unknown }) => ({ name }));
-      const money = new GraphQLScalarType({
-        name: 'Money',
-        serialize: (value) => {
-          throw new GraphQLError(`Money cannot be ${String(value)}`);
-        },
-      });
-      attachResolvers(schema, {
-        Money: { serialize: money.serialize },
-        Lot: { __isTypeOf: (() => false) as never },
-      });
+      const serialize = (value: unknown) => {
+        throw new GraphQLError(`Money cannot be ${String(value)}`);
+      };
+      attachResolvers(schema, { Money: { serialize }, Lot: { __isTypeOf: (() => false) as never } });
       const result = await run(query, root);
       assert.deepEqual(shown(result), [INTERNAL]);
       assert.doesNotMatch(JSON.stringify(result.errors), /s3cret/);
@@ -237,6 +222,8 @@ describe('hostile errors', () => {
   const untold = { toString: throws(new Error('no text')), toJSON: throws(new Error('no JSON')) };
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
+  const circularCause = new Error('a');
+  circularCause.cause = circularCause;
 
   for (const [what, thrown] of [
     ['whose message throws itself', unreadable],
@@ -244,14 +231,7 @@ describe('hostile errors', () => {
     ['that have no text', untold],
     ['that are null', null],
     ['with circular extensions', new GraphQLError('a', { extensions: circular })],
-    [
-      'with circular causes',
-      (() => {
-        const error: Error = new Error('a');
-        error.cause = error;
-        return error;
-      })(),
-    ],
+    ['with circular causes', circularCause],
     [
       'whose extensions throw',
       Object.defineProperty(new GraphQLError('a'), 'extensions', { get: throws(unreadable) }),
