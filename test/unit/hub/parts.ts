@@ -120,7 +120,7 @@ export class FakeSubscriber implements Subscriber {
   }
 }
 
-const binding: Binding = {
+export const binding: Binding = {
   field: 'bid',
   topic: 'bids',
   key: 'id',
