@@ -159,10 +159,10 @@ attachResolvers(schema, {
   Named: { __resolveType: kindOf },
   Person: {
     shout: ({ name }: { name?: string }) => name?.toUpperCase(),
-    later: async ({ friend }) => friend as unknown,
+    later: async ({ friend }: { friend?: unknown }) => friend,
   },
-  Company: { name: ({ name }) => `${name} Ltd` },
-  LateParty: { __resolveType: async (value) => kindOf(value as object) ?? thrower(new Error('no kind'))() },
+  Company: { name: ({ name }: { name?: string }) => `${name} Ltd` },
+  LateParty: { __resolveType: async (value: object) => kindOf(value) ?? thrower(new Error('no kind'))() },
   Cat: { __isTypeOf: (value: object) => 'meows' in value },
   Dog: { __isTypeOf: async (value: object) => 'barks' in value },
   Event,

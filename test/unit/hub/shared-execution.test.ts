@@ -211,54 +211,6 @@ test('reads after a wait split the subscribers that still share the execution', 
   assert.deepEqual(said(), [['a 0'], ['a 1'], ['a 0'], ['b 0']]);
 });
 
-test('a subscriber that joins or leaves while an event is being executed does not get it', async () => {
-  const gates = new Gates();
-  const { add, subscribers, send } = groupOf(
-    async (event, { viewer }) => {
-      const role = viewer['role'];
-      await gates.wait(String(event['n']));
-      return `${String(role)} ${String(event['n'])}`;
-    },
-    [{ role: 'a' }, { role: 'a' }],
-  );
-  send({ n: 1 });
-  const late = add({ role: 'a' });
-  const [stays, leaves] = subscribers;
-  leaves?.leave();
-  send({ n: 2 });
-  await gates.open('2');
-  await gates.open('1');
-  assert.deepEqual(stays?.said, ['a 1', 'a 2']);
-  assert.deepEqual(leaves?.said, []);
-  assert.deepEqual(late.said, ['a 2']);
-});
-
-test('a subscriber that leaves after a shared execution was split does not get the result', async () => {
-  const gates = new Gates();
-  const { subscribers, send, said } = groupOf(
-    async (_event, { viewer }) => {
-      const role = String(viewer['role']);
-      await gates.wait(`first ${String(viewer['id'])}`);
-      const parity = Number(viewer['id']) % 2;
-      await gates.wait(`second ${String(viewer['id'])}`);
-      return `${role} ${parity}`;
-    },
-    [0, 1, 3, 5].map((id) => ({ id, role: 'a' })),
-  );
-  send({});
-  await gates.open('first 0');
-  await gates.open('second 0');
-  // Now the subscribers with odd ids share an execution for the first of them.
-  await gates.open('first 1');
-  subscribers[2]?.leave();
-  await gates.open('second 1');
-  for (const id of [3, 5]) {
-    await gates.open(`first ${id}`);
-    await gates.open(`second ${id}`);
-  }
-  assert.deepEqual(said(), [['a 0'], ['a 1'], [], ['a 1']]);
-});
-
 test('when the subscriber that an execution is for leaves while it waits, no other subscriber gets the result made for its viewer', async () => {
   for (const count of [2, 5]) {
     const waiting: (() => void)[] = [];
