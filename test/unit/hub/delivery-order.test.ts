@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import { Group } from '../../../src/hub/group.ts';
-import type { Hub } from '../../../src/hub/hub.ts';
-import type { Operation } from '../../../src/executor/operation.ts';
 import { FakeSubscriber, filterOn, operation, settled, setUp, withResolvers } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 import { Random } from '../../helpers/random.ts';
@@ -24,8 +21,8 @@ function viewersOf<const T extends readonly string[]>(names: T, options: Paramet
     ...options,
   });
   const asked = operation();
-  const subscribers = names.map((name) => new Viewer(hub, asked, name)) as {
-    -readonly [K in keyof T]: Viewer;
+  const subscribers = names.map((name) => new FakeSubscriber({ name }).join(hub, asked)) as {
+    -readonly [K in keyof T]: FakeSubscriber;
   };
   let sent = 0;
   const send = (count: number): void => {
@@ -36,17 +33,6 @@ function viewersOf<const T extends readonly string[]>(names: T, options: Paramet
     await settled();
   };
   return { hub, subscribers, sent: () => sent, send, letGo, waiting, value };
-}
-
-class Viewer extends FakeSubscriber {
-  readonly leave: () => void;
-
-  constructor(hub: Hub, asked: Operation, name: string) {
-    super({ name });
-    const group = hub.join(asked, {}, this);
-    assert.ok(group instanceof Group);
-    this.leave = () => hub.leave(group, this);
-  }
 }
 
 interface Result {
@@ -128,7 +114,7 @@ function heldPlaces() {
   const join = (asked: ReturnType<typeof operation>, id: string, owner: object): void => {
     const subscriber = new FakeSubscriber();
     subscriber.owner = owner;
-    hub.join(asked, { id }, subscriber);
+    subscriber.join(hub, asked, { id });
   };
   /** One event for all. @returns the ids of those that were executed */
   const startAll = (): readonly string[] => {

@@ -97,7 +97,7 @@ export function heldExecutions() {
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class FakeSubscriber implements Subscriber {
-  readonly viewer: Json;
+  viewer: Json;
   owner: object = this;
   readonly wantsGaps: boolean;
   isBehind = false;
@@ -109,6 +109,30 @@ export class FakeSubscriber implements Subscriber {
     this.wantsGaps = wantsGaps;
   }
   ended: readonly GraphQLError[] | undefined;
+  #joined: { readonly hub: Hub; readonly group: Group } | undefined;
+
+  get group(): Group {
+    return this.#joined?.group ?? assert.fail('it has not joined');
+  }
+
+  join(hub: Hub, asked: Operation, variables: Record<string, unknown> = {}): this {
+    const group = hub.join(asked, variables, this);
+    assert.ok(group instanceof Group);
+    this.#joined = { hub, group };
+    return this;
+  }
+
+  leave(): void {
+    this.#joined?.hub.leave(this.group, this);
+  }
+
+  /** Its viewer is replaced, as by a new token. */
+  become(viewer: Json): void {
+    const previous = this.viewer;
+    this.viewer = viewer;
+    this.group.viewerChanged(this, previous);
+  }
+
   deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()));
   }
@@ -233,10 +257,8 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
   ) => (await metrics[name].get()).values[0]?.value ?? 0;
   const join = (asked: Operation, variables: Record<string, unknown> = {}, wantsGaps = false) => {
-    const subscriber = new FakeSubscriber({}, wantsGaps);
-    const group = hub.join(asked, variables, subscriber);
-    assert.ok(group instanceof Group);
-    return { subscriber, group, leave: () => hub.leave(group, subscriber) };
+    const subscriber = new FakeSubscriber({}, wantsGaps).join(hub, asked, variables);
+    return { subscriber, group: subscriber.group, leave: () => subscriber.leave() };
   };
   return { hub, join, value, metrics };
 }
