@@ -60,6 +60,13 @@ const throws = (thrown: unknown) => (): never => {
   throw thrown;
 };
 
+/** An error comes in two ways. */
+const waysOf = (thrown: unknown) =>
+  [
+    ['thrown', throws(thrown)],
+    ['rejected', () => Promise.reject(thrown)],
+  ] as const;
+
 describe('an error of a resolver', () => {
   for (const [what, thrown, error] of [
     ['an Error', new TypeError("of undefined (reading 'x')"), "of undefined (reading 'x')"],
@@ -78,10 +85,7 @@ describe('an error of a resolver', () => {
       'd',
     ],
   ] as const) {
-    for (const [how, fail] of [
-      ['thrown', throws(thrown)],
-      ['rejected', () => Promise.reject(thrown)],
-    ] as const) {
+    for (const [how, fail] of waysOf(thrown)) {
       it(`is masked, counted and logged: ${what}, ${how}`, async () => {
         const { run, counted, lines } = setUp(fail);
         const result = await run('subscription Bids { bid { bidder } }');
@@ -91,12 +95,11 @@ describe('an error of a resolver', () => {
         // One that has a path already is passed on by graphql-js as it is: it does not tell its field.
         const field = 'path' in Object(thrown) ? 'Subscription' : 'Bid.bidder';
         assert.deepEqual(counted, [[field, 'INTERNAL_SERVER_ERROR', 1]]);
-        assert.equal(lines.length, 1);
-        const [line] = lines;
-        assert.equal(line?.msg, 'a field could not be resolved');
-        assert.equal(line.error, error);
-        assert.deepEqual([line['field'], line['operation']], [field, 'Bids']);
-        assert.match(line.stack ?? '', /^\w+\n    at /);
+        assert.deepEqual(
+          lines.map((line) => [line.msg, line.error, line['field'], line['operation']]),
+          [['a field could not be resolved', error, field, 'Bids']],
+        );
+        assert.match(lines[0]?.stack ?? '', /^\w+\n    at /);
       });
     }
   }
@@ -241,23 +244,15 @@ describe('hostile errors', () => {
     ['with an enormous message', new Error('x'.repeat(10_000_000))],
     ['with an enormous name', Object.assign(new Error('a'), { name: 'x'.repeat(10_000_000) })],
   ] as const) {
-    for (const [how, fail] of [
-      ['thrown', throws(thrown)],
-      ['rejected', () => Promise.reject(thrown)],
-    ] as const) {
+    for (const [how, fail] of waysOf(thrown)) {
       for (const maskErrors of [true, false]) {
         it(`${what} are one error each, ${maskErrors ? '' : 'not '}masked, and one short line: ${how}`, async () => {
           const { run, counted, lines } = setUp(fail, { maskErrors });
           const result = await run('subscription { bid { bidder } }');
           const text = JSON.stringify(result);
-          assert.equal(result.errors?.length, 1);
-          assert.deepEqual(
-            shown(result).map(({ code }) => code),
-            [INTERNAL.code],
-          );
+          const codes = shown(result).map(({ code }) => code);
+          assert.deepEqual([codes, counted.length, lines.length], [[INTERNAL.code], 1, 1]);
           if (maskErrors) assert.ok(text.length < 300, text.slice(0, 300));
-          assert.equal(counted.length, 1);
-          assert.equal(lines.length, 1);
           assert.ok(JSON.stringify(lines).length < 8_000);
         });
       }

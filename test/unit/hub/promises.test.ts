@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { buildSchema, type GraphQLObjectType } from 'graphql';
-import { Executor } from '../../../src/executor/executor.ts';
-import { Operation } from '../../../src/executor/operation.ts';
+import { buildSchema } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
-import { createLog } from '../../../src/log.ts';
 import { WebSocketSubscription } from '../../../src/transports/websocket/subscription.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
+import { executorFor, prepared } from '../executor/small-executor.ts';
 import { budgetOf, setUp } from './parts.ts';
 
 const EVENTS = 100;
@@ -32,12 +31,11 @@ function subscribed(count: number, resolve: Resolve) {
   const schema = buildSchema(
     'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
   );
-  const root = schema.getSubscriptionType()?.getFields()['see'];
-  const said = (schema.getType('Seen') as GraphQLObjectType).getFields()['said'];
-  assert.ok(root && said);
-  root.resolve = (event: unknown) => event;
-  said.resolve = resolve;
-  const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
+  attachResolvers(schema, {
+    Subscription: { see: (event) => event },
+    Seen: { said: resolve as never },
+  });
+  const executor = executorFor(schema);
   const flusher = budgetOf();
   const { hub, bus, value } = setUp({
     executor,
@@ -47,25 +45,14 @@ function subscribed(count: number, resolve: Resolve) {
     concurrency: 100,
     maxWaiting: EVENTS,
   });
-  const operation = executor.prepare('subscription { see { said } }');
-  assert.ok(operation instanceof Operation);
+  const operation = prepared(executor, 'subscription { see { said } }');
   const wires = Array.from({ length: count }, (_, index) => {
     const wire = new CountingSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscription(
-      String(index),
-      operation,
-      {},
-      {
-        sendQueue,
-        schema,
-        viewer,
-        joined: () => undefined,
-        left: () => undefined,
-        reconnect: () => undefined,
-      },
-    );
+    const none = (): void => undefined;
+    const connection = { sendQueue, schema, viewer, joined: none, left: none, reconnect: none };
+    const subscription = new WebSocketSubscription(String(index), operation, {}, connection);
     const group = hub.join(operation, {}, subscription);
     assert.ok('plan' in group);
     subscription.joined(group);

@@ -340,7 +340,7 @@ const at = (viewer: unknown, path: readonly string[]): unknown =>
 /** A resolver that reads random paths, in an order that depends on what it reads, sometimes after a wait. */
 function randomResolve(seed: number, waits: boolean): Resolve {
   return (event, { viewer }) => {
-    const random = new Random(seed * 100 + Number(event['n']));
+    const random = Random.of(seed * 100 + Number(event['n']), 'reads');
     const heard: string[] = [];
     const look = (): void => {
       const how = random.next();
@@ -372,7 +372,7 @@ for (const waits of [false, true]) {
 
   test(`shared results equal those of executing for each subscriber alone, ${how} resolvers`, async () => {
     for (let seed = 1; seed <= 60; seed += 1) {
-      const random = new Random(seed);
+      const random = Random.of(seed, 'viewers');
       const viewers = Array.from({ length: 25 }, () => randomViewer(random));
       const [shared, alone] = [true, false].map((shares) =>
         groupOf(randomResolve(seed, waits), viewers, { shares }),
@@ -386,7 +386,7 @@ for (const waits of [false, true]) {
 
   test(`resolvers that read fixed paths take the fewest executions possible, ${how}`, async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
-      const random = new Random(seed * 7);
+      const random = Random.of(seed, 'fixed paths');
       const viewers = Array.from({ length: 30 }, () => randomViewer(random));
       const paths = PATHS.filter(() => random.chance(0.4));
       const values = (viewer: unknown): string =>
