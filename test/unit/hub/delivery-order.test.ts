@@ -78,26 +78,23 @@ test('events that the filter keeps from a slow viewer count neither as waiting n
 test('executions are aborted, and give their turns up, once all their subscribers have left', async () => {
   const { hub, subscribers, send, waiting, letGo } = viewersOf(['slow', 'slow', 'quick'], { concurrency: 4 });
   const [one, two, quick] = subscribers;
+  const inspected = () => hub.inspector.inspect(1);
   send(10);
-  const { running } = hub.inspector.inspect(1).executions;
+  const { running } = inspected().executions;
   assert.equal(waiting.length, running);
-  assert.ok(hub.inspector.inspect(1).executions.waiting > 0, 'expected executions that wait for a place');
+  // The first execution of a group starts before it is known to be asynchronous.
+  assert.ok(running <= 5, `at most 5, got ${running}`);
+  assert.ok(inspected().executions.waiting > 0, 'expected executions that wait for a place');
   one.leave();
-  assert.ok(
-    waiting.every(({ signal }) => !signal.aborted),
-    'the other still wants the result',
-  );
+  const aborted = (): boolean[] => waiting.map(({ signal }) => signal.aborted);
+  assert.ok(!aborted().includes(true), 'the other still wants the result');
   two.leave();
-  assert.ok(waiting.every(({ signal }) => signal.aborted));
-  assert.equal(
-    hub.inspector.inspect(1).executions.running,
-    running,
-    'places are taken until resolvers have ended',
-  );
+  assert.ok(!aborted().includes(false));
+  assert.equal(inspected().executions.running, running, 'places are taken until resolvers have ended');
   await letGo();
-  assert.deepEqual(hub.inspector.inspect(1).executions, { running: 0, waiting: 0, late: 0 });
+  assert.deepEqual(inspected().executions, { running: 0, waiting: 0, late: 0 });
   assert.deepEqual(heard(quick), upTo(10));
-  assert.equal(hub.inspector.inspect(1).groups.waiting, 0);
+  assert.equal(inspected().groups.waiting, 0);
 });
 
 /** A hub with four places, all of which are held until the test ends. */

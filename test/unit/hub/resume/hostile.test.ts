@@ -11,13 +11,12 @@ import { ReadSet } from '../../../../src/lazy/reads.ts';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
 import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
-import { world, type Client } from './world.ts';
+import { payloadOf, world, type Client } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
 
 const PLAN = {} as SubscriptionPlan;
 
-const payload = (n: number): string =>
-  JSON.stringify({ h: ['abc', n], v: 1, t: 'bids', p: 0, o: n, ts: n, in: 0, key: null, event: { n } });
+const payload = (n: number): string => payloadOf(n, {}, { h: ['abc', n] });
 
 test('subscribers that resume skip no event, however few may wait', async (t) => {
   const execute = (event: object) => settled().then(() => ({ data: { ...event } }));
@@ -126,11 +125,8 @@ test('a client gets what it has missed, though that alone is more than may be re
   const execute = ({ n }: { n: number }) => ({ data: { n } });
   const { bus, lostOne } = world(t, { size: 2 * events, execute });
   const client = await lostOne();
-  const rest = { v: 1, t: 'bids', id: 'bids-1', p: 0, in: 0, key: null };
-  for (const n of upTo(events)) {
-    const message = { ...rest, o: n, ts: n, event: { n, text } };
-    await bus.publish('bids', [{ channel: 'bids:id=a', payload: JSON.stringify(message) }]);
-  }
+  for (const n of upTo(events))
+    await bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);
   client.connect();
   await inTurns(t, () => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
   assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(events)]);
