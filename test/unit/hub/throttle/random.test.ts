@@ -61,7 +61,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
     },
     join: (): void => {
       if (present().length === 6) return;
-      const listener = new Listener(hub, () => now, { role: random.pick(ROLES) }).join(asked);
+      const listener = new Listener(() => now, { role: random.pick(ROLES) }).join(hub, asked);
       memberships.push({ listener, due: [], isOver: false });
     },
     leave: (): void => {

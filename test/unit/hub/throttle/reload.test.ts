@@ -36,7 +36,7 @@ function start(t: TestContext) {
 
 test('what is held when the graph is replaced begins with the one before, and what comes later waits for the next interval', (t) => {
   const { hub, publish, replace } = start(t);
-  const ann = new Listener(hub).join(asked);
+  const ann = new Listener().join(hub, asked);
   publish('aab');
   t.mock.timers.tick(INTERVAL_MS / 2);
   replace(100);
@@ -54,7 +54,7 @@ test('what is held when the graph is replaced begins with the one before, and wh
 
 test('what comes after the graph was replaced is filtered by the code of the new one', (t) => {
   const { hub, publish, replace } = start(t);
-  const ann = new Listener(hub).join(asked);
+  const ann = new Listener().join(hub, asked);
   publish('a');
   replace(100, filterOn(undefined, ({ key }) => key === 'b')());
   publish('abab');
@@ -73,12 +73,12 @@ class Leaving extends Listener {
 
 test('a connection that ends with what was held when the graph is replaced leaves all its groups', async (t) => {
   const { hub, bus, value, publish, replace } = start(t);
-  const first = new Listener(hub).join(asked, 'a');
-  const second = new Leaving(hub);
-  const other = new Listener(hub).join(asked, 'b');
+  const first = new Listener().join(hub, asked, { id: 'a' });
+  const second = new Leaving();
+  const other = new Listener().join(hub, asked, { id: 'b' });
   await bus.acknowledge('bids:id=a', 'bids:id=b');
   publish('a', 'b');
-  second.join(asked, 'b');
+  second.join(hub, asked, { id: 'b' });
   second.all.push(first);
   publish('a', 'b');
   replace(100);

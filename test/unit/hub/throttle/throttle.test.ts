@@ -18,7 +18,7 @@ function start(t: TestContext, { binding, ...options }: NonNullable<Parameters<t
   const parts = setUp({ ...options, binding: { delivery: throttled, ...binding } });
   let now = 0;
   let n = 0;
-  const listener = (viewer?: Json): Listener => new Listener(parts.hub, () => now, viewer).join(asked);
+  const listener = (viewer?: Json): Listener => new Listener(() => now, viewer).join(parts.hub, asked);
   return {
     ...parts,
     listener,
@@ -111,7 +111,7 @@ test('subscribers of the same count share bytes', (t) => {
   const { hub, publish, pass } = start(t);
   const results = new Set<unknown>();
   for (let count = 0; count < 5; count += 1) {
-    const listener = new Listener(hub).join(asked);
+    const listener = new Listener().join(hub, asked);
     const deliver = listener.deliver.bind(listener);
     listener.deliver = (result) => {
       results.add(result.telling(result.leftOutFor(listener), true).json);
@@ -129,7 +129,7 @@ test('thousands of subscribers that join at any time share intervals and executi
   const timers = t.mock.method(globalThis, 'setTimeout');
   for (let interval = 0; interval < 3; interval += 1) {
     for (let count = 0; count < 1_000; count += 1) {
-      all.push(new Listener(hub).join(asked));
+      all.push(new Listener().join(hub, asked));
       if (count % 100 === 0) publish('ab');
     }
     pass(INTERVAL_MS);
@@ -146,7 +146,7 @@ test('thousands of subscribers that join at any time share intervals and executi
 
 test('intervals of thousands of groups that end together take several turns', async (t) => {
   const { hub, publish, pass } = start(t);
-  const all = Array.from({ length: 3_000 }, () => new Listener(hub).join(operation()));
+  const all = Array.from({ length: 3_000 }, () => new Listener().join(hub, operation()));
   publish('a');
   await turns(200);
   publish('a');
@@ -243,7 +243,7 @@ test('no more is held than may wait: then the interval ends early', (t) => {
 test('beyond the bytes that a pod may hold, the interval that has held for longest ends early', async (t) => {
   const { hub, bus, pass } = start(t, { maxWaiting: 10_000 });
   const text = 'x'.repeat(1024 * 1024);
-  const [ann, bob] = ['a', 'b'].map((id) => new Listener(hub).join(asked, id));
+  const [ann, bob] = ['a', 'b'].map((id) => new Listener().join(hub, asked, { id }));
   const say = (id: string, n: number): void => bus.carry(`bids:id=${id}`, n, { n, key: `${n}`, text });
   for (let n = 0; n <= 10; n += 1) say('a', n);
   for (let n = 0; n <= 53; n += 1) say('b', n);
