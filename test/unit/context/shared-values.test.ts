@@ -112,11 +112,13 @@ test('a Map, a Set or a Date that the graph has frozen is an error of its own, f
   }
 });
 
+/** The same item for two readers, alone and in a row. */
+async function copies<T extends object>(make: () => T): Promise<{ ann: T; bob: T }[]> {
+  const { ann, bob } = await itemOf<{ own: T }>(() => ({ own: make() }));
+  return [await itemOf<T>(make), { ann: ann.own, bob: bob.own }];
+}
+
 test('of bytes and of a URL that a loader returns, alone or in a row, each reader has a copy', async () => {
-  const copies = async <T extends object>(make: () => T): Promise<{ ann: T; bob: T }[]> => {
-    const { ann, bob } = await itemOf<{ own: T }>(() => ({ own: make() }));
-    return [await itemOf<T>(make), { ann: ann.own, bob: bob.own }];
-  };
   for (const bytes of [Buffer.from('ab'), new Uint8Array([97, 98])]) {
     for (const { ann, bob } of await copies<Uint8Array>(() => bytes)) {
       ann[0] = 0;

@@ -178,6 +178,10 @@ describe('an error of a resolver', () => {
   });
 });
 
+const serialize = (value: unknown): never => {
+  throw new GraphQLError(`Money cannot be ${String(value)}`);
+};
+
 describe('a value that does not fit the schema', () => {
   for (const [what, query, root, field] of [
     ['no integer', '{ bid { amount } }', { bid: { amount: 's3cret' } }, 'Bid.amount'],
@@ -199,9 +203,6 @@ describe('a value that does not fit the schema', () => {
   ] as const) {
     it(`is a fault whose message clients do not read: ${what}`, async () => {
       const { schema, run, counted, lines } = setUp(({ name }: { name: unknown }) => ({ name }));
-      const serialize = (value: unknown) => {
-        throw new GraphQLError(`Money cannot be ${String(value)}`);
-      };
       attachResolvers(schema, { Money: { serialize }, Lot: { __isTypeOf: (() => false) as never } });
       const result = await run(query, root);
       assert.deepEqual(shown(result), [INTERNAL]);

@@ -121,10 +121,10 @@ describe('with persisted documents only', () => {
   });
 });
 
-describe('a manifest that does not fit the graph', () => {
-  const load = (manifest: object) => (): unknown =>
-    PersistedDocuments.load('m.json', JSON.stringify(manifest), (text) => newExecutor().check(text));
+const load = (manifest: object) => (): unknown =>
+  PersistedDocuments.load('m.json', JSON.stringify(manifest), (text) => newExecutor().check(text));
 
+describe('a manifest that does not fit the graph', () => {
   it('stops the start with the id, the place and the reason of each fault', () => {
     const manifest = {
       good: QUERY,

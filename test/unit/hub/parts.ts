@@ -22,7 +22,7 @@ import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
-export class FakeBus {
+class FakeBus {
   readonly listeners = new Map<string, Listener>();
   readonly left: string[] = [];
   /** Reports a gap. */

@@ -26,6 +26,8 @@ class CountingSink extends FakeFrameSink {
   }
 }
 
+const none = (): void => undefined;
+
 /** Subscribers of one field behind a hub, whose channel the test speaks on. */
 function subscribed(count: number, resolve: Resolve) {
   const schema = buildSchema(
@@ -50,7 +52,6 @@ function subscribed(count: number, resolve: Resolve) {
     const wire = new CountingSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
-    const none = (): void => undefined;
     const connection = { sendQueue, schema, viewer, joined: none, left: none, reconnect: none };
     const subscription = new WebSocketSubscription(String(index), operation, {}, connection);
     const group = hub.join(operation, {}, subscription);

@@ -353,6 +353,12 @@ function randomResolve(seed: number, waits: boolean): Resolve {
   };
 }
 
+/** What is read on the way to a value counts as well: whether there is an object, or a list. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return '[';
+  return typeof value === 'object' && value !== null ? '{' : (JSON.stringify(value) ?? 'nothing');
+}
+
 for (const waits of [false, true]) {
   const how = waits ? 'asynchronous' : 'synchronous';
 
@@ -387,13 +393,10 @@ for (const waits of [false, true]) {
           return values(viewer);
         })();
       }, viewers);
-      /** What is read on the way to a value counts as well: whether there is an object, or a list. */
-      const kind = (value: unknown): string => {
-        if (Array.isArray(value)) return '[';
-        return typeof value === 'object' && value !== null ? '{' : (JSON.stringify(value) ?? 'nothing');
-      };
       const readOf = (viewer: Json): string =>
-        paths.map((path) => path.map((_, end) => kind(at(viewer, path.slice(0, end + 1)))).join('.')).join();
+        paths
+          .map((path) => path.map((_, end) => kindOf(at(viewer, path.slice(0, end + 1)))).join('.'))
+          .join();
       const least = new Set(viewers.map(readOf)).size;
       assert.equal(await cost({ n: 1 }), least, `seed ${seed}: ${paths.join(' ')}`);
     }

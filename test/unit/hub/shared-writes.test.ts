@@ -30,6 +30,16 @@ interface Seller {
   note?: string;
 }
 
+const row = (id: number) => ({
+  id,
+  name: 'Sel',
+  tags: [{}],
+  since: new Date(0),
+  by: new Map([['a', {}]]),
+});
+
+const loaders = () => ({ seller: new DataLoader(async (ids: readonly number[]) => ids.map(row)) });
+
 /** What viewers get of an event, whose only field says what `resolve` makes of all that a resolver is given. */
 async function heard(resolve: Resolve, viewers: readonly string[], events = 1): Promise<unknown[][]> {
   const schema = buildSchema(SDL);
@@ -40,14 +50,6 @@ async function heard(resolve: Resolve, viewers: readonly string[], events = 1): 
   });
   freezeSchema(schema);
   const executor = executorFor(schema, { maskErrors: false });
-  const row = (id: number) => ({
-    id,
-    name: 'Sel',
-    tags: [{}],
-    since: new Date(0),
-    by: new Map([['a', {}]]),
-  });
-  const loaders = () => ({ seller: new DataLoader(async (ids: readonly number[]) => ids.map(row)) });
   const { bus, hub } = setUp({
     executor,
     contexts: contextsOf({ loaders }),

@@ -118,9 +118,10 @@ test('compiled code builds a value once, however often it reads it', async () =>
   assert.equal(builds.count, 2);
 });
 
+const loader = (_source: unknown, _args: unknown, context: object) => Reflect.get(context, 'loader');
+
 test('a lazy context that fails is an error of the field whose resolver read it', async () => {
   const builds = new Builds();
-  const loader = (_source: unknown, _args: unknown, context: object) => Reflect.get(context, 'loader');
   const { run } = await compiled(
     '{ house { name } thing { name } }',
     { house: loader, thing: async (...given: Parameters<typeof loader>) => loader(...given) },

@@ -19,8 +19,10 @@ const PLAN = {} as SubscriptionPlan;
 const payload = (n: number): string => payloadOf(n, {}, { h: ['abc', n] });
 
 test('subscribers that resume skip no event, however few may wait', async (t) => {
-  const execute = (event: object) => settled().then(() => ({ data: { ...event } }));
-  const { lostOne, publish } = world(t, { maxWaiting: 2, execute });
+  const { lostOne, publish } = world(t, {
+    maxWaiting: 2,
+    execute: (event: object) => settled().then(() => ({ data: { ...event } })),
+  });
   const client = await lostOne();
   await publish(upTo(20));
   client.connect();
@@ -122,8 +124,10 @@ test('a recording holds no more messages than the bus keeps, however long it is 
 test('a client gets what it has missed, though that alone is more than may be recorded', async (t) => {
   const events = 70;
   const text = 'x'.repeat(1024 * 1024);
-  const execute = ({ n }: { n: number }) => ({ data: { n } });
-  const { bus, lostOne } = world(t, { size: 2 * events, execute });
+  const { bus, lostOne } = world(t, {
+    size: 2 * events,
+    execute: ({ n }: { n: number }) => ({ data: { n } }),
+  });
   const client = await lostOne();
   for (const n of upTo(events))
     await bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);

@@ -63,12 +63,21 @@ export function busWith(size: number, keepsAll = false): LossyBus {
 }
 
 /** A message of the topic, as text. */
-export const payloadOf = (n: number, more: object = {}, rest: object = {}): string =>
-  JSON.stringify({
-    ...{ v: 1, t: TOPIC, id: 'bids-1', p: 0, o: n, ts: n, in: 0, key: null },
-    event: { n, ...more },
+export function payloadOf(n: number, more: object = {}, rest: object = {}): string {
+  const event = { n, ...more };
+  return JSON.stringify({
+    v: 1,
+    t: TOPIC,
+    id: 'bids-1',
+    p: 0,
+    o: n,
+    ts: n,
+    in: 0,
+    key: null,
+    event,
     ...rest,
   });
+}
 
 /** Publishes one event on channels of the topic. */
 export async function publish(bus: MemoryBus, n: number, ...keys: string[]): Promise<void> {
