@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
-import { Contexts } from '../../../src/context/event-scope.ts';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import { PendingQuery } from '../../../src/context/pending-query.ts';
 import { Queries } from '../../../src/context/queries.ts';
-import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
+import { contextsOf, operation, settled } from '../hub/parts.ts';
 
 type Execute = (context: GraphContext, name: string) => ExecutionResult | Promise<ExecutionResult>;
 
-const operation = {
-  kind: 'query',
-  query: '{ a }',
-  name: undefined,
-  document: parse('{ a }'),
-  variableNames: [],
-} as unknown as Operation;
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const asked = operation([]);
 
 function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
   const limiter = new FairLimiter(places);
@@ -29,13 +20,19 @@ function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
       execute: (_operation, _root, context, { name }) => execute(context as GraphContext, String(name)),
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
     },
-    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    contexts: contextsOf(),
     limiter,
     metrics,
     timeoutMs,
   });
   const ask = (owner: object, name = '', hasTaken?: (ms: number) => void): ExecutionResult | PendingQuery =>
-    queries.execute({ operation, variables: { name }, viewer: {}, owner, ...(hasTaken && { hasTaken }) });
+    queries.execute({
+      operation: asked,
+      variables: { name },
+      viewer: {},
+      owner,
+      ...(hasTaken && { hasTaken }),
+    });
   const pending = (owner: object, name = ''): PendingQuery => {
     const outcome = ask(owner, name);
     assert.ok(outcome instanceof PendingQuery);

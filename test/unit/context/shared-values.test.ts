@@ -104,42 +104,33 @@ test('a Map, a Set or a Date that the graph has frozen is an error of its own, f
   for (const frozen of [new Map(), new Set(), new Date(0)].map((item) => Object.freeze(item))) {
     for (const row of [frozen, { frozen }, Object.freeze({ within: Object.freeze([frozen]) })]) {
       const { ann, bob } = executions(returning(() => row));
-      const expected = {
-        name: 'TypeError',
-        message:
-          /^expected a (Map|Set|Date) that a loader returns not to be frozen by the graph, got one that is/,
-      };
-      await assert.rejects(ann.item.load(1), expected);
-      await assert.rejects(ann.item.load(1), expected);
-      await assert.rejects(bob.item.load(1), expected);
+      const message =
+        /^expected a (Map|Set|Date) that a loader returns not to be frozen by the graph, got one that is/;
+      for (const { item } of [ann, ann, bob])
+        await assert.rejects(item.load(1), { name: 'TypeError', message });
     }
   }
 });
 
-test('of bytes that a loader returns each reader has a copy', async () => {
-  for (const nested of [false, true]) {
-    const of = (item: unknown): Uint8Array =>
-      nested ? (item as { bytes: Uint8Array }).bytes : (item as Uint8Array);
-    for (const bytes of [Buffer.from('ab'), new Uint8Array([97, 98])]) {
-      const { ann, bob } = await itemOf<unknown>(() => (nested ? { bytes } : bytes));
-      of(ann)[0] = 0;
-      assert.deepEqual(Buffer.from(of(bob)).toString(), 'ab');
-      assert.equal(Buffer.isBuffer(of(bob)), Buffer.isBuffer(bytes));
+/** The same item for two readers, alone and in a row. */
+async function copies<T extends object>(make: () => T): Promise<{ ann: T; bob: T }[]> {
+  const { ann, bob } = await itemOf<{ own: T }>(() => ({ own: make() }));
+  return [await itemOf<T>(make), { ann: ann.own, bob: bob.own }];
+}
+
+test('of bytes and of a URL that a loader returns, alone or in a row, each reader has a copy', async () => {
+  for (const bytes of [Buffer.from('ab'), new Uint8Array([97, 98])]) {
+    for (const { ann, bob } of await copies<Uint8Array>(() => bytes)) {
+      ann[0] = 0;
+      assert.deepEqual(Buffer.from(bob).toString(), 'ab');
+      assert.equal(Buffer.isBuffer(bob), Buffer.isBuffer(bytes));
     }
   }
-});
-
-test('of a URL that a loader returns each reader has a copy', async () => {
-  for (const nested of [false, true]) {
-    const of = (item: unknown): URL => (nested ? (item as { url: URL }).url : (item as URL));
-    const { ann, bob } = await itemOf<unknown>(() => {
-      const url = new URL('https://a.example/b?c=d');
-      return nested ? { url } : url;
-    });
-    of(ann).pathname = '/of-ann';
-    of(ann).searchParams.set('c', 'of ann');
-    assert.ok(of(bob) instanceof URL);
-    assert.equal(of(bob).href, 'https://a.example/b?c=d');
+  for (const { ann, bob } of await copies(() => new URL('https://a.example/b?c=d'))) {
+    ann.pathname = '/of-ann';
+    ann.searchParams.set('c', 'of ann');
+    assert.ok(bob instanceof URL);
+    assert.equal(bob.href, 'https://a.example/b?c=d');
   }
 });
 
@@ -165,17 +156,10 @@ test('what properties of a function hold is made safe, as what its calls return,
     const { value, get } = Object.getOwnPropertyDescriptor(ann.ask, name) ?? {};
     return get?.call(ann.ask) ?? value;
   };
-  for (const held of [
-    ann.ask,
-    ann.ask.cache,
-    ann.ask.cache.hits,
-    ann.ask.peek(),
-    ann.ask(1),
-    described('cache'),
-  ])
+  const { cache } = ann.ask;
+  const ofFunction = [ann.ask, cache, cache.hits, ann.ask.peek(), ann.ask(1), described('cache')];
+  for (const held of [...ofFunction, ann.Kind, ann.Kind.known, ann.Kind.known.a, ann.Kind.prototype])
     assert.throws(() => write(held as object), TypeError);
-  for (const held of [ann.Kind, ann.Kind.known, ann.Kind.known.a, ann.Kind.prototype])
-    assert.throws(() => write(held), TypeError);
   assert.throws(() => ann.ask.map.set('a', {}), TypeError);
   assert.deepEqual(Object.keys(bob.ask), ['cache', 'map', 'peek']);
   assert.equal(ann.ask, bob.ask);
@@ -306,7 +290,15 @@ test('objects that the graph keeps behind methods work as before: state of their
       return this;
     }
   }
-  const { ann, bob } = executions<{ cache: Cache }>({ loaders: () => Proxy.lazy({ cache: new Cache() }) });
+  const counter = {
+    hits: 0,
+    count: (): number => (counter.hits += 1),
+  };
+  const { ann, bob } = executions<{ cache: Cache; counter: typeof counter }>({
+    loaders: () => Proxy.lazy({ cache: new Cache(), counter }),
+  });
+  assert.deepEqual([ann.counter.count(), bob.counter.count(), ann.counter.hits], [1, 2, 2]);
+  assert.throws(() => write(ann.counter), TypeError);
   assert.equal(ann.cache.count(), 1);
   assert.equal(bob.cache.itself().count(), 2);
   assert.equal(ann.cache.hits, 2);

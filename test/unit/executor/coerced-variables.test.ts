@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { buildSchema, GraphQLScalarType } from 'graphql';
-import { Executor } from '../../../src/executor/executor.ts';
-import { createLog } from '../../../src/log.ts';
-import type { Operation } from '../../../src/executor/operation.ts';
+import { buildSchema } from 'graphql';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
+import { executorFor, prepared } from './small-executor.ts';
 
 const RUNS = 30;
 
@@ -12,73 +11,66 @@ interface Input {
 }
 
 /** A subscription whose root takes a scalar that counts how often it is coerced, and an input object. */
-function setUp(): { executor: Executor; operation: Operation; coerced: () => number; seen: Input[] } {
+function setUp() {
   const schema = buildSchema(
     'scalar Day input Input { tags: [String!]! } type Query { a: Int } type Subscription { day(on: Day, input: Input): Int }',
   );
   let count = 0;
-  const day = schema.getType('Day') as GraphQLScalarType;
-  day.parseValue = (value) => {
-    count += 1;
-    return value;
-  };
   const seen: Input[] = [];
-  const field = schema.getSubscriptionType()?.getFields()['day'];
-  assert.ok(field);
-  field.resolve = (event: { n: number }, { input }: { input?: Input }) => {
-    if (input !== undefined) {
-      seen.push(structuredClone(input));
-      input.tags.push('changed');
+  attachResolvers(schema, {
+    Day: { parseValue: (value: unknown) => (count++, value) },
+    Subscription: {
+      day: ((event: { n: number }, { input }: { input?: Input }) => {
+        if (input !== undefined) {
+          seen.push(structuredClone(input));
+          input.tags.push('changed');
+        }
+        return event.n;
+      }) as never,
+    },
+  });
+  const executor = executorFor(schema);
+  /** Has it run often. @returns how often a day was coerced, and the inputs of resolvers */
+  const run = (variables: Record<string, unknown>, declared = '$input: Input') => {
+    const query = `subscription ($on: Day, ${declared}) { day(on: $on, input: $input) }`;
+    const operation = prepared(executor, query);
+    [count, seen.length] = [0, 0];
+    for (let n = 0; n < RUNS; n += 1) {
+      const result = executor.execute(operation, { n }, {}, variables);
+      assert.equal(JSON.stringify(result), `{"data":{"day":${n}}}`);
     }
-    return event.n;
+    return { coerced: count, seen: seen.map((input) => ({ ...input })) };
   };
-  const executor = new Executor({ schema, cacheSize: 10, log: createLog('silent') });
-  const operation = executor.prepare(
-    'subscription ($on: Day, $input: Input) { day(on: $on, input: $input) }',
-  );
-  assert.ok('document' in operation);
-  return { executor, operation, coerced: () => count, seen };
+  return run;
 }
 
-test('immutable variables are coerced once, for any number of events', () => {
-  const { executor, operation, coerced } = setUp();
-  const variables = Object.freeze({ on: '2026-01-01' });
-  // At first graphql-js runs it, which coerces each time.
-  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
-  const before = coerced();
-  for (let n = 0; n < RUNS; n += 1) {
-    assert.deepEqual(executor.execute(operation, { n }, {}, variables), { data: { day: n } });
+test('immutable variables are coerced once for any number of events, others for each', () => {
+  const run = setUp();
+  for (const [variables, expected] of [
+    [Object.freeze({ on: '2026-01-01' }), 0],
+    [{ on: '2026-01-01' }, RUNS],
+  ] as const) {
+    // At first graphql-js runs it, which coerces each time.
+    run(variables);
+    assert.equal(run(variables).coerced, expected);
   }
-  assert.equal(coerced(), before);
-});
-
-test('variables that hold objects are coerced for each execution', () => {
-  const { executor, operation, coerced } = setUp();
-  const variables = { on: '2026-01-01' };
-  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
-  const before = coerced();
-  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
-  assert.equal(coerced(), before + RUNS);
 });
 
 test('two operations with the same variables each get them coerced by their own declarations', () => {
-  const { executor, operation, seen } = setUp();
-  const other = executor.prepare(
-    'subscription ($on: Day, $input: Input = { tags: ["default"] }) { day(on: $on, input: $input) }',
-  );
-  assert.ok('document' in other);
+  const run = setUp();
   const variables = Object.freeze({ on: '2026-01-01' });
-  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
-  const before = seen.length;
-  for (let n = 0; n < RUNS; n += 1) executor.execute(other, { n }, {}, variables);
-  assert.equal(seen.length, before + RUNS);
-  for (const input of seen.slice(before)) assert.deepEqual({ ...input }, { tags: ['default'] });
+  run(variables);
+  const { seen } = run(variables, '$input: Input = { tags: ["default"] }');
+  assert.deepEqual(
+    seen,
+    Array.from({ length: RUNS }, () => ({ tags: ['default'] })),
+  );
 });
 
 test('a resolver that writes to an object among its arguments does not change it for other events', () => {
-  const { executor, operation, seen } = setUp();
-  const variables = Object.freeze({ input: { tags: ['given'] } });
-  for (let n = 0; n < RUNS; n += 1) executor.execute(operation, { n }, {}, variables);
-  assert.equal(seen.length, RUNS);
-  for (const input of seen) assert.deepEqual({ ...input }, { tags: ['given'] });
+  const { seen } = setUp()(Object.freeze({ input: { tags: ['given'] } }));
+  assert.deepEqual(
+    seen,
+    Array.from({ length: RUNS }, () => ({ tags: ['given'] })),
+  );
 });

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { buildSchema, GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { Operation } from '../../../src/executor/operation.ts';
+import { buildSchema } from 'graphql';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
 import { createLog } from '../../../src/log.ts';
-import { EVENT, executorFor, newExecutor, prepared, SDL } from './small-executor.ts';
+import { EVENT, executorFor, newExecutor, prepared, runs, SDL } from './small-executor.ts';
 
 /** More often than it takes to compile. */
 const RUNS = 14;
-
-function resolving(schema: GraphQLSchema, type: string, field: string, resolve: () => unknown): void {
-  const owner = schema.getType(type);
-  assert.ok(owner instanceof GraphQLObjectType);
-  const found = owner.getFields()[field];
-  assert.ok(found);
-  found.resolve = resolve;
-}
 
 /** An event that throws when its title is read. */
 function hostile(): object {
@@ -27,24 +19,15 @@ function hostile(): object {
 }
 
 describe('execute', () => {
-  it('creates no promise if no resolver returns one, interpreted or compiled', () => {
+  it('creates no promise if no resolver returns one, interpreted or compiled, and compiles after ten runs', () => {
     const executor = newExecutor();
     const operation = prepared(executor, 'subscription { event { id title } }');
-    for (let run = 0; run < RUNS; run++) {
-      const result = executor.execute(operation, EVENT, {}, {});
-      assert.ok(!(result instanceof Promise));
+    for (let run = 1; run <= RUNS; run++) {
+      const result = runs(executor, operation, 1);
       assert.equal(JSON.stringify(result), '{"data":{"event":{"id":"1","title":"Lamp"}}}');
+      assert.equal(executor.counts.compiled, run <= 10 ? 0 : 1);
     }
     assert.deepEqual(executor.counts, { compiled: 1, refused: 0, fallback: 0 });
-  });
-
-  it('compiles an operation only after it has run often enough to be worth it', () => {
-    const executor = newExecutor();
-    const operation = prepared(executor, 'subscription { event { id } }');
-    for (let run = 0; run < 10; run++) void executor.execute(operation, EVENT, {}, {});
-    assert.equal(executor.counts.compiled, 0);
-    void executor.execute(operation, EVENT, {}, {});
-    assert.equal(executor.counts.compiled, 1);
   });
 
   it('compiles a thousand fields at once and a thousand a second, and runs what is beyond on graphql-js', () => {
@@ -54,34 +37,31 @@ describe('execute', () => {
     const operations = Array.from({ length: 40 }, (_, index) =>
       prepared(executor, `subscription S${index} { event { ${aliases} } }`),
     );
-    const runAll = (): void => {
-      for (const operation of operations) {
-        for (let run = 0; run < 11; run++) void executor.execute(operation, EVENT, {}, {});
-      }
-    };
-    runAll();
-    assert.equal(executor.counts.compiled, 10);
-    now += 1_000;
-    runAll();
-    assert.equal(executor.counts.compiled, 20);
+    for (const compiled of [10, 20]) {
+      for (const operation of operations) runs(executor, operation, 11);
+      assert.equal(executor.counts.compiled, compiled);
+      now += 1_000;
+    }
   });
 
   it('falls back to graphql-js when compiled code has an error, and uses compiled code no more if that is frequent', () => {
     const schema = buildSchema(SDL);
     let fails = false;
     let calls = 0;
-    resolving(schema, 'Event', 'title', () => {
+    const title = () => {
       calls++;
       if (fails) throw new Error('no title');
       return 'a title';
-    });
+    };
+    attachResolvers(schema, { Event: { title } });
     const executor = executorFor(schema, { maskErrors: false });
     const operation = prepared(executor, 'subscription { event { id title } }');
-    const run = (): string => JSON.stringify(executor.execute(operation, EVENT, {}, {}));
-    for (let index = 0; index < RUNS; index++) run();
+    const run = (): string => JSON.stringify(runs(executor, operation, 1));
+    runs(executor, operation, RUNS);
     fails = true;
-    const expected =
-      '{"errors":[{"message":"no title","path":["event","title"],"extensions":{"code":"INTERNAL_SERVER_ERROR"}}],"data":{"event":{"id":"1","title":null}}}';
+    const extensions = { code: 'INTERNAL_SERVER_ERROR' };
+    const errors = [{ message: 'no title', path: ['event', 'title'], extensions }];
+    const expected = JSON.stringify({ errors, data: { event: { id: '1', title: null } } });
     for (let index = 0; index < 30; index++) assert.equal(run(), expected);
     assert.equal(executor.counts.fallback, 11);
     calls = 0;
@@ -92,13 +72,9 @@ describe('execute', () => {
   it('never runs a mutation twice', () => {
     const schema = buildSchema(SDL);
     let count = 0;
-    resolving(schema, 'Mutation', 'count', () => {
-      count++;
-      return null;
-    });
+    attachResolvers(schema, { Mutation: { count: () => (count++, null) } });
     const executor = executorFor(schema);
-    const operation = prepared(executor, 'mutation { count }');
-    for (let run = 0; run < RUNS; run++) void executor.execute(operation, {}, {}, {});
+    runs(executor, prepared(executor, 'mutation { count }'), RUNS);
     assert.equal(count, RUNS);
     assert.equal(executor.counts.compiled, 0);
   });
@@ -107,13 +83,14 @@ describe('execute', () => {
     const schema = buildSchema(SDL);
     const steps: string[] = [];
     let number = 0;
-    resolving(schema, 'Mutation', 'count', async () => {
+    const count = async () => {
       const mine = ++number;
       steps.push(`begin ${mine}`);
       await Promise.resolve();
       steps.push(`end ${mine}`);
       return mine;
-    });
+    };
+    attachResolvers(schema, { Mutation: { count } });
     const executor = executorFor(schema);
     const result = await executor.execute(prepared(executor, 'mutation { a: count b: count }'), {}, {}, {});
     assert.equal(JSON.stringify(result), '{"data":{"a":1,"b":2}}');
@@ -124,22 +101,19 @@ describe('execute', () => {
     const executor = newExecutor({ maxCompiledFields: 5 });
     const first = prepared(executor, 'subscription A { event { id title } }');
     const second = prepared(executor, 'subscription B { event { id title } }');
-    const runs = (operation: Operation, count: number): void => {
-      for (let run = 0; run < count; run++) void executor.execute(operation, EVENT, {}, {});
-    };
-    runs(first, RUNS);
-    runs(second, RUNS);
+    runs(executor, first, RUNS);
+    runs(executor, second, RUNS);
     assert.equal(executor.counts.compiled, 2);
-    runs(first, 10);
+    runs(executor, first, 10);
     assert.equal(executor.counts.compiled, 2);
-    runs(first, 1);
+    runs(executor, first, 1);
     assert.equal(executor.counts.compiled, 3);
   });
 
   it('compiles an operation once if its code is too large to be kept', () => {
     const executor = newExecutor({ maxCompiledFields: 2 });
     const operation = prepared(executor, 'subscription A { event { id title } }');
-    for (let run = 0; run < RUNS; run++) void executor.execute(operation, EVENT, {}, {});
+    runs(executor, operation, RUNS);
     assert.equal(executor.counts.compiled, 1);
   });
 
@@ -165,8 +139,7 @@ describe('execute', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line) => void lines.push(line) });
     const executor = newExecutor({ log });
-    const operation = prepared(executor, 'subscription Odd { event { constructor: id } }');
-    for (let run = 0; run < 2 * RUNS; run++) void executor.execute(operation, EVENT, {}, {});
+    runs(executor, prepared(executor, 'subscription Odd { event { constructor: id } }'), 2 * RUNS);
     assert.equal(executor.counts.refused, 1);
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /"operation":"Odd","reason":"a field is called constructor"/);
@@ -176,7 +149,7 @@ describe('execute', () => {
     const schema = buildSchema(SDL);
     const turns = [() => Promise.reject(new Error('early')), async () => hostile(), hostile];
     let turn = 0;
-    resolving(schema, 'Event', 'event', () => turns[turn++ % turns.length]?.());
+    attachResolvers(schema, { Event: { event: () => turns[turn++ % turns.length]?.() } });
     const executor = executorFor(schema);
     const query = 'subscription { event { a: event { title } b: event { title } c: event { title } id } }';
     const operation = prepared(executor, query);

@@ -6,19 +6,14 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
+import { Random } from '../../helpers/random.ts';
 
 /** Chooses among `count` possibilities: 0 ≤ result < count. */
 type Choose = (count: number) => number;
 
-/** A generator of the same numbers for the same seed (mulberry32). */
 export function seeded(seed: number): Choose {
-  let state = seed;
-  return (count) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
-  };
+  const random = new Random(seed);
+  return (count) => random.between(0, count - 1);
 }
 
 const DEPTH = 4;

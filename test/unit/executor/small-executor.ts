@@ -14,6 +14,7 @@ export const SDL = `
   type Event { id: ID! title: String event: Event }
 `;
 export const EVENT = { event: { id: '1', title: 'Lamp' } };
+
 export function executorFor(schema: GraphQLSchema, options: Partial<ExecutorOptions> = {}): Executor {
   return new Executor({ schema, cacheSize: 10, log, ...options });
 }
@@ -26,6 +27,13 @@ export function prepared(executor: Executor, query: string, name?: string): Oper
   const operation = executor.prepare(query, name);
   assert.ok(operation instanceof Operation, JSON.stringify(operation));
   return operation;
+}
+
+/** Runs an operation so often on an event. @returns the last result */
+export function runs(executor: Executor, operation: Operation, count: number): unknown {
+  let last: unknown;
+  for (let run = 0; run < count; run++) last = executor.execute(operation, EVENT, {}, {});
+  return last;
 }
 
 export function refused(executor: Executor, query: string, name?: string | null): readonly GraphQLError[] {

@@ -33,54 +33,45 @@ const WRONG: readonly Record<string, unknown>[] = [
 
 const json = (errors: readonly GraphQLError[] | undefined): unknown => JSON.parse(JSON.stringify(errors));
 
+/** What the executor says, and what graphql-js says. */
+function errorsOf(text: string, variableValues: Record<string, unknown>, options = {}) {
+  const executor = executorFor(schema, options);
+  const name = text.includes(' Q(') ? 'Q' : undefined;
+  const operation = prepared(executor, text, name);
+  const document = parse(text);
+  assert.deepEqual(validate(schema, document), []);
+  const args = { schema, document, variableValues, ...(name !== undefined && { operationName: name }) };
+  const expected = execute(args) as ExecutionResult;
+  const errors =
+    operation.kind === 'subscription'
+      ? (executor.subscriptionField(operation, variableValues) as readonly GraphQLError[])
+      : (executor.execute(operation, undefined, {}, variableValues) as ExecutionResult).errors;
+  return { errors, got: json(errors), expected: json(expected.errors) };
+}
+
 describe('errors of variables', () => {
   for (const kind of ['query', 'subscription']) {
     it(`of a ${kind} are those of graphql-js, with their locations`, () => {
-      const text = documentOf(kind, 'items');
-      assert.deepEqual(validate(schema, parse(text)), []);
-      const executor = executorFor(schema);
-      const operation = prepared(executor, text, 'Q');
-      for (const variableValues of WRONG) {
-        const expected = execute({
-          schema,
-          document: parse(text),
-          operationName: 'Q',
-          variableValues,
-        }) as ExecutionResult;
-        const got =
-          kind === 'query'
-            ? (executor.execute(operation, undefined, {}, variableValues) as ExecutionResult).errors
-            : (executor.subscriptionField(operation, variableValues) as readonly GraphQLError[]);
-        assert.ok(expected.errors?.every(({ locations }) => locations?.length === 1));
-        assert.deepEqual(json(got), json(expected.errors));
+      for (const variables of WRONG) {
+        const { errors, got, expected } = errorsOf(documentOf(kind, 'items'), variables);
+        assert.ok(errors?.every(({ locations }) => locations?.length === 1));
+        assert.deepEqual(got, expected);
       }
     });
   }
 
   it('of a mutation have their locations too, and none has the text of the document', () => {
-    const executor = executorFor(schema);
-    const operation = prepared(executor, 'mutation ($range: Range!) { add(range: $range) }');
-    const { errors } = executor.execute(operation, undefined, {}, {}) as ExecutionResult;
+    const { errors } = errorsOf('mutation ($range: Range!) { add(range: $range) }', {});
     assert.deepEqual(
-      errors?.map(({ locations }) => locations),
-      [[{ line: 1, column: 11 }]],
-    );
-    assert.deepEqual(
-      errors?.map(({ nodes, source }) => [nodes, source]),
-      [[undefined, undefined]],
+      errors?.map(({ locations, nodes, source }) => [locations, nodes, source]),
+      [[[{ line: 1, column: 11 }], undefined, undefined]],
     );
   });
 
   it('keep their locations where the schema is not to be guessed', () => {
-    const executor = executorFor(schema, { suggestions: false });
-    const operation = prepared(executor, documentOf('query', 'items'), 'Q');
-    const { errors } = executor.execute(
-      operation,
-      undefined,
-      {},
-      { first: 1, kind: 'LAMB' },
-    ) as ExecutionResult;
-    assert.deepEqual(json(errors), [
+    const variables = { first: 1, kind: 'LAMB' };
+    const { got } = errorsOf(documentOf('query', 'items'), variables, { suggestions: false });
+    assert.deepEqual(got, [
       {
         message: 'Variable "$kind" got invalid value "LAMB"; Value "LAMB" does not exist in "Kind" enum.',
         locations: [{ line: 5, column: 18 }],
@@ -89,12 +80,13 @@ describe('errors of variables', () => {
   });
 
   it('are as many as graphql-js reports', () => {
-    const executor = executorFor(schema);
-    const names = Array.from({ length: 60 }, (_, index) => `$v${index}`);
-    const text = `query (${names.map((name) => `${name}: Int!`).join(' ')}) { ${names.map((name, index) => `a${index}: items(first: ${name})`).join(' ')} }`;
-    const expected = execute({ schema, document: parse(text), variableValues: {} }) as ExecutionResult;
-    const got = executor.execute(prepared(executor, text), undefined, {}, {}) as ExecutionResult;
-    assert.equal(got.errors?.length, 51);
-    assert.deepEqual(json(got.errors), json(expected.errors));
+    const names = Array.from({ length: 60 }, (_, index) => `v${index}`);
+    const fields = names.map((name) => `${name}: items(first: $${name})`).join(' ');
+    const { errors, got, expected } = errorsOf(
+      `query (${names.map((name) => `$${name}: Int!`).join(' ')}) { ${fields} }`,
+      {},
+    );
+    assert.equal(errors?.length, 51);
+    assert.deepEqual(got, expected);
   });
 });

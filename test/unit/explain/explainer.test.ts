@@ -15,7 +15,7 @@ import {
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
-import { operation, setUp as setUpHub, withResolvers } from '../hub/parts.ts';
+import { heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
 import { HeldTime } from './held-time.ts';
 
 class Connection implements SubscriptionOwner {
@@ -81,7 +81,29 @@ function setUp(options: HubSetUp = {}) {
     return answer.subscriptions;
   };
   const askOne = (connection: Connection, offset = 0): Explained => ask(connection, offset)[0] as Explained;
-  return { trace, time, bus, connect, subscribe, ask, askOne, explainer };
+  /** Connections of these viewers, which have subscribed and asked: from now on events are recorded. */
+  const watching = (...viewers: readonly Json[]): Connection[] => {
+    const all = viewers.map((viewer) => connect(viewer));
+    for (const connection of all) subscribe(connection);
+    for (const connection of all) ask(connection);
+    return all;
+  };
+  /** Has events come, each in a turn of its own. */
+  const carry = async (...offsets: readonly number[]): Promise<void> => {
+    for (const offset of offsets) {
+      bus.carry('bids:id=a', offset, {});
+      await setImmediate();
+    }
+  };
+  return { time, bus, connect, subscribe, watching, carry, ask, askOne, explainer };
+}
+
+/** One connection, and what is told of an event to it. */
+function setUpOne(options: HubSetUp = {}) {
+  const parts = setUp(options);
+  const [ann] = parts.watching({});
+  assert.ok(ann);
+  return { ...parts, ann, told: (offset = 0): Explained => parts.askOne(ann, offset) };
 }
 
 const ASKED = operation();
@@ -100,17 +122,10 @@ const reading = (...names: string[]): HubSetUp => ({
 });
 
 test('a result that is shared is told with how many, and with the names of what their viewers agree on', async () => {
-  const { bus, connect, subscribe, askOne } = setUp(reading('role'));
-  const [ann, bob, cid] = [person('ann', 'buyer'), person('bob', 'buyer'), person('cid', 'seller')].map(
-    connect,
-  );
-  assert.ok(ann && bob && cid);
-  for (const connection of [ann, bob, cid]) {
-    subscribe(connection);
-    askOne(connection);
-  }
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
+  const { carry, watching, askOne } = setUp(reading('role'));
+  const [ann, , cid] = watching(person('ann', 'buyer'), person('bob', 'buyer'), person('cid', 'seller'));
+  assert.ok(ann && cid);
+  await carry(0);
   const said = askOne(ann);
   assert.equal(said.verdict, 'delivered');
   assert.equal(
@@ -128,178 +143,126 @@ test('a result that is shared is told with how many, and with the names of what 
 });
 
 test('what viewers have where they were read is not told', async () => {
-  const { bus, connect, subscribe, ask } = setUp(reading('token', 'id'));
-  const ann = connect(person('ann', 'buyer'));
-  const bob = connect(person('bob', 'buyer'));
-  for (const connection of [ann, bob]) subscribe(connection);
-  ask(ann);
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
+  const { carry, watching, ask } = setUp(reading('token', 'id'));
+  const [ann] = watching(person('ann', 'buyer'), person('bob', 'buyer'));
+  assert.ok(ann);
+  await carry(0);
   const said = JSON.stringify(ask(ann));
   assert.match(said, /no other viewer has the same viewer\.id, viewer\.token/);
   assert.doesNotMatch(said, /secret|"ann"/);
 });
 
-test('a result of which nothing was read of viewers is shared by all', async () => {
-  const { bus, connect, subscribe, askOne } = setUp();
-  const [ann, bob] = [connect(person('ann', '')), connect(person('bob', ''))];
-  for (const connection of [ann, bob]) subscribe(connection);
-  askOne(ann);
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
-  assert.equal(
-    textOf(askOne(ann), 'share'),
+for (const [title, shares, expected] of [
+  [
+    'a result of which nothing was read of viewers is shared by all',
+    true,
     'its result is shared with 1 of 1 other subscribers: nothing was read of viewers',
-  );
-});
-
-test('with sharing: NEVER it is told that each subscriber is executed for alone', async () => {
-  const { bus, connect, subscribe, askOne } = setUp({ binding: { shares: false } });
-  const [ann, bob] = [connect(), connect()];
-  for (const connection of [ann, bob]) subscribe(connection);
-  askOne(ann);
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
-  assert.equal(textOf(askOne(ann), 'share'), 'executed for this subscription alone, by sharing: NEVER');
-});
+  ],
+  [
+    'with sharing: NEVER it is told that each subscriber is executed for alone',
+    false,
+    'executed for this subscription alone, by sharing: NEVER',
+  ],
+] as const) {
+  test(title, async () => {
+    const { carry, watching, askOne } = setUp({ binding: { shares } });
+    const [ann] = watching(person('ann', ''), person('bob', ''));
+    assert.ok(ann);
+    await carry(0);
+    assert.equal(textOf(askOne(ann), 'share'), expected);
+  });
+}
 
 test('a delivery has the time when it was handed over, and the time when the turn had written it', async () => {
-  const { time, bus, connect, subscribe, askOne } = setUp();
-  const ann = connect();
-  subscribe(ann);
-  askOne(ann);
+  const { time, bus, told } = setUpOne();
   bus.carry('bids:id=a', 0, {});
-  assert.equal(askOne(ann).verdict, 'under way');
+  assert.equal(told().verdict, 'under way');
   time.advance(5);
   await setImmediate();
-  const said = askOne(ann);
-  assert.equal(said.verdict, 'delivered');
-  assert.equal(textOf(said, 'hand over'), 'handed to the connection at 2026-07-01T00:00:00.000Z');
+  assert.equal(told().verdict, 'delivered');
+  assert.equal(textOf(told(), 'hand over'), 'handed to the connection at 2026-07-01T00:00:00.000Z');
   assert.equal(
-    textOf(said, 'write'),
+    textOf(told(), 'write'),
     'written to its socket by 2026-07-01T00:00:00.005Z: it has sent all of it',
   );
 });
 
 test('a result for a slow client waits, and is written when its socket has taken what came before it', async () => {
-  const { time, bus, connect, subscribe, askOne } = setUp();
-  const ann = connect();
+  const { time, ann, carry, told } = setUpOne();
   ann.wire.slowFrom = 1;
-  subscribe(ann);
-  askOne(ann);
-  for (const offset of [0, 1, 2]) {
-    bus.carry('bids:id=a', offset, {});
-    await setImmediate();
-  }
-  assert.equal(askOne(ann, 0).verdict, 'delivered');
-  const said = askOne(ann, 2);
-  assert.equal(said.verdict, 'waiting for a slow client');
+  await carry(0, 1, 2);
+  assert.equal(told(0).verdict, 'delivered');
+  assert.equal(told(2).verdict, 'waiting for a slow client');
   assert.match(
-    textOf(said, 'hand over') ?? '',
+    textOf(told(2), 'hand over') ?? '',
     /handed to the connection at .*, behind \d+ bytes that waited for the client/,
   );
   ann.wire.slowFrom = Infinity;
   time.advance(1_500);
   ann.wire.drain();
   await setImmediate();
-  const written = askOne(ann, 2);
-  assert.equal(written.verdict, 'delivered');
-  assert.match(textOf(written, 'write') ?? '', /^written to its socket by 2026-07-01T00:00:01\.500Z/);
+  assert.equal(told(2).verdict, 'delivered');
+  assert.match(textOf(told(2), 'write') ?? '', /^written to its socket by 2026-07-01T00:00:01\.500Z/);
 });
 
 test('a result that a later one has taken the place of is skipped for slowness, the later one is not', async () => {
-  const { bus, connect, subscribe, askOne } = setUp({
+  const { ann, carry, told } = setUpOne({
     binding: { delivery: { keyOf: () => 'one', throttleMs: 0, onSlow: 'CONFLATE' } },
   });
-  const ann = connect();
-  subscribe(ann);
-  askOne(ann);
   ann.wire.slowFrom = 1;
-  for (const offset of [0, 1, 2, 3]) {
-    bus.carry('bids:id=a', offset, {});
-    await setImmediate();
-  }
-  const verdicts = [0, 1, 2, 3].map((offset) => askOne(ann, offset).verdict);
-  assert.deepEqual(verdicts, [
-    'delivered',
-    'waiting for a slow client',
-    'skipped for slowness',
-    'waiting for a slow client',
-  ]);
+  await carry(0, 1, 2, 3);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((offset) => told(offset).verdict),
+    ['delivered', 'waiting for a slow client', 'skipped for slowness', 'waiting for a slow client'],
+  );
   assert.match(
-    textOf(askOne(ann, 2), 'skip') ?? '',
+    textOf(told(2), 'skip') ?? '',
     /^left out at .* by onSlow: CONFLATE, as a later result took its place$/,
   );
 });
 
 test('an event that comes when MAX_WAITING_EVENTS wait for their executions is told as skipped for that', async () => {
-  const first = withResolvers();
-  const { bus, connect, subscribe, askOne } = setUp({
-    maxWaiting: 2,
-    execute: () => first.promise.then(() => ({ data: {} })),
-  });
-  const ann = connect();
-  subscribe(ann);
-  askOne(ann);
+  const { executions, execute } = heldExecutions();
+  const { bus, told } = setUpOne({ maxWaiting: 2, execute });
   for (const offset of [0, 1, 2]) bus.carry('bids:id=a', offset, {});
-  const verdicts = (): string[] => [0, 1, 2].map((offset) => askOne(ann, offset).verdict);
+  const verdicts = (): string[] => [0, 1, 2].map((offset) => told(offset).verdict);
   assert.deepEqual(verdicts(), ['under way', 'under way', 'skipped at MAX_WAITING_EVENTS']);
-  first.resolve();
+  for (const { resolve } of executions) resolve();
   await setImmediate();
   await setImmediate();
   assert.deepEqual(verdicts(), ['delivered', 'delivered', 'skipped at MAX_WAITING_EVENTS']);
 });
 
 test('a result that waits for that of an earlier event is under way until it is handed over', async () => {
-  const gates = [withResolvers(), withResolvers()];
-  let begun = 0;
-  const { time, bus, connect, subscribe, askOne } = setUp({
-    execute: () => (gates[begun++]?.promise ?? Promise.resolve()).then(() => ({ data: {} })),
-  });
-  const ann = connect();
-  subscribe(ann);
-  askOne(ann);
+  const { executions, execute } = heldExecutions();
+  const { time, bus, told } = setUpOne({ execute });
   for (const offset of [0, 1]) bus.carry('bids:id=a', offset, {});
-  gates[1]?.resolve();
+  executions[1]?.resolve();
   await setImmediate();
-  const said = askOne(ann, 1);
-  assert.deepEqual(
-    [said.verdict, textOf(said, 'order')],
-    ['under way', 'its result waits for those of earlier events'],
-  );
+  assert.equal(told(1).verdict, 'under way');
+  assert.equal(textOf(told(1), 'order'), 'its result waits for those of earlier events');
   time.advance(70);
-  gates[0]?.resolve();
+  executions[0]?.resolve();
   await setImmediate();
   await setImmediate();
-  assert.equal(textOf(askOne(ann, 1), 'hand over'), 'handed to the connection at 2026-07-01T00:00:00.070Z');
+  assert.equal(textOf(told(1), 'hand over'), 'handed to the connection at 2026-07-01T00:00:00.070Z');
 });
 
 test('errors of an execution are told with their paths', async () => {
-  const { bus, connect, subscribe, askOne } = setUp({
+  const { carry, told } = setUpOne({
     execute: () => ({ data: null, errors: [new GraphQLError('no seller', { path: ['bid', 'seller'] })] }),
   });
-  const ann = connect();
-  subscribe(ann);
-  askOne(ann);
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
-  const said = askOne(ann);
-  assert.deepEqual(
-    [said.verdict, textOf(said, 'error')],
-    ['executed with an error', 'bid.seller: no seller'],
-  );
+  await carry(0);
+  assert.equal(told().verdict, 'executed with an error');
+  assert.equal(textOf(told(), 'error'), 'bid.seller: no seller');
 });
 
 test('of two operations with the same field and variables each is told what became of it', async () => {
   const other = { ...operation(), query: 'subscription Other { bid }', name: 'Other' } as Operation;
-  const { bus, connect, subscribe, ask } = setUp();
-  const [ann, bob] = [connect(), connect()];
-  subscribe(ann, ASKED);
+  const { connect, subscribe, ask, ann, carry } = setUpOne();
   subscribe(ann, other);
-  subscribe(bob, other);
-  ask(ann);
-  bus.carry('bids:id=a', 0, {});
-  await setImmediate();
+  subscribe(connect(), other);
+  await carry(0);
   assert.deepEqual(
     ask(ann).map((said) => textOf(said, 'execute')),
     ['its group has 1 subscriber; 1 execution so far', 'its group has 2 subscribers; 1 execution so far'],
@@ -307,22 +270,16 @@ test('of two operations with the same field and variables each is told what beca
 });
 
 test('an event that came for other subscriptions only is of another channel', () => {
-  const { bus, connect, subscribe, askOne } = setUp();
-  const [ann, bob] = [connect(), connect()];
-  subscribe(ann);
-  subscribe(bob, ASKED, 'b');
-  const before = askOne(ann, 4);
-  assert.equal(before.verdict, 'not recorded');
+  const { bus, connect, subscribe, told } = setUpOne();
+  subscribe(connect(), ASKED, 'b');
+  assert.equal(told(4).verdict, 'not recorded');
   assert.match(
-    textOf(before, 'record') ?? '',
+    textOf(told(4), 'record') ?? '',
     /^events of bids are recorded since 2026-07-01T00:00:00\.000Z/,
   );
   bus.carry('bids:id=b', 5, {});
-  const said = askOne(ann, 5);
-  assert.deepEqual(
-    [said.verdict, textOf(said, 'channel')],
-    ['other channel', 'it came for other subscriptions, and not over bids:id=a'],
-  );
+  assert.equal(told(5).verdict, 'other channel');
+  assert.equal(textOf(told(5), 'channel'), 'it came for other subscriptions, and not over bids:id=a');
 });
 
 test('a copy of an event from before the recording is told as a copy', () => {
@@ -332,10 +289,10 @@ test('a copy of an event from before the recording is told as a copy', () => {
   bus.carry('bids:id=a', 5, {});
   askOne(ann, 5);
   bus.carry('bids:id=a', 5, {});
-  const said = askOne(ann, 5);
-  assert.deepEqual(
-    [said.verdict, textOf(said, 'channel')],
-    ['not recorded', 'it came over bids:id=a before the recording began, and what came since was a copy'],
+  assert.equal(askOne(ann, 5).verdict, 'not recorded');
+  assert.equal(
+    textOf(askOne(ann, 5), 'channel'),
+    'it came over bids:id=a before the recording began, and what came since was a copy',
   );
 });
 

@@ -65,21 +65,19 @@ test('how it was routed is told from the process that has consumed it, the rest 
 });
 
 test('an event that has not come to the process is explained by who has consumed it', () => {
-  assert.deepEqual(saidOf('not recorded', routed({ channels: ['bids', 'bids:id=8'] })), [
-    'other channel | bid listens to bids:id=7',
-  ]);
-  assert.deepEqual(saidOf('not recorded', routed({ isPublished: false })), [
-    'not published | bid listens to bids:id=7',
-  ]);
-  assert.deepEqual(saidOf('not recorded', routed({ outcome: 'dead letter', channels: [] })), ['dead letter']);
-  assert.deepEqual(saidOf('not recorded', routed({ outcome: 'passed over', channels: [] })), ['passed over']);
-  assert.deepEqual(saidOf('not recorded', routed({ isPublished: null })), [
-    'under way | bid listens to bids:id=7',
-  ]);
-  const lost =
-    'did not reach this process | bid listens to bids:id=7 | it was published, and has not come over a channel of this subscription';
-  assert.deepEqual(saidOf('not recorded', routed()), [lost]);
-  assert.deepEqual(saidOf('other channel', routed()), [lost]);
+  const listens = 'bid listens to bids:id=7';
+  const lost = `did not reach this process | ${listens} | it was published, and has not come over a channel of this subscription`;
+  for (const [verdict, consumed, expected] of [
+    ['not recorded', { channels: ['bids', 'bids:id=8'] }, `other channel | ${listens}`],
+    ['not recorded', { isPublished: false }, `not published | ${listens}`],
+    ['not recorded', { isPublished: null }, `under way | ${listens}`],
+    ['not recorded', { outcome: 'dead letter', channels: [] }, 'dead letter'],
+    ['not recorded', { outcome: 'passed over', channels: [] }, 'passed over'],
+    ['not recorded', {}, lost],
+    ['other channel', {}, lost],
+  ] as const) {
+    assert.deepEqual(saidOf(verdict, routed(consumed)), [expected]);
+  }
 });
 
 test('what was consumed before the process with the connection recorded is not taken for lost', () => {

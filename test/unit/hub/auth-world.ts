@@ -6,42 +6,20 @@ import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import { loadGraph } from '../../../src/graph/loader/load-graph.ts';
 import { Group } from '../../../src/hub/group.ts';
-import { Hub } from '../../../src/hub/hub.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
-import { Metrics } from '../../../src/metrics.ts';
-import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { graphFolder } from '../graph/graph-folder.ts';
-import { FakeBus, FakeSubscriber } from './parts.ts';
+import { FakeSubscriber, setUp } from './parts.ts';
 
 /** A graph with `@auth`, loaded from its schema, with the parts that execute it. */
 export async function authWorld(t: TestContext, schemaText: string, code?: string) {
   const folder = await graphFolder(t, { 'schema.graphql': schemaText, ...(code && { 'graph.js': code }) });
   const graph = await loadGraph(folder);
-  const log = createLog('silent');
-  const executor = new Executor({ schema: graph.schema, cacheSize: 1_000, log });
+  const executor = new Executor({ schema: graph.schema, cacheSize: 1_000, log: createLog('silent') });
   const contexts = new Contexts(graph.definition, { bind: () => ({}) }, Date.now, graph.hasAuth);
-  const bus = new FakeBus();
-  const metrics = new Metrics();
-  const hub = new Hub({
-    graph,
-    bus,
-    executor,
-    contexts,
-    budget: new Flusher(Date.now, () => undefined),
-    now: () => 0,
-    metrics,
-    log,
-    limiter: new FairLimiter(1_000),
-    paths: new BoundedLabels(),
-    timeoutMs: 60_000,
-    maxWaiting: 1_000,
-    channelPrefix: '',
-    maxChannels: 100,
-    gapPolicy: 'close',
-  });
+  const { bindings, hasResolvers } = graph;
+  const options = { bindings, hasResolvers, executor, contexts, concurrency: 1_000, maxWaiting: 1_000 };
+  const { bus, hub, value } = setUp({ ...options, maxChannels: 100 });
   let offset = 0;
 
   const prepare = (query: string): Operation => {
@@ -58,7 +36,6 @@ export async function authWorld(t: TestContext, schemaText: string, code?: strin
   };
   return {
     bus,
-    hub,
     executor,
     subscribe,
     /** Subscribes a viewer who may. */
@@ -76,7 +53,7 @@ export async function authWorld(t: TestContext, schemaText: string, code?: strin
     send: (event: object, channel = 'events') => bus.carry(channel, (offset += 1), event),
     query: (text: string, viewer: Json, variables = {}): ExecutionResult | Promise<ExecutionResult> =>
       executor.execute(prepare(text), undefined, contexts.queryExecution(viewer).context, variables),
-    executions: async (): Promise<number> => (await metrics.executions.get()).values[0]?.value ?? 0,
+    executions: () => value('executions'),
   };
 }
 

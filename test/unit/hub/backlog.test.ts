@@ -84,15 +84,6 @@ test('a turn takes 64 messages even if each is for many subscribers, and of smal
   assert.equal(large.taken.length, 128, 'the next turn as many again');
 });
 
-test('a message that comes while others wait is queued behind them', async () => {
-  const { taken, backlog } = setUp(UNITS.longestTurn);
-  for (const n of ['1', '2', '3']) backlog.add('', n);
-  await setImmediate();
-  backlog.add('', '4');
-  while (taken.length < 4) await setImmediate();
-  assert.deepEqual(taken, ['1', '2', '3', '4']);
-});
-
 test('the backlog hands on no message while results of an earlier turn are still being written to sockets', async () => {
   const { taken, turn, backlog } = setUp(1);
   turn.writing = true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FakeSubscriber, operation, settled, setUp } from './parts.ts';
-import { upTo } from '../../helpers/numbers.ts';
+import { range, upTo } from '../../helpers/numbers.ts';
 
 const GROUPS = 100;
 
@@ -28,15 +28,13 @@ function setUpGroups() {
     },
   });
   const asked = operation(['group']);
-  const join = (group: number, owner: object): FakeSubscriber => {
-    const subscriber = new FakeSubscriber();
-    subscriber.owner = owner;
-    hub.join(asked, { group }, subscriber);
-    return subscriber;
-  };
   const greedy = {};
-  const many = Array.from({ length: GROUPS }, (_, group) => join(group, greedy));
-  const other = join(GROUPS, {});
+  const [other, ...many] = range(0, GROUPS + 1).map((group) => {
+    const subscriber = new FakeSubscriber();
+    if (group > 0) subscriber.owner = greedy;
+    return subscriber;
+  }) as [FakeSubscriber, ...FakeSubscriber[]];
+  for (const [group, subscriber] of [...many, other].entries()) subscriber.join(hub, asked, { group });
   let sent = 0;
   const send = (): void => bus.carry('bids', (sent += 1), { n: sent });
   const waiting = (): number => {

@@ -5,22 +5,24 @@ import { Contexts } from '../../../src/context/event-scope.ts';
 import type { EventTracer, TracedSteps } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
-import type { Arguments, Binding } from '../../../src/graph/graph.ts';
+import type { Arguments, Binding, EventFilter } from '../../../src/graph/graph.ts';
 import type { GapPolicy } from '../../../src/hub/gaps.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { Hub } from '../../../src/hub/hub.ts';
+import type { HubOptions } from '../../../src/hub/hub-options.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
-import type { Json } from '../../../src/lazy/reads.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import { systemTimers, type Timers } from '../../../src/support/clock.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
-export class FakeBus {
+class FakeBus {
   readonly listeners = new Map<string, Listener>();
   readonly left: string[] = [];
   /** Reports a gap. */
@@ -95,7 +97,7 @@ export function heldExecutions() {
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class FakeSubscriber implements Subscriber {
-  readonly viewer: Json;
+  viewer: Json;
   owner: object = this;
   readonly wantsGaps: boolean;
   isBehind = false;
@@ -107,6 +109,30 @@ export class FakeSubscriber implements Subscriber {
     this.wantsGaps = wantsGaps;
   }
   ended: readonly GraphQLError[] | undefined;
+  #joined: { readonly hub: Hub; readonly group: Group } | undefined;
+
+  get group(): Group {
+    return this.#joined?.group ?? assert.fail('it has not joined');
+  }
+
+  join(hub: Hub, asked: Operation, variables: Record<string, unknown> = {}): this {
+    const group = hub.join(asked, variables, this);
+    assert.ok(group instanceof Group);
+    this.#joined = { hub, group };
+    return this;
+  }
+
+  leave(): void {
+    this.#joined?.hub.leave(this.group, this);
+  }
+
+  /** Its viewer is replaced, as by a new token. */
+  become(viewer: Json): void {
+    const previous = this.viewer;
+    this.viewer = viewer;
+    this.group.viewerChanged(this, previous);
+  }
+
   deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()));
   }
@@ -118,7 +144,7 @@ export class FakeSubscriber implements Subscriber {
   }
 }
 
-const binding: Binding = {
+export const binding: Binding = {
   field: 'bid',
   topic: 'bids',
   key: 'id',
@@ -138,12 +164,32 @@ export function operation(variableNames: string[] = ['id']): Operation {
   } as unknown as Operation;
 }
 
+/** A filter that reads one value of viewers, or nothing of them. */
+export function filterOn(read: string | undefined, passes: EventFilter['passes']): () => EventFilter {
+  const reads = new ReadSet();
+  if (read !== undefined) reads.add('value', [read]);
+  return () => ({ reads, passes });
+}
+
+/** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
+export const byRole = filterOn(
+  'role',
+  ({ roles }, viewer) => !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
+);
+
 interface SetUp {
   readonly execute?: (
     event: never,
     variables: Arguments,
     context: GraphContext,
   ) => ExecutionResult | Promise<ExecutionResult>;
+  /** In place of `execute`. */
+  readonly executor?: HubOptions['executor'];
+  readonly contexts?: Contexts;
+  readonly bindings?: HubOptions['graph']['bindings'];
+  readonly timeoutMs?: number;
+  readonly timers?: Timers;
+  readonly maxChannels?: number;
   readonly binding?: Partial<Binding>;
   readonly maxWaiting?: number;
   readonly concurrency?: number;
@@ -164,17 +210,25 @@ export function setUp(options: SetUp = {}) {
   return { bus, ...setUpOn(bus, options) };
 }
 
+/** The time does not matter, and nobody is told of delays. */
+export const budgetOf = (): Flusher => new Flusher(Date.now, () => undefined);
+
+/** Of a graph without code. */
+export const contextsOf = (code: ConstructorParameters<typeof Contexts>[0] = {}): Contexts =>
+  new Contexts(code, { bind: () => ({}) }, Date.now);
+
 /** A hub on a bus of the test's own. */
-export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], options: SetUp = {}) {
+export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
   const { now = () => 0 } = options;
+  const bound = { ...binding, ...options.binding };
   const metrics = new Metrics();
   const hub = new Hub({
     graph: {
-      bindings: new Map([['bid', { ...binding, ...options.binding }]]),
+      bindings: options.bindings ?? new Map([[bound.field, bound]]),
       hasResolvers: options.hasResolvers ?? false,
     },
     bus,
-    executor: {
+    executor: options.executor ?? {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
       execute: (_operation, event, context, variables) =>
         options.execute?.(event as never, variables, context as GraphContext) ??
@@ -182,18 +236,19 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
       unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
-    budget: options.budget ?? new Flusher(Date.now, () => undefined),
+    budget: options.budget ?? budgetOf(),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.
     now,
     metrics,
     log: options.log ?? createLog('silent'),
-    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+    contexts: options.contexts ?? contextsOf(),
     limiter: new FairLimiter(options.concurrency ?? 10, now),
     paths: new BoundedLabels(),
-    timeoutMs: 60_000,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    timers: options.timers ?? systemTimers,
     maxWaiting: options.maxWaiting ?? 10,
     channelPrefix: '',
-    maxChannels: 3,
+    maxChannels: options.maxChannels ?? 3,
     gapPolicy: options.gapPolicy ?? 'close',
     trace: options.steps ?? { listener: options.trace },
     tracing: options.tracing,
@@ -202,10 +257,8 @@ export function setUpOn(bus: ConstructorParameters<typeof Hub>[0]['bus'], option
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
   ) => (await metrics[name].get()).values[0]?.value ?? 0;
   const join = (asked: Operation, variables: Record<string, unknown> = {}, wantsGaps = false) => {
-    const subscriber = new FakeSubscriber({}, wantsGaps);
-    const group = hub.join(asked, variables, subscriber);
-    assert.ok(group instanceof Group);
-    return { subscriber, group, leave: () => hub.leave(group, subscriber) };
+    const subscriber = new FakeSubscriber({}, wantsGaps).join(hub, asked, variables);
+    return { subscriber, group: subscriber.group, leave: () => subscriber.leave() };
   };
   return { hub, join, value, metrics };
 }

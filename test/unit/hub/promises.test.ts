@@ -2,148 +2,70 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { buildSchema, type GraphQLObjectType } from 'graphql';
-import type { Listener } from '../../../src/bus/bus.ts';
-import { Contexts } from '../../../src/context/event-scope.ts';
-import { Executor } from '../../../src/executor/executor.ts';
-import { Operation } from '../../../src/executor/operation.ts';
+import { buildSchema } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
-import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import { Flusher } from '../../../src/transports/delivery/flusher.ts';
-import { Hub } from '../../../src/hub/hub.ts';
-import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import { SendQueue, type FrameSink } from '../../../src/transports/delivery/send-queue.ts';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
+import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
-import { createLog } from '../../../src/log.ts';
-import { Metrics } from '../../../src/metrics.ts';
-import { NEXT_FRAMES } from '../../../src/transports/websocket/frame.ts';
 import { WebSocketSubscription } from '../../../src/transports/websocket/subscription.ts';
+import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
+import { executorFor, prepared } from '../executor/small-executor.ts';
+import { budgetOf, setUp } from './parts.ts';
 
 const EVENTS = 100;
 const ROLES = ['bidder', 'agent', 'admin'];
 
 type Resolve = (source: unknown, args: unknown, ctx: GraphContext) => unknown;
 
-/** A socket that takes everything at once and keeps nothing. */
-class FakeFrameSink implements FrameSink {
-  readonly format = NEXT_FRAMES;
-  readonly open = true;
-  readonly full = false;
-  readonly waitingBytes = 0;
+/** Counts frames, and keeps nothing. */
+class CountingSink extends FakeFrameSink {
   frames = 0;
 
-  write(bytes: Buffer, length: number): void {
+  override write(bytes: Buffer, length: number): void {
     this.frames += bytes.toString('utf8', 0, length).split('"type":"next"}').length - 1;
   }
-
-  writePieces(): void {
-    assert.fail('no result here is as large');
-  }
-
-  send(): void {
-    assert.fail('no test sends a message of the protocol');
-  }
-
-  onceDrained(): void {
-    assert.fail('nothing ever waits here');
-  }
-
-  overflow(): void {
-    assert.fail('nothing ever waits here');
-  }
 }
+
+const none = (): void => undefined;
 
 /** Subscribers of one field behind a hub, whose channel the test speaks on. */
 function subscribed(count: number, resolve: Resolve) {
   const schema = buildSchema(
     'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
   );
-  const root = schema.getSubscriptionType()?.getFields()['see'];
-  const said = (schema.getType('Seen') as GraphQLObjectType).getFields()['said'];
-  assert.ok(root && said);
-  root.resolve = (event: unknown) => event;
-  said.resolve = resolve;
-  const log = createLog('silent');
-  const metrics = new Metrics();
-  const executor = new Executor({ schema, cacheSize: 10, log });
-  const flusher = new Flusher(Date.now, () => undefined);
-  let listener: Listener | undefined;
-  const hub = new Hub({
-    graph: {
-      bindings: new Map([
-        [
-          'see',
-          {
-            field: 'see',
-            topic: 't',
-            key: undefined,
-            keyForm: String,
-            filter: undefined,
-            shares: true,
-          },
-        ],
-      ]),
-      hasResolvers: true,
-    },
-    bus: {
-      pause: () => undefined,
-      resume: () => undefined,
-      onGap: () => undefined,
-      subscribe: (_topic, _channel, heard) => {
-        listener = heard;
-        return { ready: Promise.resolve(), leave: () => undefined };
-      },
-    },
-    contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
-    limiter: new FairLimiter(100),
-    paths: new BoundedLabels(),
+  attachResolvers(schema, {
+    Subscription: { see: (event) => event },
+    Seen: { said: resolve as never },
+  });
+  const executor = executorFor(schema);
+  const flusher = budgetOf();
+  const { hub, bus, value } = setUp({
     executor,
     budget: flusher,
-    now: () => 0,
-    metrics,
-    log,
+    binding: { field: 'see', key: undefined },
+    hasResolvers: true,
+    concurrency: 100,
     maxWaiting: EVENTS,
-    timeoutMs: 60_000,
-    channelPrefix: 'sluice',
-    maxChannels: 10,
-    gapPolicy: 'close',
   });
-  const operation = executor.prepare('subscription { see { said } }');
-  assert.ok(operation instanceof Operation);
+  const operation = prepared(executor, 'subscription { see { said } }');
   const wires = Array.from({ length: count }, (_, index) => {
-    const wire = new FakeFrameSink();
+    const wire = new CountingSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
-    const subscription = new WebSocketSubscription(
-      String(index),
-      operation,
-      {},
-      {
-        sendQueue,
-        schema,
-        viewer,
-        joined: () => undefined,
-        left: () => undefined,
-        reconnect: () => undefined,
-      },
-    );
+    const connection = { sendQueue, schema, viewer, joined: none, left: none, reconnect: none };
+    const subscription = new WebSocketSubscription(String(index), operation, {}, connection);
     const group = hub.join(operation, {}, subscription);
     assert.ok('plan' in group);
     subscription.joined(group);
     return wire;
   });
-  let offset = 0;
-  const send = (): void => {
-    offset += 1;
-    const message = { v: 1, t: 't', p: 0, o: offset, ts: offset, in: 0, key: null, event: { n: offset } };
-    listener?.(JSON.stringify(message));
-  };
-  return { wires, send, metrics };
+  const send = (n: number): void => bus.carry('bids', n, { n });
+  return { wires, send, value };
 }
 
 /** Promises made from an event's arrival until its frames are written; those of the test itself are not counted. */
 async function promisesOf(count: number, resolve: Resolve, executions: number): Promise<number> {
-  const { wires, send, metrics } = subscribed(count, resolve);
+  const { wires, send, value } = subscribed(count, resolve);
   const within = new AsyncLocalStorage<true>();
   let promises = 0;
   const hook = createHook({
@@ -153,12 +75,12 @@ async function promisesOf(count: number, resolve: Resolve, executions: number): 
   });
   hook.enable();
   within.run(true, () => {
-    for (let n = 0; n < EVENTS; n += 1) send();
+    for (let n = 0; n < EVENTS; n += 1) send(n);
   });
   while (wires.some(({ frames }) => frames < EVENTS)) await setImmediate();
   hook.disable();
   assert.ok(wires.every(({ frames }) => frames === EVENTS));
-  assert.equal((await metrics.executions.get()).values[0]?.value, executions * EVENTS);
+  assert.equal(await value('executions'), executions * EVENTS);
   return promises;
 }
 

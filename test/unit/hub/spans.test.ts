@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
 import test from 'node:test';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
-import { operation, settled, setUp } from './parts.ts';
+import { operation, settled, setUp, withResolvers } from './parts.ts';
 
 const asked = operation();
 const TRACED = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
@@ -28,34 +28,23 @@ test('an event without a trace has no spans, nor has one whose trace is not samp
   const { tracing, ended } = recordedSpans();
   const { bus, join } = setUp({ tracing });
   const { subscriber } = join(asked, { id: 'a' });
-  for (const [offset, rest] of [
-    {},
-    { traceparent: TRACED.traceparent.replace(/01$/, '00') },
-    { traceparent: 'no' },
-    { traceparent: 7 },
-  ].entries()) {
-    bus.carry('bids:id=a', offset, {}, rest);
-  }
+  const others = [TRACED.traceparent.replace(/01$/, '00'), 'no', 7].map((traceparent) => ({ traceparent }));
+  for (const [offset, rest] of [{}, ...others].entries()) bus.carry('bids:id=a', offset, {}, rest);
   assert.equal(subscriber.results.length, 4);
   assert.deepEqual(ended(), []);
 });
 
 test('an execution that takes its time has its span until it is over, and fails with the code of its error', async () => {
   const { tracing, names, ended } = recordedSpans();
-  let finish: (() => void) | undefined;
-  const { bus, join } = setUp({
-    tracing,
-    execute: () =>
-      new Promise((resolve) => {
-        const error = new GraphQLError('no seller', { extensions: { code: 'BACKEND_TIMEOUT' } });
-        finish = () => resolve({ data: null, errors: [error] });
-      }),
-  });
+  const { promise, resolve } = withResolvers();
+  const error = new GraphQLError('no seller', { extensions: { code: 'BACKEND_TIMEOUT' } });
+  const slow = () => promise.then(() => ({ data: null, errors: [error] }));
+  const { bus, join } = setUp({ tracing, execute: slow });
   join(asked, { id: 'a' });
   bus.carry('bids:id=a', 0, {}, TRACED);
   await settled();
   assert.deepEqual(names(), []);
-  finish?.();
+  resolve();
   await settled();
   assert.deepEqual(names().toSorted(), [
     'dispatch bid < –',

@@ -2,15 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { channelsOf } from '../../../src/hub/subscription-channels.ts';
 import type { Binding } from '../../../src/graph/graph.ts';
+import { binding as common } from './parts.ts';
 
-const binding: Binding = {
-  field: 'bid_placed',
-  topic: 'bids',
-  key: 'auction_id',
-  keyForm: (value) => value,
-  filter: undefined,
-  shares: true,
-};
+const binding: Binding = { ...common, field: 'bid_placed', key: 'auction_id' };
 
 const channels = (args: Record<string, unknown>, max = 100) => channelsOf(binding, args, 'sluice:', max);
 

@@ -1,9 +1,9 @@
-import { buildSchema, execute, parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { buildSchema, execute, parse, type ExecutionResult } from 'graphql';
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Executor } from '../../../src/executor/executor.ts';
-import { createLog } from '../../../src/log.ts';
-import { unmasked } from '../executor/small-executor.ts';
+import type { Resolvers } from '../../../src/graph/api/resolvers.ts';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
+import { executorFor, prepared, unmasked } from '../executor/small-executor.ts';
 
 /** Lazy objects as results of resolvers, over graphql-jit: what can't be built is a field error, as over graphql-js. */
 
@@ -23,17 +23,16 @@ const SDL = `
 /** After as many executions graphql-jit has taken over. */
 const UNTIL_COMPILED = 20;
 
-type Resolve = () => unknown;
-
-function schemaWith(resolvers: Record<string, Resolve>): GraphQLSchema {
+/** Runs a query with these resolvers until it is compiled, and then as often as the test wants. */
+async function compiled(query: string, resolvers: Resolvers[string], context = (): object => ({})) {
   const schema = buildSchema(SDL);
-  const fields = schema.getQueryType()?.getFields() ?? {};
-  for (const [name, resolve] of Object.entries(resolvers)) {
-    const field = fields[name];
-    assert.ok(field);
-    field.resolve = resolve;
-  }
-  return schema;
+  attachResolvers(schema, { Query: resolvers });
+  const executor = executorFor(schema, { maskErrors: false });
+  const operation = prepared(executor, query);
+  const run = async (): Promise<ExecutionResult> => executor.execute(operation, {}, context(), {});
+  for (let i = 0; i < UNTIL_COMPILED; i += 1) assert.equal((await run()).errors, undefined);
+  assert.equal(executor.counts.compiled, 1);
+  return { schema, executor, operation, run };
 }
 
 /** Whether values fail to be built, and how many were. */
@@ -89,18 +88,12 @@ for (const [name, parent] of Object.entries(PARENTS)) {
   for (const query of QUERIES) {
     test(`${query} under ${name}: a value that fails is a field error, and the result is settled`, async () => {
       const builds = new Builds();
-      const schema = schemaWith({
+      const { schema, executor, operation, run } = await compiled(query, {
         house: () => parent(house(builds)),
         houses: () => parent([house(builds), parent(house(builds))]),
         lots: () => [parent([parent(house(builds))])],
         thing: () => parent(house(builds)),
       });
-      const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent') });
-      const operation = executor.prepare(query);
-      assert.ok('document' in operation);
-      const run = async (): Promise<ExecutionResult> => executor.execute(operation, {}, {}, {});
-      for (let i = 0; i < UNTIL_COMPILED; i += 1) assert.equal((await run()).errors, undefined);
-      assert.equal(executor.counts.compiled, 1);
 
       builds.fail = true;
       const failed = await run();
@@ -118,32 +111,22 @@ for (const [name, parent] of Object.entries(PARENTS)) {
 
 test('compiled code builds a value once, however often it reads it', async () => {
   const builds = new Builds();
-  const schema = schemaWith({ house: () => house(builds) });
-  const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent') });
-  const operation = executor.prepare('{ house { name n: name ...H } } fragment H on House { name price }');
-  assert.ok('document' in operation);
-  for (let i = 0; i < UNTIL_COMPILED; i += 1) await executor.execute(operation, {}, {}, {});
+  const query = '{ house { name n: name ...H } } fragment H on House { name price }';
+  const { run } = await compiled(query, { house: () => house(builds) });
   builds.count = 0;
-  await executor.execute(operation, {}, {}, {});
-  assert.equal(executor.counts.compiled, 1);
+  await run();
   assert.equal(builds.count, 2);
 });
 
+const loader = (_source: unknown, _args: unknown, context: object) => Reflect.get(context, 'loader');
+
 test('a lazy context that fails is an error of the field whose resolver read it', async () => {
   const builds = new Builds();
-  const schema = buildSchema(SDL);
-  const fields = schema.getQueryType()?.getFields() ?? {};
-  assert.ok(fields['house'] && fields['thing']);
-  fields['house'].resolve = (_source, _args, context: { loader: object }) => context.loader;
-  fields['thing'].resolve = async (_source, _args, context: { loader: object }) => context.loader;
-  const executor = new Executor({ schema, cacheSize: 10, maskErrors: false, log: createLog('silent') });
-  const operation = executor.prepare('{ house { name } thing { name } }');
-  assert.ok('document' in operation);
-  const run = async (): Promise<ExecutionResult> => {
-    const context = Proxy.lazy({ loader: builds.of({ __typename: 'House', name: 'Villa' }, 'no loader') });
-    return executor.execute(operation, {}, context, {});
-  };
-  for (let i = 0; i < UNTIL_COMPILED; i += 1) assert.equal((await run()).errors, undefined);
+  const { run } = await compiled(
+    '{ house { name } thing { name } }',
+    { house: loader, thing: async (...given: Parameters<typeof loader>) => loader(...given) },
+    () => Proxy.lazy({ loader: builds.of({ __typename: 'House', name: 'Villa' }, 'no loader') }),
+  );
   builds.fail = true;
   const { data, errors } = await run();
   assert.deepEqual(plain({ data: data ?? null }), { data: { house: null, thing: null } });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import type { HistoryRead } from '../../../../src/bus/history.ts';
 import { decodeMessage, type Message } from '../../../../src/events/message.ts';
@@ -9,58 +9,46 @@ import { ReplayedResults } from '../../../../src/hub/resume/replayed-results.ts'
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
-import { operation, settled, setUpOn } from '../parts.ts';
+import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
-import { Client, heldBus, publish } from './world.ts';
+import { payloadOf, world, type Client } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
 
 const PLAN = {} as SubscriptionPlan;
 
-const payload = (n: number): string =>
-  JSON.stringify({ h: ['abc', n], v: 1, t: 'bids', p: 0, o: n, ts: n, in: 0, key: null, event: { n } });
+const payload = (n: number): string => payloadOf(n, {}, { h: ['abc', n] });
 
 test('subscribers that resume skip no event, however few may wait', async (t) => {
-  const bus = heldBus(t, 50);
-  const { hub } = setUpOn(bus, {
+  const { lostOne, publish } = world(t, {
     maxWaiting: 2,
-    execute: async (event: { n: number }): Promise<ExecutionResult> => {
-      await settled();
-      return { data: event };
-    },
+    execute: (event: object) => settled().then(() => ({ data: { ...event } })),
   });
-  const client = new Client(hub);
-  client.connect('a');
-  await settled();
-  client.disconnect();
-  for (const n of upTo(20)) await publish(bus, n, 'a');
-  client.connect('a');
+  const client = await lostOne();
+  await publish(upTo(20));
+  client.connect();
   await inTurns(t, () => assert.equal(client.numbers.at(-1), 20));
-  assert.deepEqual(client.errors, []);
-  assert.deepEqual(client.heard, upTo(20));
+  assert.deepEqual([client.errors, client.heard], [[], upTo(20)]);
 });
 
 test('however many cursors of no use come, the bus is asked where the topic stands, once for all of them', async (t) => {
-  const bus = heldBus(t, 50);
-  const { hub } = setUpOn(bus);
-  const client = new Client(hub);
-  client.connect('a');
+  const { bus, client: make, publish } = world(t);
+  const client = make();
+  client.connect();
   await settled();
-  await publish(bus, 1, 'a');
+  await publish([1]);
   const [, epoch] = client.cursor?.split('.') ?? [];
-  const asked: (readonly string[])[] = [];
-  const read = bus.readHistory.bind(bus);
-  bus.readHistory = (topic, channels) => {
-    asked.push(channels);
-    return read(topic, channels);
-  };
+  const read = t.mock.method(bus, 'readHistory');
   const bogus = upTo(500).map((n) => {
-    const hostile = new Client(hub);
+    const hostile = make();
     hostile.cursor = n % 2 === 0 ? '1.abc.0' : `1.${epoch}.zzzzzzzzzz`;
-    hostile.connect('a');
+    hostile.connect();
     return hostile;
   });
   await inTurns(t, () => assert.ok(bogus.every(({ greetings }) => greetings[0] === false)));
-  assert.deepEqual(asked, [[]]);
+  assert.deepEqual(
+    read.mock.calls.map((call) => call.arguments[1]),
+    [[]],
+  );
 });
 
 test('of what is kept, so much is decoded in one turn of the event loop that others are served in between', async () => {
@@ -136,52 +124,55 @@ test('a recording holds no more messages than the bus keeps, however long it is 
 test('a client gets what it has missed, though that alone is more than may be recorded', async (t) => {
   const events = 70;
   const text = 'x'.repeat(1024 * 1024);
-  const bus = heldBus(t, 2 * events);
-  const { hub } = setUpOn(bus, { execute: ({ n }: { n: number }) => ({ data: { n } }) });
-  const client = new Client(hub);
-  client.connect('a');
-  await settled();
-  client.disconnect();
-  const rest = { v: 1, t: 'bids', id: 'bids-1', p: 0, in: 0, key: null };
-  for (const n of upTo(events)) {
-    const message = { ...rest, o: n, ts: n, event: { n, text } };
-    await bus.publish('bids', [{ channel: 'bids:id=a', payload: JSON.stringify(message) }]);
-  }
-  client.connect('a');
+  const { bus, lostOne } = world(t, {
+    size: 2 * events,
+    execute: ({ n }: { n: number }) => ({ data: { n } }),
+  });
+  const client = await lostOne();
+  for (const n of upTo(events))
+    await bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);
+  client.connect();
   await inTurns(t, () => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
   assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(events)]);
   client.disconnect();
 });
 
-test('a client whose replay takes longer than events are kept is told, and others get every event', async (t) => {
-  const size = 10;
-  const bus = heldBus(t, size);
+/** A hub whose executions for one viewer wait until they are let go, and clients by the names of their viewers. */
+function slowWorld(t: TestContext, size: number) {
   const held: (() => void)[] = [];
-  const { hub } = setUpOn(bus, {
+  const parts = world(t, {
+    size,
     maxWaiting: 1_000,
-    execute: async (event: { n: number }, _, context): Promise<ExecutionResult> => {
-      const { id } = context['viewer'] as unknown as { id: string };
-      if (id === 'slow') await new Promise<void>((resolve) => held.push(resolve));
-      return { data: event };
+    execute: async (event: object, _, { viewer }): Promise<ExecutionResult> => {
+      if (viewer['id'] === 'slow') await new Promise<void>((resolve) => held.push(resolve));
+      return { data: { ...event } };
     },
   });
-  const asked = operation();
-  const [slow, other] = [new Client(hub, { id: 'slow' }), new Client(hub, { id: 'other' })];
-  for (const client of [slow, other]) client.connect('a', asked);
+  const letGo = (): void => {
+    for (const resolve of held.splice(0)) resolve();
+  };
+  return { ...parts, held, letGo };
+}
+
+test('a client whose replay takes longer than events are kept is told, and others get every event', async (t) => {
+  const size = 10;
+  const { client: make, publish, held, letGo } = slowWorld(t, size);
+  const [slow, other] = [make({ id: 'slow' }), make({ id: 'other' })];
+  for (const client of [slow, other]) client.connect();
   await settled();
   slow.disconnect();
-  for (const n of upTo(size)) await publish(bus, n, 'a');
-  slow.connect('a', asked);
+  await publish(upTo(size));
+  slow.connect();
   await inTurns(t, () => assert.ok(held.length > 0));
-  for (const n of upTo(10 * size, size + 1)) await publish(bus, n, 'a');
+  await publish(upTo(10 * size, size + 1));
   await inTurns(t, () => {
-    for (const letGo of held.splice(0)) letGo();
+    letGo();
     assert.ok(slow.heard.includes(undefined));
   });
   const last = 10 * size + 1;
-  await publish(bus, last, 'a');
+  await publish([last]);
   await inTurns(t, () => {
-    for (const letGo of held.splice(0)) letGo();
+    letGo();
     assert.equal(slow.numbers.at(-1), last);
   });
   const gap = slow.heard.indexOf(undefined);
@@ -192,31 +183,16 @@ test('a client whose replay takes longer than events are kept is told, and other
 });
 
 test('a viewer whose executions never end holds up no other that resumes', async (t) => {
-  const bus = heldBus(t, 50);
-  const { hub } = setUpOn(bus, {
-    maxWaiting: 100,
-    execute: async (event: { n: number }, _, context): Promise<ExecutionResult> => {
-      const { id } = context['viewer'] as unknown as { id: string };
-      if (id === 'slow') await new Promise(() => undefined);
-      return { data: event };
-    },
-  });
-  const asked = operation();
-  const [slow, quick, late] = ['slow', 'quick', 'late'].map((id) => new Client(hub, { id })) as [
-    Client,
-    Client,
-    Client,
-  ];
-  for (const client of [slow, quick, late]) client.connect('a', asked);
-  await settled();
-  for (const client of [slow, quick, late]) client.disconnect();
-  for (const n of upTo(20)) await publish(bus, n, 'a');
-  for (const client of [slow, quick]) client.connect('a', asked);
+  const { lost, publish } = slowWorld(t, 50);
+  const clients = (await lost({ id: 'slow' }, { id: 'quick' }, { id: 'late' })) as [Client, Client, Client];
+  const [slow, quick, late] = clients;
+  await publish(upTo(20));
+  for (const client of [slow, quick]) client.connect();
   await inTurns(t, () => assert.deepEqual(quick.heard, upTo(20)));
-  late.connect('a', asked);
+  late.connect();
   await inTurns(t, () => assert.deepEqual(late.heard, upTo(20)));
-  await publish(bus, 21, 'a');
+  await publish([21]);
   await inTurns(t, () => assert.equal(quick.numbers.length, 21));
   assert.deepEqual(slow.heard, []);
-  for (const client of [slow, quick, late]) client.disconnect();
+  for (const client of clients) client.disconnect();
 });

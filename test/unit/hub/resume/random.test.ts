@@ -40,7 +40,7 @@ async function run(seed: number): Promise<void> {
   const asked = operation();
   const accounts = Array.from({ length: 12 }, (_, id): Account => {
     const keys = KEYS.filter(() => random.chance(0.5));
-    const client = new Client(hub, { id, role: random.pick(ROLES) });
+    const client = new Client(hub, { id, role: random.pick(ROLES) }, asked);
     return { client, keys: keys.length > 0 ? keys : ['a'], due: [] };
   });
 
@@ -58,7 +58,7 @@ async function run(seed: number): Promise<void> {
     connect: async (): Promise<void> => {
       const { client, keys } = random.pick(accounts);
       if (client.isConnected) client.disconnect();
-      else client.connect(keys, asked);
+      else client.connect(keys);
     },
     slow: async (): Promise<void> => {
       const { client } = random.pick(accounts);
@@ -77,7 +77,7 @@ async function run(seed: number): Promise<void> {
   if (bus.isLosing) bus.heal();
   for (const { client, keys } of accounts) {
     client.isBehind = false;
-    if (!client.isConnected) client.connect(keys, asked);
+    if (!client.isConnected) client.connect(keys);
   }
   const last = n + 1;
   await eventually(async () => {

@@ -4,20 +4,11 @@ import { NoHistory, type HistoryPosition } from '../../../../src/bus/history.ts'
 import { decodeMessage } from '../../../../src/events/message.ts';
 import { Recordings, type RecordedChannel } from '../../../../src/hub/resume/recordings.ts';
 import { settled } from '../parts.ts';
+import { payloadOf } from './world.ts';
 
 const BEGINNING: HistoryPosition = { epoch: 'abc', sequence: 0 };
 
-const EVENT = JSON.stringify({
-  h: ['abc', 1],
-  v: 1,
-  t: 'bids',
-  p: 0,
-  o: 1,
-  ts: 1,
-  in: 0,
-  key: null,
-  event: {},
-});
+const EVENT = payloadOf(1, {}, { h: ['abc', 1] });
 
 const channelOf = (name: string): RecordedChannel => ({ name, recording: undefined });
 

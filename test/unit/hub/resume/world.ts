@@ -11,15 +11,45 @@ import type { Subscriber } from '../../../../src/hub/subscriber.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
-import { operation } from '../parts.ts';
+import { operation, settled, setUpOn } from '../parts.ts';
 import { holdTimers } from '../../turns.ts';
 
 const TOPIC = 'bids';
 
-/** Like {@link busWith}, where timers are held. */
-export function heldBus(t: TestContext, size: number, keepsAll = false): LossyBus {
+type Options = NonNullable<Parameters<typeof setUpOn>[1]> & {
+  /** That the bus keeps. Default: 50. */
+  readonly size?: number;
+  /** Whether the bus keeps events before anyone has subscribed. */
+  readonly keepsAll?: boolean;
+};
+
+/** A hub on a bus that keeps history, where timers are held. Clients ask for the same operation. */
+export function world(t: TestContext, { size = 50, keepsAll = false, ...options }: Options = {}) {
   holdTimers(t);
-  return busWith(size, keepsAll);
+  const bus = busWith(size, keepsAll);
+  const parts = setUpOn(bus, options);
+  const asked = operation();
+  const client = (viewer: Json = {}): Client => new Client(parts.hub, viewer, asked);
+  const lost = async (...viewers: readonly Json[]): Promise<Client[]> => {
+    const clients = viewers.map(client);
+    for (const each of clients) each.connect();
+    await settled();
+    for (const each of clients) each.disconnect();
+    return clients;
+  };
+  return {
+    ...parts,
+    bus,
+    asked,
+    client,
+    /** Has events with these numbers come, on channels of the topic. */
+    async publish(numbers: readonly number[], ...keys: readonly string[]): Promise<void> {
+      for (const n of numbers) await publish(bus, n, ...(keys.length > 0 ? keys : ['a']));
+    },
+    /** Clients that were greeted, and have lost their connections then. */
+    lost,
+    lostOne: async (): Promise<Client> => (await lost({}))[0] ?? assert.fail(),
+  };
 }
 
 /** A memory bus that keeps history of the topic. */
@@ -32,10 +62,26 @@ export function busWith(size: number, keepsAll = false): LossyBus {
   });
 }
 
+/** A message of the topic, as text. */
+export function payloadOf(n: number, more: object = {}, rest: object = {}): string {
+  const event = { n, ...more };
+  return JSON.stringify({
+    v: 1,
+    t: TOPIC,
+    id: 'bids-1',
+    p: 0,
+    o: n,
+    ts: n,
+    in: 0,
+    key: null,
+    event,
+    ...rest,
+  });
+}
+
 /** Publishes one event on channels of the topic. */
 export async function publish(bus: MemoryBus, n: number, ...keys: string[]): Promise<void> {
-  const message = { v: 1, t: TOPIC, id: 'bids-1', p: 0, o: n, ts: n, in: 0, key: null, event: { n } };
-  const payload = JSON.stringify(message);
+  const payload = payloadOf(n);
   await bus.publish(
     TOPIC,
     keys.map((key) => ({ channel: channelOf(key), payload })),
@@ -68,11 +114,13 @@ export class Client {
   ended: readonly GraphQLError[] | undefined;
   cursor: string | null = null;
   readonly #hub: Hub;
+  readonly #asked: Operation;
   #connected: { readonly group: Group; readonly as: Subscriber } | undefined;
 
-  constructor(hub: Hub, viewer: Json = {}) {
+  constructor(hub: Hub, viewer: Json, asked: Operation) {
     this.#hub = hub;
     this.viewer = viewer;
+    this.#asked = asked;
   }
 
   get numbers(): readonly number[] {
@@ -84,7 +132,7 @@ export class Client {
   }
 
   /** Subscribes, with a subscription of its own for each connection. */
-  connect(keys: string | readonly string[], asked: Operation = operation()): void {
+  connect(keys: string | readonly string[] = 'a'): void {
     const viewerNow = (): Json => this.viewer;
     const isBehindNow = (): boolean => this.isBehind;
     const as: Subscriber = {
@@ -104,7 +152,7 @@ export class Client {
       reconnect: () => assert.fail('it has asked to be told of gaps'),
       end: (errors) => (this.ended = errors),
     };
-    const group = this.#hub.join(asked, { id: keys }, as, { cursor: this.cursor });
+    const group = this.#hub.join(this.#asked, { id: keys }, as, { cursor: this.cursor });
     assert.ok(group instanceof Group);
     this.#connected = { group, as };
   }

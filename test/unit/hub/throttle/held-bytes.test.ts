@@ -37,8 +37,7 @@ test('up to the bound nothing is flushed, beyond it the one that has held for lo
 
 test('as many are flushed as it takes', () => {
   const { held, holders, flushed } = setUp(100, 'a', 'b', 'c');
-  for (const { grow } of holders) grow(10);
-  holders[2]?.grow(100);
+  for (const [index, { grow }] of holders.entries()) grow(index === 2 ? 110 : 10);
   held.limit();
   assert.deepEqual(flushed, ['a', 'b', 'c']);
   assert.equal(held.total, 0);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeldEvents, type HeldEvent, type ThrottledEvent } from '../../../../src/hub/throttle/held-events.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { FakeSubscriber } from '../parts.ts';
 
 const event = (n: number) =>
@@ -23,4 +24,12 @@ test('an event goes with a viewer to values of which another one was held, when 
     return [numberOf(some), subscribers.has(carol)];
   });
   assert.deepEqual(due, [[2, true]]);
+});
+
+test('65,536 slots are all that may be held, however few events there are', () => {
+  const held = new HeldEvents(() => undefined);
+  held.add(event(1), 'key', range(1, 65_536).map(String));
+  assert.equal(held.isFull(10), false);
+  held.add(event(2), 'other', ['0']);
+  assert.equal(held.isFull(10), true);
 });

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import type { EventFilter } from '../../../../src/graph/graph.ts';
+import type { Delivery } from '../../../../src/graph/graph.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
-import { Group } from '../../../../src/hub/group.ts';
 import type { Hub } from '../../../../src/hub/hub.ts';
 import type { SerializedResult } from '../../../../src/hub/result.ts';
-import type { Subscriber } from '../../../../src/hub/subscriber.ts';
-import { ReadSet, type Json } from '../../../../src/lazy/reads.ts';
+import type { Json } from '../../../../src/lazy/reads.ts';
+import { FakeSubscriber } from '../parts.ts';
 
-/** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
-export function byRole(): EventFilter {
-  const reads = new ReadSet();
-  reads.add('value', ['role']);
-  return {
-    reads,
-    passes: ({ roles }, viewer) =>
-      !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
-  };
-}
+export const INTERVAL_MS = 100;
+
+/** Of each key one event in an interval. */
+export const throttled: Delivery = {
+  keyOf: ({ key }) => String(key),
+  throttleMs: INTERVAL_MS,
+  onSlow: 'DISCONNECT',
+};
 
 interface Heard {
   readonly n: number;
@@ -27,31 +24,17 @@ interface Heard {
 }
 
 /** A subscriber that has asked to be told of gaps, and notes what it gets and when. */
-export class Listener implements Subscriber {
-  viewer: Json;
-  readonly owner = this;
-  readonly wantsGaps = true;
-  readonly isBehind = false;
+export class Listener extends FakeSubscriber {
   readonly heard: Heard[] = [];
   /** Places among what it has heard, where it was told of a gap. */
   readonly gaps: number[] = [];
-  readonly #hub: Hub;
+  isJoined = false;
   readonly #now: () => number;
-  #group: Group | undefined;
 
   /** @param now ms */
-  constructor(hub: Hub, now: () => number, viewer: Json = {}) {
-    this.#hub = hub;
+  constructor(now = (): number => 0, viewer: Json = {}) {
+    super(viewer, true);
     this.#now = now;
-    this.viewer = viewer;
-  }
-
-  get group(): Group {
-    return this.#group ?? assert.fail('it has not joined');
-  }
-
-  get isJoined(): boolean {
-    return this.#group !== undefined;
   }
 
   /** `n` of each event, with what it stands for: `3+2`. */
@@ -59,26 +42,18 @@ export class Listener implements Subscriber {
     return this.heard.map(({ n, skipped }) => (skipped === 0 ? `${n}` : `${n}+${skipped}`)).join(' ');
   }
 
-  join(asked: Operation, id: string | readonly string[] = 'a'): this {
-    const group = this.#hub.join(asked, { id }, this);
-    assert.ok(group instanceof Group);
-    this.#group = group;
-    return this;
+  override join(hub: Hub, asked: Operation, variables: Record<string, unknown> = { id: 'a' }): this {
+    this.isJoined = true;
+    return super.join(hub, asked, variables);
   }
 
-  leave(): void {
-    this.#hub.leave(this.group, this);
-    this.#group = undefined;
+  override leave(): void {
+    super.leave();
+    this.isJoined = false;
   }
 
-  become(viewer: Json): void {
-    const previous = this.viewer;
-    this.viewer = viewer;
-    this.#group?.viewerChanged(this, previous);
-  }
-
-  deliver(result: SerializedResult): void {
-    assert.ok(this.#group !== undefined, 'it has left');
+  override deliver(result: SerializedResult): void {
+    assert.ok(this.isJoined, 'it has left');
     const told = result.telling(result.leftOutFor(this), true);
     const { data, extensions } = JSON.parse(told.json.toString()) as {
       readonly data: { readonly n: number } | null;
@@ -88,11 +63,11 @@ export class Listener implements Subscriber {
     else this.heard.push({ n: data.n, skipped: extensions?.gap?.skipped ?? 0, at: this.#now() });
   }
 
-  reconnect(): void {
+  override reconnect(): void {
     assert.fail('it has asked to be told of gaps');
   }
 
-  end(): void {
-    this.#group = undefined;
+  override end(): void {
+    this.isJoined = false;
   }
 }

@@ -3,14 +3,13 @@ import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
 import { Random } from '../../../helpers/random.ts';
-import { operation, settled, setUp } from '../parts.ts';
-import { byRole, Listener } from './listener.ts';
+import { byRole, operation, settled, setUp } from '../parts.ts';
+import { INTERVAL_MS, Listener, throttled } from './listener.ts';
 
 const SEEDS = 60;
 const STEPS = 300;
 const KEYS = ['a', 'b', 'c', 'd'];
 const ROLES = ['buyer', 'seller', 'guest'];
-const INTERVAL_MS = 100;
 
 interface Published {
   readonly n: number;
@@ -33,7 +32,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
   const { hub, bus } = setUp({
     maxWaiting: hasBound ? 3 : 1_000,
     binding: {
-      delivery: { keyOf: ({ key }) => key as string, throttleMs: INTERVAL_MS, onSlow: 'DISCONNECT' },
+      delivery: throttled,
       ...(isFiltered && { filter: byRole }),
     },
     execute: (event: Published, _, context): ExecutionResult | Promise<ExecutionResult> => {
@@ -62,7 +61,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
     },
     join: (): void => {
       if (present().length === 6) return;
-      const listener = new Listener(hub, () => now, { role: random.pick(ROLES) }).join(asked);
+      const listener = new Listener(() => now, { role: random.pick(ROLES) }).join(hub, asked);
       memberships.push({ listener, due: [], isOver: false });
     },
     leave: (): void => {

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { Contexts } from '../../../../src/context/event-scope.ts';
-import type { Event } from '../../../../src/events/event.ts';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
 import type { HubGraph } from '../../../../src/hub/hub-options.ts';
-import { ReadSet } from '../../../../src/lazy/reads.ts';
-import { operation, setUp } from '../parts.ts';
-import { Listener } from './listener.ts';
+import { contextsOf, filterOn, operation, setUp } from '../parts.ts';
+import { INTERVAL_MS, Listener, throttled } from './listener.ts';
 
-const INTERVAL_MS = 100;
 const asked = operation();
 
 function start(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const delivery = {
-    keyOf: ({ key }: Event): string => String(key),
-    throttleMs: INTERVAL_MS,
-    onSlow: 'DISCONNECT',
-  } as const;
-  const parts = setUp({ binding: { delivery } });
+  const parts = setUp({ binding: { delivery: throttled } });
   let n = 0;
   return {
     ...parts,
@@ -30,7 +21,7 @@ function start(t: TestContext) {
     replace(more: number, filter?: EventFilter): void {
       const next: HubGraph = {
         graph: { bindings: new Map(), hasResolvers: false },
-        contexts: new Contexts({}, { bind: () => ({}) }, Date.now),
+        contexts: contextsOf(),
         executor: {
           subscriptionField: () => assert.fail('no subscription begins'),
           execute: (_operation, event) => ({ data: { n: (event as { readonly n: number }).n + more } }),
@@ -45,7 +36,7 @@ function start(t: TestContext) {
 
 test('what is held when the graph is replaced begins with the one before, and what comes later waits for the next interval', (t) => {
   const { hub, publish, replace } = start(t);
-  const ann = new Listener(hub, () => 0).join(asked);
+  const ann = new Listener().join(hub, asked);
   publish('aab');
   t.mock.timers.tick(INTERVAL_MS / 2);
   replace(100);
@@ -63,9 +54,9 @@ test('what is held when the graph is replaced begins with the one before, and wh
 
 test('what comes after the graph was replaced is filtered by the code of the new one', (t) => {
   const { hub, publish, replace } = start(t);
-  const ann = new Listener(hub, () => 0).join(asked);
+  const ann = new Listener().join(hub, asked);
   publish('a');
-  replace(100, { reads: new ReadSet(), passes: ({ key }) => key === 'b' });
+  replace(100, filterOn(undefined, ({ key }) => key === 'b')());
   publish('abab');
   t.mock.timers.tick(INTERVAL_MS);
   assert.equal(ann.said, '1 105+1');
@@ -82,12 +73,12 @@ class Leaving extends Listener {
 
 test('a connection that ends with what was held when the graph is replaced leaves all its groups', async (t) => {
   const { hub, bus, value, publish, replace } = start(t);
-  const first = new Listener(hub, () => 0).join(asked, 'a');
-  const second = new Leaving(hub, () => 0);
-  const other = new Listener(hub, () => 0).join(asked, 'b');
+  const first = new Listener().join(hub, asked, { id: 'a' });
+  const second = new Leaving();
+  const other = new Listener().join(hub, asked, { id: 'b' });
   await bus.acknowledge('bids:id=a', 'bids:id=b');
   publish('a', 'b');
-  second.join(asked, 'b');
+  second.join(hub, asked, { id: 'b' });
   second.all.push(first);
   publish('a', 'b');
   replace(100);

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { Random } from '../../../helpers/random.ts';
-import { operation, settled, setUpOn } from '../parts.ts';
+import { upTo } from '../../../helpers/numbers.ts';
+import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
-import { Client, heldBus, publish } from '../resume/world.ts';
+import { world } from '../resume/world.ts';
 
 const SEEDS = 15;
 const STEPS = 300;
@@ -20,37 +21,13 @@ const delivery = {
 } as const;
 
 test('one that resumes gets the latest of each key that it has missed, and is told of the others', async (t) => {
-  const bus = heldBus(t, 100);
-  const { hub, value } = setUpOn(bus, { binding: { delivery } });
-  const client = new Client(hub);
-  client.connect('a');
-  await settled();
-  client.disconnect();
-  for (let n = 1; n <= 20; n += 1) await publish(bus, n, 'a');
-  client.connect('a');
+  const { lostOne, publish, value } = world(t, { binding: { delivery } });
+  const client = await lostOne();
+  await publish(upTo(20));
+  client.connect();
   await inTurns(t, () => assert.deepEqual(client.heard, [18, 19, 20]));
   assert.equal(client.skipped, 17);
   assert.equal(await value('executions'), 3);
-});
-
-test('what was left out does not come again to one that resumes, and what was held does', async (t) => {
-  const bus = heldBus(t, 100);
-  const { hub } = setUpOn(bus, { binding: { delivery: { ...delivery, throttleMs: 600_000 } } });
-  const asked = operation();
-  const [client, other] = [new Client(hub), new Client(hub)];
-  for (const one of [client, other]) one.connect('a', asked);
-  await settled();
-  for (let n = 1; n <= 7; n += 1) await publish(bus, n, 'a');
-  assert.deepEqual(client.heard, [1]);
-  client.disconnect();
-  client.connect('a', asked);
-  await inTurns(t, () => assert.deepEqual(client.heard, [1, 5, 6, 7]));
-  assert.equal(client.skipped, 3);
-  client.disconnect();
-  client.connect('a', asked);
-  await inTurns(t, () => assert.equal(client.greetings.length, 3));
-  assert.deepEqual(client.heard, [1, 5, 6, 7]);
-  assert.deepEqual(other.heard, [1]);
 });
 
 for (const [executed, heard] of [
@@ -58,22 +35,20 @@ for (const [executed, heard] of [
   ['later', [1]],
 ] as const) {
   test(`what is executed ${executed} and held when a pod drains comes once, in all`, async (t) => {
-    const bus = heldBus(t, 100);
-    const { hub } = setUpOn(bus, {
+    const { client: make, publish } = world(t, {
       binding: { delivery: { ...delivery, throttleMs: 600_000 } },
-      execute: (event: { n: number }) =>
-        executed === 'later' ? settled().then(() => ({ data: event })) : { data: event },
+      execute: (event: object) =>
+        executed === 'later' ? settled().then(() => ({ data: { ...event } })) : { data: { ...event } },
     });
-    const asked = operation();
-    const client = new Client(hub);
-    client.connect('a', asked);
+    const client = make();
+    client.connect();
     await settled();
-    for (let n = 1; n <= 7; n += 1) await publish(bus, n, 'a');
+    await publish(upTo(7));
     await inTurns(t, () => assert.deepEqual(client.heard, [1]));
     client.flush();
     assert.deepEqual(client.heard, heard);
     client.disconnect();
-    client.connect('a', asked);
+    client.connect();
     await inTurns(t, () => assert.deepEqual(client.heard, [1, 5, 6, 7]));
     await inTurns(t, () => assert.equal(client.greetings.length, 2));
     assert.equal(client.skipped, 3);
@@ -81,31 +56,29 @@ for (const [executed, heard] of [
 }
 
 test('a replay of the last events has the latest of each key, and goes on with what comes', async (t) => {
-  const bus = heldBus(t, 100, true);
-  const { hub } = setUpOn(bus, { binding: { delivery, replay: 5 } });
-  for (let n = 1; n <= 9; n += 1) await publish(bus, n, 'a');
-  const client = new Client(hub);
-  client.connect('a');
+  const { client: make, publish } = world(t, { keepsAll: true, binding: { delivery, replay: 5 } });
+  await publish(upTo(9));
+  const client = make();
+  client.connect();
   await inTurns(t, () => assert.deepEqual(client.heard, [7, 8, 9]));
   assert.equal(client.skipped, 2);
-  await publish(bus, 10, 'a');
+  await publish([10]);
   await inTurns(t, () => assert.deepEqual(client.heard, [7, 8, 9, 10]));
 });
 
 async function run(t: TestContext, seed: number): Promise<void> {
   const random = Random.of(seed, 'throttled resume');
   const isAsynchronous = random.chance(0.5);
-  const bus = heldBus(t, 1_000);
-  const { hub } = setUpOn(bus, {
+  const { client: make, publish } = world(t, {
+    size: 1_000,
     maxWaiting: 10_000,
     binding: { delivery },
     execute: (event: { n: number }): ExecutionResult | Promise<ExecutionResult> =>
       isAsynchronous && random.chance(0.5) ? settled().then(() => ({ data: event })) : { data: event },
   });
-  const asked = operation();
   const accounts = Array.from({ length: 8 }, (_, id) => {
     const keys = KEYS.filter(() => random.chance(0.5));
-    return { client: new Client(hub, { id }), keys: keys.length > 0 ? keys : ['a'], due: [] as number[] };
+    return { client: make({ id }), keys: keys.length > 0 ? keys : ['a'], due: [] as number[] };
   });
   let n = 0;
   const actions = {
@@ -115,12 +88,12 @@ async function run(t: TestContext, seed: number): Promise<void> {
       for (const { client, keys: mine, due } of accounts) {
         if (client.greetings.length > 0 && keys.some((key) => mine.includes(key))) due.push(n);
       }
-      await publish(bus, n, ...keys);
+      if (keys.length > 0) await publish([n], ...keys);
     },
     connect: (): void => {
       const { client, keys } = random.pick(accounts);
       if (client.isConnected) client.disconnect();
-      else client.connect(keys, asked);
+      else client.connect(keys);
     },
     slow: (): void => {
       const { client } = random.pick(accounts);
@@ -133,7 +106,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
   for (let step = 0; step < STEPS; step += 1) await actions[random.pick(names)]();
   for (const { client, keys } of accounts) {
     client.isBehind = false;
-    if (!client.isConnected) client.connect(keys, asked);
+    if (!client.isConnected) client.connect(keys);
   }
   await inTurns(t, () => {
     for (const { client, due } of accounts) {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import type { Event } from '../../../../src/events/event.ts';
-import { Contexts } from '../../../../src/context/event-scope.ts';
 import { upTo } from '../../../helpers/numbers.ts';
-import { operation, settled, setUp } from '../parts.ts';
-
-const INTERVAL_MS = 100;
+import { contextsOf, operation, settled, setUp } from '../parts.ts';
+import { INTERVAL_MS, throttled } from './listener.ts';
 
 interface Result {
   readonly data?: { readonly n: number; readonly key: string } | null;
@@ -14,14 +11,12 @@ interface Result {
   readonly extensions?: { readonly gap?: { readonly skipped: number } };
 }
 
-const keyOf = ({ key }: Event): string => String(key);
-
 /** A throttled field whose resolvers end when the test says so. */
 function start(t: TestContext, maxWaiting: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const open: (() => void)[] = [];
   const parts = setUp({
-    binding: { delivery: { keyOf, throttleMs: INTERVAL_MS, onSlow: 'DISCONNECT' } },
+    binding: { delivery: throttled },
     maxWaiting,
     concurrency: 1_000,
     execute: (event: never) =>
@@ -93,18 +88,17 @@ test('an event that is skipped counts with those for which it stands', async (t)
   assert.equal(numbers().length + leftOut() + skipped(), sent);
 });
 
+const never = (): never => assert.fail();
+
 test('where the graph is replaced by one without the field, what was held is delivered before the end', async (t) => {
   const { hub, publish, finish, numbers, subscriber } = start(t, 10);
   for (const n of upTo(8)) publish(`k${n}`);
   const graph = { bindings: new Map(), hasResolvers: false };
-  const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
-  const executor = {
-    subscriptionField: () => assert.fail(),
-    execute: () => assert.fail(),
-    failure: () => assert.fail(),
-    unserialisable: () => assert.fail(),
-  };
-  const { isDone } = hub.replaceGraph({ graph, contexts, executor }, () => new GraphQLError('it is gone'));
+  const executor = { subscriptionField: never, execute: never, failure: never, unserialisable: never };
+  const { isDone } = hub.replaceGraph(
+    { graph, contexts: contextsOf(), executor },
+    () => new GraphQLError('it is gone'),
+  );
   assert.equal(subscriber.ended, undefined);
   assert.equal(isDone(), false);
   await finish();
