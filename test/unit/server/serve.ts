@@ -83,5 +83,5 @@ export function deferred<T = void>() {
 }
 
 /** The head of a request to upgrade to WebSocket. */
-export const upgradeTo = (path: string, headers = ''): string =>
+export const upgradeRequest = (path: string, headers = ''): string =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`;
