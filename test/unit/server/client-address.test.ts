@@ -12,27 +12,40 @@ function addressOf(remoteAddress: string | undefined, forwarded?: string, truste
 const PROXIES = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8'];
 
 describe('the address of a client', () => {
-  it('is not known as long as it is not known which addresses are proxies', () => {
-    assert.equal(addressOf('203.0.113.1'), undefined);
-    assert.equal(addressOf('203.0.113.1', '198.51.100.1'), undefined);
-  });
-
-  it('is the peer that is no proxy: the header does not count', () => {
-    assert.equal(addressOf('203.0.113.1', undefined, []), '203.0.113.1');
-    assert.equal(addressOf('203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
-    assert.equal(addressOf('::ffff:203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
-  });
-
-  it('is the last in X-Forwarded-For that is no proxy', () => {
-    assert.equal(addressOf('10.1.2.3', '198.51.100.1', PROXIES), '198.51.100.1');
-    assert.equal(addressOf('::ffff:10.1.2.3', '1.1.1.1, 198.51.100.1,192.0.2.7', PROXIES), '198.51.100.1');
-    assert.equal(addressOf('fd00::1', '1.1.1.1, 198.51.100.1, 10.0.0.1', PROXIES), '198.51.100.1');
-  });
-
-  it('has no port', () => {
-    assert.equal(addressOf('10.1.2.3', '198.51.100.1:4711', PROXIES), '198.51.100.1');
-    assert.equal(addressOf('10.1.2.3', '[2001:db8::1]:4711', PROXIES), '2001:db8:0:0::/64');
-  });
+  for (const [what, peer, forwarded, trusted, expected] of [
+    [
+      'not known as long as it is not known which addresses are proxies',
+      '203.0.113.1',
+      '198.51.100.1',
+      undefined,
+      undefined,
+    ],
+    ['the peer where there are no proxies', '203.0.113.1', undefined, [], '203.0.113.1'],
+    [
+      'the peer that is no proxy: the header does not count',
+      '203.0.113.1',
+      '198.51.100.1',
+      PROXIES,
+      '203.0.113.1',
+    ],
+    [
+      'the last in X-Forwarded-For that is no proxy',
+      '::ffff:10.1.2.3',
+      '1.1.1.1, 198.51.100.1,192.0.2.7',
+      PROXIES,
+      '198.51.100.1',
+    ],
+    ['found behind proxies of IPv6', 'fd00::1', '1.1.1.1, 198.51.100.1, 10.0.0.1', PROXIES, '198.51.100.1'],
+    ['without its port', '10.1.2.3', '198.51.100.1:4711', PROXIES, '198.51.100.1'],
+    ['without its port, of IPv6', '10.1.2.3', '[2001:db8::1]:4711', PROXIES, '2001:db8:0:0::/64'],
+    ['not known where proxies name none', '10.1.2.3', undefined, PROXIES, undefined],
+    ['not known where proxies name each other', '10.1.2.3', '10.9.9.9, 10.8.8.8', PROXIES, undefined],
+    ['not known where a proxy names what is none', '10.1.2.3', '198.51.100.1, unknown', PROXIES, undefined],
+    ['not known where a proxy names nothing', '10.1.2.3', '198.51.100.1, ', PROXIES, undefined],
+    ['not known of a peer that has gone', undefined, '198.51.100.1', PROXIES, undefined],
+  ] as const) {
+    it(`is ${what}`, () => assert.equal(addressOf(peer, forwarded, trusted), expected));
+  }
 
   it('is IPv4 in each form of IPv4 in IPv6, so that such clients do not share one network', () => {
     for (const address of [
@@ -71,13 +84,5 @@ describe('the address of a client', () => {
     ] as const) {
       assert.equal(addressOf(address, undefined, []), network, address);
     }
-  });
-
-  it('is not known where proxies name none, or only each other', () => {
-    assert.equal(addressOf('10.1.2.3', undefined, PROXIES), undefined);
-    assert.equal(addressOf('10.1.2.3', '10.9.9.9, 10.8.8.8', PROXIES), undefined);
-    assert.equal(addressOf('10.1.2.3', '198.51.100.1, unknown', PROXIES), undefined);
-    assert.equal(addressOf('10.1.2.3', '198.51.100.1, ', PROXIES), undefined);
-    assert.equal(addressOf(undefined, '198.51.100.1', PROXIES), undefined);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { createLog } from '../../../../src/log.ts';
 import { Certificate } from '../../../../src/server/tls/certificate.ts';
 import { selfSigned, type Certificate as Files } from '../../../helpers/certificate.ts';
@@ -35,9 +35,14 @@ async function readFrom(t: TestContext, { certificateFile, keyFile }: Files) {
   return { certificate, look, lines, expiries };
 }
 
-async function shownAt(port: number): Promise<string> {
+async function connected(port: number): Promise<TLSSocket> {
   const socket = connect({ port, host: 'localhost', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
+  return socket;
+}
+
+async function shownAt(port: number): Promise<string> {
+  const socket = await connected(port);
   const { fingerprint256 } = socket.getPeerCertificate();
   socket.destroy();
   return fingerprint256;
@@ -56,9 +61,8 @@ describe('Certificate', () => {
     const [files, others] = [await selfSigned(t), await selfSigned(t)];
     const { certificate, look, lines, expiries } = await readFrom(t, files);
     const { port } = await listen(t, { handle: done, certificate });
-    const before = connect({ port, host: 'localhost', rejectUnauthorized: false });
+    const before = await connected(port);
     t.after(() => before.destroy());
-    await once(before, 'secureConnect');
     assert.equal(await shownAt(port), await printOf(files));
     await look();
     assert.equal(lines.length, 0);
@@ -85,10 +89,8 @@ describe('Certificate', () => {
       lines.map(({ level }) => level),
       [50],
     );
-    assert.match(
-      lines[0]?.msg ?? '',
-      /^the certificate stays in use that was read before: TLS_KEY: expected /,
-    );
+    const said = /^the certificate stays in use that was read before: TLS_KEY: expected /;
+    assert.match(lines[0]?.msg ?? '', said);
     await replace(files, others);
     await look();
     assert.equal(await shownAt(port), await printOf(others));
@@ -101,27 +103,25 @@ describe('Certificate', () => {
     assert.ok(inDays > 29 && inDays <= 30, `expected the 30 days of openssl, got ${inDays}`);
   });
 
-  for (const { what, of, message } of [
-    {
-      what: 'a file that is missing',
-      of: async (files: Files) => ({ ...files, certificateFile: `${files.certificateFile}.missing` }),
-      message: /^TLS_CERT: expected a file that can be read, got .*missing: ENOENT/,
-    },
-    {
-      what: 'text that is no certificate',
-      of: async (files: Files) => {
-        await writeFile(files.certificateFile, 'no certificate');
-        return files;
-      },
-      message: /^TLS_CERT: expected a file with a certificate as PEM, got .*cert\.pem: /,
-    },
-    {
-      what: 'the key of another certificate',
-      of: async (files: Files, others: Files) => ({ ...files, keyFile: others.keyFile }),
-      message:
-        /^TLS_KEY: expected a file with the key of the certificate, not encrypted, as PEM, got .*key\.pem: /,
-    },
-  ]) {
+  const missing = (files: Files) => ({ ...files, certificateFile: `${files.certificateFile}.missing` });
+  const noCertificate = async (files: Files) => {
+    await writeFile(files.certificateFile, 'no certificate');
+    return files;
+  };
+  const keyOfOther = (files: Files, { keyFile }: Files) => ({ ...files, keyFile });
+  for (const [what, of, message] of [
+    ['a file that is missing', missing, /^TLS_CERT: expected a file that can be read, got .*missing: ENOENT/],
+    [
+      'text that is no certificate',
+      noCertificate,
+      /^TLS_CERT: expected a file with a certificate as PEM, got .*cert\.pem: /,
+    ],
+    [
+      'the key of another certificate',
+      keyOfOther,
+      /^TLS_KEY: expected a file with the key of the certificate, not encrypted, as PEM, got .*key\.pem: /,
+    ],
+  ] as const) {
     it(`is refused with ${what}`, async (t) => {
       const files = await of(await selfSigned(t), await selfSigned(t));
       await assert.rejects(readFrom(t, files), { code: 'BAD_SETTINGS', message });
