@@ -18,32 +18,30 @@ const FAULTY = {
   'test/helpers/b.ts': `import { a } from './a.ts';\nexport const b = () => a;\n`,
 };
 
-let output: string | undefined;
 /** A check takes more than a second of a processor, so there is one for all faults. */
-const faults = (): string => (output ??= checkLayers(FAULTY));
+let output: string | undefined;
 
-test('An import from a layer above fails the check', () => {
-  assert.match(faults(), /layer-bus: src\/bus\/bus\.ts → src\/hub\/hub\.ts/);
-});
+for (const [what, told] of [
+  ['an import from a layer above', /layer-bus: src\/bus\/bus\.ts → src\/hub\/hub\.ts/],
+  ['an import of a type from a layer above', /layer-config.*: src\/config\/config\.ts → src\/hub\/hub\.ts/],
+  ['a circle, in tests too,', /no-circles: test\/helpers\/a\.ts →/],
+  [
+    'an import of the gateway into the client of browsers',
+    /client-stands-alone: src\/client\/client\.ts → src\/hub\/hub\.ts/,
+  ],
+  [
+    'an import of a type of a package into it',
+    /client-stands-alone: src\/client\/client\.ts → .*node_modules\/graphql-ws/,
+  ],
+  [
+    'an import of it into the gateway',
+    /client-is-not-of-the-gateway: src\/ingest\/ingest\.ts → src\/client\/client\.ts/,
+  ],
+] as const) {
+  test(`${what} fails the check`, () => assert.match((output ??= checkLayers(FAULTY)), told));
+}
 
-test('An import of a type from a layer above fails the check', () => {
-  assert.match(faults(), /layer-config.*: src\/config\/config\.ts → src\/hub\/hub\.ts/);
-});
-
-test('A circle fails the check, in tests too', () => {
-  assert.match(faults(), /no-circles: test\/helpers\/a\.ts →/);
-});
-
-test('The client of browsers imports nothing from elsewhere, types included', () => {
-  assert.match(faults(), /client-stands-alone: src\/client\/client\.ts → src\/hub\/hub\.ts/);
-  assert.match(faults(), /client-stands-alone: src\/client\/client\.ts → .*node_modules\/graphql-ws/);
-});
-
-test('An import of the client of browsers into the gateway fails the check', () => {
-  assert.match(faults(), /client-is-not-of-the-gateway: src\/ingest\/ingest\.ts → src\/client\/client\.ts/);
-});
-
-test('An import from a layer below passes the check', () => {
+test('an import from a layer below passes the check', () => {
   const said = checkLayers({
     'src/bus/bus.ts': `export const bus = 1;\n`,
     'src/hub/hub.ts': `import { bus } from '../bus/bus.ts';\nexport const hub = bus;\n`,

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { range } from '../../helpers/numbers.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../../scripts/lib/mutants');
 
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+type Position = Readonly<Record<'line' | 'column', number>>;
 
 /** As Stryker describes one. */
 interface Found {
@@ -24,12 +22,6 @@ interface Found {
 interface Verdict {
   readonly outcome: 'killed' | 'timeout' | 'survived' | 'unreached';
   readonly by?: string;
-}
-
-interface Run {
-  readonly commit: string;
-  readonly seed: string;
-  readonly count: number;
 }
 
 interface Results {
@@ -52,7 +44,7 @@ const { costOf, groups, nearestFirst } = (await load('order.mjs')) as {
   nearestFirst(file: string, names: readonly string[], secondsOf: SecondsOf): string[];
 };
 const { Results: ResultsFile } = (await load('results.mjs')) as {
-  Results: { resume(file: string, run: Run): Results; read(file: string): Results };
+  Results: { resume(file: string, run: typeof RUN): Results; read(file: string): Results };
 };
 const { difference, scoreOf, survivorsOf } = (await load('report.mjs')) as {
   difference(before: Results, after: Results): { compared: number; lost: string[]; gained: string[] };
@@ -60,7 +52,7 @@ const { difference, scoreOf, survivorsOf } = (await load('report.mjs')) as {
   survivorsOf(results: Results): string[];
 };
 
-const ids = Array.from({ length: 100 }, (_, index) => `hub/hub.ts:${index}:1:BlockStatement:0`);
+const ids = range(0, 100).map((index) => `hub/hub.ts:${index}:1:BlockStatement:0`);
 
 const COMPARISON: Found = {
   fileName: 'hub/hub.ts',
@@ -69,21 +61,21 @@ const COMPARISON: Found = {
   replacement: 'a <= b',
 };
 
-const RUN: Run = { commit: 'abcdef0', seed: '1', count: 3 };
+const RUN = { commit: 'abcdef0', seed: '1', count: 3 };
 
 test('a seed chooses the same mutants each time, in whatever order they come, and another seed others', () => {
   const chosen = choose(ids, { seed: '1', count: 10 });
   assert.equal(new Set(chosen).size, 10);
   assert.deepEqual(choose(ids.toReversed(), { seed: '1', count: 10 }), chosen);
   assert.notDeepEqual(choose(ids, { seed: '2', count: 10 }), chosen);
-});
-
-test('more mutants of a seed begin with the fewer, and a mutant that is gone changes no others', () => {
-  const chosen = choose(ids, { seed: '1', count: 10 });
-  assert.deepEqual(choose(ids, { seed: '1', count: 20 }).slice(0, 10), chosen);
+  assert.deepEqual(choose(ids, { seed: '1', count: 20 }).slice(0, 10), chosen, 'more begin with the fewer');
   const [gone, ...kept] = chosen;
   const without = ids.filter((id) => id !== gone);
-  assert.deepEqual(choose(without, { seed: '1', count: 10 }).slice(0, 9), kept);
+  assert.deepEqual(
+    choose(without, { seed: '1', count: 10 }).slice(0, 9),
+    kept,
+    'one that is gone changes no others',
+  );
 });
 
 test('an id names file, position, mutator and replacement', () => {
@@ -100,22 +92,15 @@ test('a mutant is described with the code that it replaces, in one line', () => 
 
 test('tests of the same name come first, then those of the same folders, of the same words, and the fastest', () => {
   const seconds: Record<string, number> = { 'unit/hub/gaps': 2, 'unit/hub/hub': 3, 'unit/auth/jwks': 1 };
-  const names = [
-    'unit/auth/jwks',
-    'e2e/hub-faults',
-    'unit/bus/bus',
-    'unit/hub/hub',
-    'unit/hub/gaps',
-    'e2e/group.slow',
-  ];
-  assert.deepEqual(
-    nearestFirst('hub/group.ts', names, (name) => seconds[name] ?? 9),
-    ['e2e/group.slow', 'unit/hub/hub', 'unit/hub/gaps', 'e2e/hub-faults', 'unit/auth/jwks', 'unit/bus/bus'],
-  );
+  const near = ['e2e/group.slow', 'unit/hub/hub', 'unit/hub/gaps'];
+  const far = ['e2e/hub-faults', 'unit/auth/jwks', 'unit/bus/bus'];
+  const names = [...far.toReversed(), ...near.toReversed()];
+  const sorted = nearestFirst('hub/group.ts', names, (name) => seconds[name] ?? 9);
+  assert.deepEqual(sorted, [...near, ...far]);
 });
 
 test('a process takes on twice as many seconds as the one before, and all names keep their order', () => {
-  const names = Array.from({ length: 12 }, (_, index) => `unit/${index}`);
+  const names = range(0, 12).map((index) => `unit/${index}`);
   const made = groups(names, () => 1);
   assert.deepEqual(
     made.map(({ length }) => length),

@@ -12,48 +12,33 @@ function addressOf(remoteAddress: string | undefined, forwarded?: string, truste
 const PROXIES = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8'];
 
 describe('the address of a client', () => {
-  for (const [what, peer, forwarded, trusted, expected] of [
-    [
-      'not known as long as it is not known which addresses are proxies',
-      '203.0.113.1',
-      '198.51.100.1',
-      undefined,
-      undefined,
-    ],
-    ['the peer where there are no proxies', '203.0.113.1', undefined, [], '203.0.113.1'],
-    [
-      'the peer that is no proxy: the header does not count',
-      '203.0.113.1',
-      '198.51.100.1',
-      PROXIES,
-      '203.0.113.1',
-    ],
-    [
-      'the last in X-Forwarded-For that is no proxy',
-      '::ffff:10.1.2.3',
-      '1.1.1.1, 198.51.100.1,192.0.2.7',
-      PROXIES,
-      '198.51.100.1',
-    ],
-    ['found behind proxies of IPv6', 'fd00::1', '1.1.1.1, 198.51.100.1, 10.0.0.1', PROXIES, '198.51.100.1'],
-    ['without its port', '10.1.2.3', '198.51.100.1:4711', PROXIES, '198.51.100.1'],
-    ['without its port, of IPv6', '10.1.2.3', '[2001:db8::1]:4711', PROXIES, '2001:db8:0:0::/64'],
-    ['not known where proxies name none', '10.1.2.3', undefined, PROXIES, undefined],
-    ['not known where proxies name each other', '10.1.2.3', '10.9.9.9, 10.8.8.8', PROXIES, undefined],
-    ['not known where a proxy names what is none', '10.1.2.3', '198.51.100.1, unknown', PROXIES, undefined],
-    ['not known where a proxy names nothing', '10.1.2.3', '198.51.100.1, ', PROXIES, undefined],
-    ['not known of a peer that has gone', undefined, '198.51.100.1', PROXIES, undefined],
-  ] as const) {
-    it(`is ${what}`, () => assert.equal(addressOf(peer, forwarded, trusted), expected));
-  }
+  it('is not known as long as it is not known which addresses are proxies', () => {
+    assert.equal(addressOf('203.0.113.1'), undefined);
+    assert.equal(addressOf('203.0.113.1', '198.51.100.1'), undefined);
+  });
+
+  it('is the peer that is no proxy: the header does not count', () => {
+    assert.equal(addressOf('203.0.113.1', undefined, []), '203.0.113.1');
+    assert.equal(addressOf('203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
+    assert.equal(addressOf('::ffff:203.0.113.1', '198.51.100.1', PROXIES), '203.0.113.1');
+  });
+
+  it('is the last in X-Forwarded-For that is no proxy, without its port', () => {
+    for (const [peer, forwarded, client = '198.51.100.1'] of [
+      ['::ffff:10.1.2.3', '1.1.1.1, 198.51.100.1,192.0.2.7'],
+      ['fd00::1', '1.1.1.1, 198.51.100.1, 10.0.0.1'],
+      ['10.1.2.3', '198.51.100.1:4711'],
+      ['10.1.2.3', '[2001:db8::1]:4711', '2001:db8:0:0::/64'],
+    ] as const) {
+      assert.equal(addressOf(peer, forwarded, PROXIES), client, forwarded);
+    }
+  });
 
   it('is IPv4 in each form of IPv4 in IPv6, so that such clients do not share one network', () => {
     for (const address of [
       '::ffff:198.51.100.1',
-      '::FFFF:198.51.100.1',
       '::ffff:c633:6401',
       '0:0:0:0:0:ffff:c633:6401',
-      '0:0:0:0:0:ffff:198.51.100.1',
       '0000:0000:0000:0000:0000:ffff:c633:6401',
       '0::ffff:c633:6401',
       '[::ffff:c633:6401]:4711',
@@ -69,7 +54,6 @@ describe('the address of a client', () => {
     for (const [address, network] of [
       ['2001:DB8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
       ['2001:db8:1:2:ffff::', '2001:db8:1:2::/64'],
-      ['2001:0db8::1', '2001:db8:0:0::/64'],
       ['::1', '0:0:0:0::/64'],
       ['::', '0:0:0:0::/64'],
       ['fe80::1%eth0', 'fe80:0:0:0::/64'],
@@ -77,12 +61,18 @@ describe('the address of a client', () => {
       ['1:2:3:4:5:6:203.0.113.1', '1:2:3:4::/64'],
       ['1::5:6:7:8', '1:0:0:0::/64'],
       ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
-      ['::2:3:4:5:6:7:8', '0:2:3:4::/64'],
       ['::c633:6401', '0:0:0:0::/64'],
       ['::fffe:c633:6401', '0:0:0:0::/64'],
       ['::1:ffff:c633:6401', '0:0:0:0::/64'],
     ] as const) {
       assert.equal(addressOf(address, undefined, []), network, address);
     }
+  });
+
+  it('is not known where proxies name none, or only each other', () => {
+    for (const forwarded of [undefined, '10.9.9.9, 10.8.8.8', '198.51.100.1, unknown', '198.51.100.1, ']) {
+      assert.equal(addressOf('10.1.2.3', forwarded, PROXIES), undefined, forwarded);
+    }
+    assert.equal(addressOf(undefined, '198.51.100.1', PROXIES), undefined);
   });
 });

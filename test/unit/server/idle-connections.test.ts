@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { range } from '../../helpers/numbers.ts';
-import { deferred, listen, upgradeRequest } from './serve.ts';
+import { deferred, listen } from './serve.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
 const HELD = GET.replace('/', '/held');
 const LAST = GET.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n');
+const UPGRADE = GET.replace('\r\n\r\n', '\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
 
 /** Before keep-alive ends by itself, after 65 seconds. */
 const closedSoon = (socket: Socket): Promise<unknown> =>
@@ -16,7 +16,8 @@ const closedSoon = (socket: Socket): Promise<unknown> =>
 
 /** A server that echoes on upgraded sockets, and answers `/held` when it is released. */
 async function serve(t: TestContext, maxSockets: number, header = '') {
-  const [held, release] = [deferred(), deferred()];
+  const held = deferred();
+  const release = deferred();
   let dropped = 0;
   const { port } = await listen(t, {
     handle: async (request, response) => {
@@ -52,16 +53,7 @@ async function serve(t: TestContext, maxSockets: number, header = '') {
     socket.write(LAST);
     return text(socket);
   };
-  const beginMany = (count: number) => Promise.all(range(0, count).map(() => begin(GET)));
-  return {
-    open,
-    begin,
-    beginMany,
-    ask,
-    held: held.promise,
-    release: release.resolve,
-    dropped: () => dropped,
-  };
+  return { open, begin, ask, held: held.promise, release: release.resolve, dropped: () => dropped };
 }
 
 describe('connections that are kept alive between requests', () => {
@@ -70,8 +62,10 @@ describe('connections that are kept alive between requests', () => {
     [' behind the PROXY protocol', 'PROXY TCP4 198.51.100.1 10.0.0.1 1 2\r\n'],
   ]) {
     it(`are closed before they keep others out${what}`, async (t) => {
-      const { beginMany, ask, dropped } = await serve(t, 20, header);
-      const closed = Promise.all((await beginMany(19)).map(closedSoon));
+      const { begin, ask, dropped } = await serve(t, 20, header);
+      const idle: Socket[] = [];
+      for (let count = 0; count < 19; count += 1) idle.push(await begin(GET));
+      const closed = Promise.all(idle.map(closedSoon));
       assert.match(await ask(), /answered/);
       await closed;
       assert.equal(dropped(), 0);
@@ -79,8 +73,9 @@ describe('connections that are kept alive between requests', () => {
   }
 
   it('stay open as long as there is room', async (t) => {
-    const { beginMany, ask } = await serve(t, 20);
-    const idle = await beginMany(18);
+    const { begin, ask } = await serve(t, 20);
+    const idle: Socket[] = [];
+    for (let count = 0; count < 18; count += 1) idle.push(await begin(GET));
     assert.match(await ask(), /answered/);
     for (const socket of idle) {
       socket.write(GET);
@@ -105,7 +100,7 @@ describe('connections that are kept alive between requests', () => {
 describe('connections of a server that is nearly full', () => {
   it('stay open if they are upgraded, or have a request in hand', async (t) => {
     const { open, begin, ask, held, release } = await serve(t, 4);
-    const upgraded = await begin(upgradeRequest('/'));
+    const upgraded = await begin(UPGRADE);
     const asking = open();
     asking.write(HELD);
     await held;
