@@ -136,10 +136,8 @@ for (const fails of ['collection', 'shed']) {
     Object.assign(pod, { used: 0.9, fails });
     await samples(1);
     assert.equal(pod.collections, 1);
-    assert.deepEqual(
-      lines.map(({ msg }) => msg).filter((msg) => /failed/.test(String(msg))),
-      ['the pod failed to relieve the pressure, and tries again later'],
-    );
+    const failures = lines.map(({ msg }) => msg).filter((msg) => /failed/.test(String(msg)));
+    assert.deepEqual(failures, ['the pod failed to relieve the pressure, and tries again later']);
     const { sheds } = pod;
     pod.fails = '';
     await samples(8);

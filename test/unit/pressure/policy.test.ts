@@ -75,10 +75,8 @@ test('each level takes eight calm samples in a row to end, and the next begins t
 });
 
 test('nothing is consumed at the levels 2 and 3, and for 30 seconds at most', () => {
-  assert.deepEqual(
-    LEVELS.map((level) => pauses(at(level))),
-    [false, false, true, true],
-  );
+  const pausing = LEVELS.map((level) => pauses(at(level)));
+  assert.deepEqual(pausing, [false, false, true, true]);
   assert.equal(pauses(after(times(120, 0.99))), true);
   const late = after(times(121, 0.99));
   assert.deepEqual([pauses(late), late.level], [false, 3]);
@@ -126,8 +124,6 @@ test('memory has grown once a margin has been added since the last collection, w
 
 test('the fullest source is named, of those that can raise the level so high', () => {
   const sample = { ...NONE, heap: 0.2, resident: 0.95, waiting: 0.7, loop: 0.9 };
-  assert.deepEqual(
-    LEVELS.map((level) => fullest(sample, level)),
-    ['loop', 'loop', 'waiting', 'waiting'],
-  );
+  const sources = LEVELS.map((level) => fullest(sample, level));
+  assert.deepEqual(sources, ['loop', 'loop', 'waiting', 'waiting']);
 });

@@ -102,10 +102,8 @@ test('tests of the same name come first, then those of the same folders, of the 
 test('a process takes on twice as many seconds as the one before, and all names keep their order', () => {
   const names = range(0, 12).map((index) => `unit/${index}`);
   const made = groups(names, () => 1);
-  assert.deepEqual(
-    made.map(({ length }) => length),
-    [3, 6, 3],
-  );
+  const sizes = made.map(({ length }) => length);
+  assert.deepEqual(sizes, [3, 6, 3]);
   assert.deepEqual(made.flat(), names);
   assert.deepEqual(
     groups(['a', 'b'], () => 1_000),

@@ -187,10 +187,8 @@ describe('Upgrade', () => {
       await nextTurn();
       assert.equal(accepted.length, count);
     }
-    assert.deepEqual(
-      accepted,
-      sockets.filter((_, index) => index !== 5),
-    );
+    const taken = sockets.filter((_, index) => index !== 5);
+    assert.deepEqual(accepted, taken);
     assert.equal(sockets[7]?.listenerCount('error'), 0);
   });
 

@@ -114,10 +114,8 @@ async function recordedWhile(t: TestContext, name: string, extension: string, wo
   const { status, headers, body } = await ask(port, `/debug/${name}?seconds=1`);
   assert.equal(status, 200);
   assert.match(headers['content-disposition'] ?? '', new RegExp(`\\.${extension}"$`));
-  assert.deepEqual(
-    waited.mock.calls.map(({ arguments: [ms] }: { arguments: unknown[] }) => ms),
-    [1_000],
-  );
+  const waits = waited.mock.calls.map(({ arguments: [ms] }: { arguments: unknown[] }) => ms);
+  assert.deepEqual(waits, [1_000]);
   return body;
 }
 
@@ -180,10 +178,8 @@ describe('/debug/hub', () => {
     for (const query of ['', '?limit=7', '?limit=1000']) {
       assert.equal((await ask(port, `/debug/hub${query}`)).status, 200);
     }
-    assert.deepEqual(
-      inspect.mock.calls.map((call) => call.arguments[0]),
-      [100, 7, 1_000],
-    );
+    const limits = inspect.mock.calls.map((call) => call.arguments[0]);
+    assert.deepEqual(limits, [100, 7, 1_000]);
     const answer = await ask(port, '/debug/hub?limit=1001');
     assert.equal(answer.status, 400);
     assert.equal(errorOf(answer), 'limit: expected a whole number from 1 to 1000, got "1001"');

@@ -165,10 +165,8 @@ describe('the event stream of GraphiQL', () => {
       { error: { message, extensions: { code: 4403, reason: 'Forbidden' } } },
     ]);
     assert.deepEqual([page.state.phase, page.state.error], ['failed', message]);
-    assert.deepEqual(
-      page.state.entries.map(({ number }) => number),
-      [2, 1],
-    );
+    const numbers = page.state.entries.map(({ number }) => number);
+    assert.deepEqual(numbers, [2, 1]);
   });
 
   const errors = [{ message: 'No such field.' }, { message: 'Nor this.' }];

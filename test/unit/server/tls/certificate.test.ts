@@ -85,10 +85,8 @@ describe('Certificate', () => {
     await look();
     await look();
     assert.equal(await shownAt(port), print);
-    assert.deepEqual(
-      lines.map(({ level }) => level),
-      [50],
-    );
+    const levels = lines.map(({ level }) => level);
+    assert.deepEqual(levels, [50]);
     const said = /^the certificate stays in use that was read before: TLS_KEY: expected /;
     assert.match(lines[0]?.msg ?? '', said);
     await replace(files, others);

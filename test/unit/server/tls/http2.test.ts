@@ -251,10 +251,8 @@ describe('a client of HTTP/2', () => {
     const session = sessionWith(t, port);
     const posted = get(session, { ':method': 'POST', ':path': '/posted' }).end('body');
     const answers = await Promise.all([answerTo(get(session)), answerTo(posted)]);
-    assert.deepEqual(
-      answers.map(({ body }) => body),
-      ['/', '/posted'],
-    );
+    const bodies = answers.map(({ body }) => body);
+    assert.deepEqual(bodies, ['/', '/posted']);
     const closed = once(session, 'close', patience());
     assert.equal((await answerTo(get(session, { ':path': '/last' }))).body, '/last');
     await closed;

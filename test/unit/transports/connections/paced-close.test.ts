@@ -103,10 +103,8 @@ test('the order is random, and so is the time of the first close', async () => {
   await advance(100);
   assert.equal(closed.length, 1);
   await advance(1_000);
-  assert.deepEqual(
-    closed.map(({ name }) => name),
-    [3, 0, 1, 2],
-  );
+  const order = closed.map(({ name }) => name);
+  assert.deepEqual(order, [3, 0, 1, 2]);
 });
 
 test('after a stop nothing is closed that waited or is added', async () => {

@@ -52,10 +52,8 @@ test('a socket whose write throws is not written to again, and the others get th
   });
   assert.throws(() => turns.shift()?.(), /broken/);
   turns.shift()?.();
-  assert.deepEqual(
-    pairs.map(({ wire }) => wire.writes.length),
-    [1, 0, 1],
-  );
+  const writes = pairs.map(({ wire }) => wire.writes.length);
+  assert.deepEqual(writes, [1, 0, 1]);
   assert.equal(flusher.writing, false);
 });
 
@@ -72,10 +70,8 @@ test('the flusher writes to many sockets in several turns, once to each, and the
   await turn();
   assert.ok(pairs.every(({ wire }) => wire.writes.length === 1));
   assert.equal(flusher.writing, false);
-  assert.deepEqual(
-    told.map(([delay]) => delay),
-    [1],
-  );
+  const delays = told.map(([delay]) => delay);
+  assert.deepEqual(delays, [1]);
 });
 
 test('the flusher writes to sockets that drain at once in several turns, too', async () => {
@@ -109,10 +105,8 @@ test('results added while sockets of an earlier turn wait are written after thos
   await turn();
   for (const { wire } of pairs) {
     const said = wire.writes.join('').matchAll(/"data":(\{.*?\})\},"id":"1","type":"next"/g);
-    assert.deepEqual(
-      [...said].map(([, data]) => data),
-      ['{}', '{"more":1}'],
-    );
+    const order = [...said].map(([, data]) => data);
+    assert.deepEqual(order, ['{}', '{"more":1}']);
   }
 });
 
@@ -128,8 +122,6 @@ test('spans of writes end with them, and the delay of an event that is traced na
   assert.deepEqual(steps, ['of no socket after 0']);
   await turn();
   assert.deepEqual(steps, ['of no socket after 0', 'of one after 1']);
-  assert.deepEqual(
-    told.map(([, , traceparent]) => traceparent),
-    [undefined, 'of the second'],
-  );
+  const traceparents = told.map(([, , traceparent]) => traceparent);
+  assert.deepEqual(traceparents, [undefined, 'of the second']);
 });

@@ -34,10 +34,8 @@ for (const length of LENGTHS) {
     const result = { data: { text: 'x'.repeat(length) } };
     const payload = new SerializedResult(result);
     const frame = written(payload, '1', 7);
-    assert.deepEqual(
-      received(frame).map((text) => JSON.parse(text)),
-      [{ id: '1', type: 'next', payload: result }],
-    );
+    const messages = received(frame).map((text) => JSON.parse(text));
+    assert.deepEqual(messages, [{ id: '1', type: 'next', payload: result }]);
     assert.deepEqual(Buffer.concat(NEXT_FRAMES.pieces(payload, '1')), frame);
   });
 }
@@ -59,10 +57,8 @@ test('an id that needs no escapes is kept as it is, and takes no memory of its o
 test('a client reads whole frames as their messages', () => {
   const results = LENGTHS.map((length) => new SerializedResult({ data: { text: 'x'.repeat(length) } }));
   const bytes = Buffer.concat(results.map((payload, index) => written(payload, String(index))));
-  assert.deepEqual(
-    Array.from(messagesIn(bytes), (message) => message.toString()),
-    received(bytes),
-  );
+  const messages = Array.from(messagesIn(bytes), (message) => message.toString());
+  assert.deepEqual(messages, received(bytes));
 });
 
 test('a result that has no JSON becomes an error result, not an exception', () => {
