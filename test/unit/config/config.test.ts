@@ -27,7 +27,8 @@ test('without any variable, every setting has its default', () => {
 
 test('every variable is parsed as its type', () => {
   const config = loadConfig({
-    PORT: '0',
+    PORT: '0\n', // A newline at the end of a value is no part of it.
+    REDIS_PREFIX: 'a:\r\n',
     GRAPHIQL: 'FALSE',
     ORIGINS: 'https://a.example, http://localhost:3000',
     KAFKA_BROKERS: 'one:9092,two:9093',
@@ -36,7 +37,7 @@ test('every variable is parsed as its type', () => {
     KAFKA_SASL_PASSWORD: 'p',
     REDIS_URL: 'rediss://redis.example',
   });
-  assert.equal(config.PORT, 0);
+  assert.deepEqual([config.PORT, config.REDIS_PREFIX], [0, 'a:']);
   assert.equal(config.GRAPHIQL, false);
   assert.deepEqual(config.ORIGINS, ['https://a.example', 'http://localhost:3000']);
   assert.deepEqual(config.KAFKA_BROKERS, ['one:9092', 'two:9093']);
@@ -234,11 +235,6 @@ test('a database of Redis is refused, since pub/sub has none, and so are paramet
   for (const url of ['redis://host', 'redis://host/', 'redis://host:6379/0']) {
     assert.equal(loadConfig({ REDIS_URL: url }).REDIS_URL, url);
   }
-});
-
-test('newlines at the end of a value are not part of it', () => {
-  assert.equal(loadConfig({ REDIS_PREFIX: 'a:\r\n' }).REDIS_PREFIX, 'a:');
-  assert.equal(loadConfig({ PORT: '4100\n' }).PORT, 4100);
 });
 
 const warningsOf = (env: Record<string, string>): string[] => configWarnings(env, loadConfig(env));

@@ -124,10 +124,10 @@ describe('the event stream of GraphiQL', () => {
     draws = 0;
     for (const n of [1, 2, 3]) page.client.sink.next(tick(n));
     assert.deepEqual([page.shown, draws], [[], 0]);
-    page.draw();
-    assert.deepEqual([page.shown, draws], [[tick(3)], 1]);
-    page.draw();
-    assert.deepEqual([page.shown, draws], [[tick(3)], 1]);
+    for (let frame = 0; frame < 2; frame += 1) {
+      page.draw();
+      assert.deepEqual([page.shown, draws], [[tick(3)], 1]);
+    }
     unwatch();
     page.client.sink.next(tick(4));
     page.draw();
@@ -160,10 +160,8 @@ describe('the event stream of GraphiQL', () => {
     page.client.options.on.closed({ code: 4403, reason: 'Forbidden' });
     page.client.sink.error({ code: 4403, reason: 'Forbidden' });
     const message = 'The connection was closed: 4403 Forbidden';
-    assert.deepEqual(page.shown, [
-      tick(1),
-      { error: { message, extensions: { code: 4403, reason: 'Forbidden' } } },
-    ]);
+    const error = { message, extensions: { code: 4403, reason: 'Forbidden' } };
+    assert.deepEqual(page.shown, [tick(1), { error }]);
     assert.deepEqual([page.state.phase, page.state.error], ['failed', message]);
     const numbers = page.state.entries.map(({ number }) => number);
     assert.deepEqual(numbers, [2, 1]);

@@ -5,14 +5,14 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
-import { createLog } from '../../../../src/log.ts';
 import { Certificate } from '../../../../src/server/tls/certificate.ts';
 import { selfSigned, type Certificate as Files } from '../../../helpers/certificate.ts';
+import { readableLog } from '../../ingest/parts.ts';
 import { done, listen } from '../serve.ts';
 
 /** A certificate whose files are looked at when the test says so. */
 async function readFrom(t: TestContext, { certificateFile, keyFile }: Files) {
-  const lines: { readonly level: number; readonly msg: string }[] = [];
+  const { log, lines } = readableLog('info');
   const expiries: number[] = [];
   let wake: (() => void) | undefined;
   const certificate = new Certificate({
@@ -25,7 +25,7 @@ async function readFrom(t: TestContext, { certificateFile, keyFile }: Files) {
           signal.addEventListener('abort', () => resolve(), { once: true });
         }),
     },
-    log: createLog('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) }),
+    log,
   });
   t.after(() => certificate.stop());
   const look = async (): Promise<void> => {
@@ -56,11 +56,17 @@ async function replace(files: Files, others: Files): Promise<void> {
   await copyFile(others.keyFile, files.keyFile);
 }
 
+/** A server that shows one, and the files of another. */
+async function shown(t: TestContext) {
+  const [files, others] = [await selfSigned(t), await selfSigned(t)];
+  const parts = await readFrom(t, files);
+  const { port } = await listen(t, { handle: done, certificate: parts.certificate });
+  return { files, others, port, ...parts };
+}
+
 describe('Certificate', () => {
   it('is shown to new connections when its files have changed, and those before go on', async (t) => {
-    const [files, others] = [await selfSigned(t), await selfSigned(t)];
-    const { certificate, look, lines, expiries } = await readFrom(t, files);
-    const { port } = await listen(t, { handle: done, certificate });
+    const { files, others, look, lines, expiries, port } = await shown(t);
     const before = await connected(port);
     t.after(() => before.destroy());
     assert.equal(await shownAt(port), await printOf(files));
@@ -69,7 +75,7 @@ describe('Certificate', () => {
     await replace(files, others);
     await look();
     assert.equal(await shownAt(port), await printOf(others));
-    assert.equal(lines[0]?.msg, 'a new certificate is in use');
+    assert.equal(lines[0]?.['msg'], 'a new certificate is in use');
     assert.equal(expiries.length, 2);
     before.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     const [answer] = (await once(before, 'data')) as [Buffer];
@@ -77,9 +83,7 @@ describe('Certificate', () => {
   });
 
   it('stays in use while its files are no pair, which is said once, until they are one', async (t) => {
-    const [files, others] = [await selfSigned(t), await selfSigned(t)];
-    const { certificate, look, lines } = await readFrom(t, files);
-    const { port } = await listen(t, { handle: done, certificate });
+    const { files, others, look, lines, port } = await shown(t);
     const print = await printOf(files);
     await copyFile(others.certificateFile, files.certificateFile);
     await look();
@@ -88,15 +92,14 @@ describe('Certificate', () => {
     const levels = lines.map(({ level }) => level);
     assert.deepEqual(levels, [50]);
     const said = /^the certificate stays in use that was read before: TLS_KEY: expected /;
-    assert.match(lines[0]?.msg ?? '', said);
+    assert.match(String(lines[0]?.['msg']), said);
     await replace(files, others);
     await look();
     assert.equal(await shownAt(port), await printOf(others));
   });
 
   it('says when it expires, in seconds', async (t) => {
-    const files = await selfSigned(t);
-    const { expiries } = await readFrom(t, files);
+    const { expiries } = await readFrom(t, await selfSigned(t));
     const inDays = ((expiries[0] ?? 0) - Date.now() / 1_000) / 86_400;
     assert.ok(inDays > 29 && inDays <= 30, `expected the 30 days of openssl, got ${inDays}`);
   });

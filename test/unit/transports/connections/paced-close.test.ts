@@ -47,7 +47,7 @@ function setUp(perSecond: number, random: () => number = () => 0) {
   return { paced, closed, advance, add };
 }
 
-for (const perSecond of [1, 7, 100, 2_000]) {
+for (const perSecond of [1, 7, 100, 150, 2_000]) {
   test(`connections are closed at no more than ${perSecond} a second, and at little less`, async () => {
     const { closed, advance, add } = setUp(perSecond);
     add(0, 4 * perSecond);
