@@ -64,6 +64,13 @@ async function shown(t: TestContext) {
   return { files, others, port, ...parts };
 }
 
+const missing = (files: Files) => ({ ...files, certificateFile: `${files.certificateFile}.missing` });
+const noCertificate = async (files: Files) => {
+  await writeFile(files.certificateFile, 'no certificate');
+  return files;
+};
+const keyOfOther = (files: Files, { keyFile }: Files) => ({ ...files, keyFile });
+
 describe('Certificate', () => {
   it('is shown to new connections when its files have changed, and those before go on', async (t) => {
     const { files, others, look, lines, expiries, port } = await shown(t);
@@ -104,12 +111,6 @@ describe('Certificate', () => {
     assert.ok(inDays > 29 && inDays <= 30, `expected the 30 days of openssl, got ${inDays}`);
   });
 
-  const missing = (files: Files) => ({ ...files, certificateFile: `${files.certificateFile}.missing` });
-  const noCertificate = async (files: Files) => {
-    await writeFile(files.certificateFile, 'no certificate');
-    return files;
-  };
-  const keyOfOther = (files: Files, { keyFile }: Files) => ({ ...files, keyFile });
   for (const [what, of, message] of [
     ['a file that is missing', missing, /^TLS_CERT: expected a file that can be read, got .*missing: ENOENT/],
     [

@@ -21,6 +21,11 @@ function subscribe(id: string, query = 'a'): ClientMessage {
 
 const complete = (id: string): ClientMessage => ({ type: 'complete', id });
 
+async function settled(outcome: Promise<Error | undefined>): Promise<void> {
+  const error = await outcome;
+  if (error !== undefined) throw error;
+}
+
 /** Operations of a connection, and what it hands to graphql-ws. Jobs have their turn when the test says so. */
 function setUp() {
   const handed: Handed[] = [];
@@ -28,13 +33,13 @@ function setUp() {
   const failures: unknown[][] = [];
   const owner: OperationsOwner = {
     handOver: (message) => {
-      const over = deferred();
+      const over = deferred<Error | undefined>();
       const end = async (error?: Error): Promise<void> => {
-        over.resolve(error && (Promise.reject(error) as never));
+        over.resolve(error);
         await nextTurn();
       };
       handed.push({ message, end });
-      return over.promise;
+      return settled(over.promise);
     },
     inTurn: (job) => void jobs.push(job),
     failed: (...failure) => void failures.push(failure),

@@ -82,7 +82,8 @@ test('on a stream of another class, as TLS has, frames are written to the stream
 /** A socket that has been closed, and a file that has its descriptor now: the lowest that is free is given out first. */
 async function closedBeforeFile(t: TestContext) {
   const { server, stream, closed } = await pair(t);
-  const { fd } = (stream as unknown as { _handle: { fd: number } })._handle;
+  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
+  const { fd } = handle;
   stream.destroy();
   await closed;
   const file = path.join(tmpdir(), `sluice-descriptor-${process.pid}`);
