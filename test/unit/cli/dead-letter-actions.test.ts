@@ -40,21 +40,13 @@ test('list prints the letters that are meant, and tells how many there are', asy
   assert.equal(kafka.isClosed, true);
 });
 
-test('list ends at the limit', async () => {
-  const { options, told, origins } = setUp('list --limit 1');
-  assert.equal(await listLetters(options), 0);
-  assert.deepEqual([origins(), told], [['bids/0/3'], ['1 of 1 dead letter']]);
-});
-
-test('list begins where it is told to', async () => {
-  const { options, kafka } = setUp('list --from 0/12');
+test('list ends at the limit, begins where it is told to, and prints objects with --json', async () => {
+  const limited = setUp('list --limit 1');
+  assert.equal(await listLetters(limited.options), 0);
+  assert.deepEqual([limited.origins(), limited.told], [['bids/0/3'], ['1 of 1 dead letter']]);
+  const { options, kafka, printed } = setUp('list --limit 1 --from 0/12 --json');
   await listLetters(options);
   assert.deepEqual(kafka.opened, [['dead', new Map([[0, 12]])]]);
-});
-
-test('--json prints an object for each letter', async () => {
-  const { options, printed } = setUp('list --limit 1 --json');
-  await listLetters(options);
   assert.equal((JSON.parse(printed[0] ?? '') as { reason: string }).reason, 'not_json');
 });
 
@@ -100,15 +92,11 @@ test('a replay that fails says how many were sent and where to go on', async () 
   assert.equal(kafka.isClosed, true);
 });
 
-test('a dead-letter topic that is missing is named with its setting', async () => {
-  const { options } = setUp('list', 'daed');
-  await assert.rejects(listLetters(options), {
+test('a dead-letter topic that is missing, or may not be read, is told without a stack', async () => {
+  await assert.rejects(listLetters(setUp('list', 'daed').options), {
     code: 'BAD_SETTINGS',
     message: /^DEAD_LETTER_TOPIC: expected a topic that exists .*, got daed$/,
   });
-});
-
-test('what Kafka answers to the opening of the topic is told without a stack', async () => {
   const { options, kafka } = setUp('list');
   kafka.open = () => Promise.reject(new Error('not authorized'));
   await assert.rejects(listLetters(options), { code: 'KAFKA_FAILED', message: /dead .*: not authorized/ });

@@ -5,35 +5,23 @@ import { deadLetterCommand } from '../../../src/cli/dead-letter-arguments.ts';
 
 const parse = (text: string) => deadLetterCommand(text.split(' ').filter((word) => word !== ''));
 
+const ANY = { topic: undefined, reason: undefined, since: undefined, until: undefined, key: undefined };
+
 test('list wants no filter', () => {
-  assert.deepEqual(parse('list'), {
-    action: 'list',
-    filter: { topic: undefined, reason: undefined, since: undefined, until: undefined, key: undefined },
-    limit: Infinity,
-    from: new Map(),
-    json: false,
-    dryRun: false,
-  });
+  const usual = { filter: ANY, limit: Infinity, from: new Map(), json: false, dryRun: false };
+  assert.deepEqual(parse('list'), { action: 'list', ...usual });
 });
 
 test('filters are read, times as UTC or with their zone', () => {
-  const command = parse(
-    'replay --topic bids --reason empty --key 4 --limit 3 --since 2026-05-01 --until 2026-05-01T02:00+02:00 --from 0/12,3/0 --dry-run --json',
-  );
-  assert.deepEqual(command, {
+  const times = '--since 2026-05-01 --until 2026-05-01T02:00+02:00';
+  const rest = '--topic bids --reason empty --key 4 --limit 3 --from 0/12,3/0 --dry-run --json';
+  const may = Date.UTC(2026, 4, 1);
+  const from = new Map([[0, 12]]).set(3, 0);
+  assert.deepEqual(parse(`replay ${times} ${rest}`), {
     action: 'replay',
-    filter: {
-      topic: 'bids',
-      reason: 'empty',
-      since: Date.UTC(2026, 4, 1),
-      until: Date.UTC(2026, 4, 1),
-      key: '4',
-    },
+    filter: { topic: 'bids', reason: 'empty', since: may, until: may, key: '4' },
     limit: 3,
-    from: new Map([
-      [0, 12],
-      [3, 0],
-    ]),
+    from,
     json: true,
     dryRun: true,
   });
@@ -61,11 +49,8 @@ test('what can not be understood is refused, with what was expected and what cam
     ['list --from 12', /--from: expected partition\/offset/],
     ['list --from 0/1,0/2', /once for each partition/],
   ] as const) {
-    assert.throws(
-      () => parse(args),
-      (thrown) => thrown instanceof UsageError && message.test(thrown.message),
-      args,
-    );
+    const isTold = (thrown: unknown) => thrown instanceof UsageError && message.test(thrown.message);
+    assert.throws(() => parse(args), isTold, args);
   }
 });
 

@@ -18,19 +18,15 @@ const badBatch = letterOf(
     },
   }),
 );
+assert.ok(badBatch);
 
 test('a line has origin, time, reason, key, size, and the place in the dead-letter topic', () => {
   assert.equal(letterLine(MESSAGE), 'bids/2/7  2026-05-01T00:00:00.000Z  not_json  "42"  8 bytes  dead/0/17');
-});
-
-test('a line has a dash for what there is not, and the range of a bad batch', () => {
-  assert.ok(badBatch);
+  // A dash for what there is not, and the range of a bad batch.
   assert.equal(letterLine(badBatch), 'bids/2/7-11  -  bad_batch  -  no value  dead/2/7');
-});
-
-test('a line of what has failed again says from where it was replayed', () => {
   const again = letter({ headers: { 'sluice-replayed-from': 'bids/2/1' } });
   assert.match(letterLine(again), / {2}replayed from bids\/2\/1$/);
+  assert.match(letterLine(letter({ time: 9e15 })), /^bids\/2\/7 {2}- {2}/, 'a time that no calendar has');
 });
 
 test('a key can not control the terminal, or begin a new line', () => {
@@ -39,21 +35,17 @@ test('a key can not control the terminal, or begin a new line', () => {
 });
 
 test('JSON has the same, with null for what there is not', () => {
+  const origin = { topic: 'bids', partition: 2, offset: 7 };
   assert.deepEqual(JSON.parse(letterJson(MESSAGE)), {
-    topic: 'bids',
-    partition: 2,
-    offset: 7,
+    ...origin,
     time: '2026-05-01T00:00:00.000Z',
     reason: 'not_json',
     key: '42',
     bytes: 8,
     letter: { topic: 'dead', partition: 0, offset: 17 },
   });
-  assert.ok(badBatch);
   assert.deepEqual(JSON.parse(letterJson(badBatch)), {
-    topic: 'bids',
-    partition: 2,
-    offset: 7,
+    ...origin,
     lastOffset: 11,
     time: null,
     reason: 'bad_batch',
@@ -61,8 +53,4 @@ test('JSON has the same, with null for what there is not', () => {
     bytes: null,
     letter: { topic: 'dead', partition: 2, offset: 7 },
   });
-});
-
-test('a time that no calendar has is none', () => {
-  assert.match(letterLine(letter({ time: 9e15 })), /^bids\/2\/7 {2}- {2}/);
 });

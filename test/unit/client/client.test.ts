@@ -3,17 +3,13 @@ import { test } from 'node:test';
 import { Living } from '../../helpers/living.ts';
 import { subscribed, Subscriber, wrapped } from './subscriber.ts';
 
-test('Errors and completion reach the subscriber', () => {
-  const { server, client, operation, subscriber } = subscribed();
+test('Errors and completion reach the subscriber, and unsubscribing is passed on', () => {
+  const { server, client, operation, subscriber, stop } = subscribed();
   const error = new Error('over');
   operation.error(error);
   client.subscribe({}, subscriber);
   server.operation.complete();
   assert.deepEqual(subscriber.ends, [error, 'complete']);
-});
-
-test('Unsubscribing is passed on', () => {
-  const { operation, stop } = subscribed();
   assert.equal(operation.isStopped, false);
   stop();
   assert.equal(operation.isStopped, true);

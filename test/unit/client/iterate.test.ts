@@ -31,12 +31,6 @@ test('Results are iterated over in order, those that wait and those that are wai
   assert.deepEqual(await last, { done: true, value: undefined });
 });
 
-test('What has completed before it was iterated over ends', async () => {
-  const { results, sink } = iterated();
-  sink.complete();
-  assert.equal((await results.next()).done, true);
-});
-
 test('An error is thrown behind the results before it', async () => {
   const { results, emit, sink } = iterated();
   emit(1);
@@ -46,10 +40,12 @@ test('An error is thrown behind the results before it', async () => {
   assert.equal((await results.next()).done, true);
 });
 
-test('An error that is undefined is thrown as well', async () => {
-  const { results, sink } = iterated();
-  sink.error(undefined);
-  await assert.rejects(results.next(), (error) => error === undefined);
+test('What has ended before it was iterated over ends, also with an error that is undefined', async () => {
+  const [completed, failed] = [iterated(), iterated()];
+  completed.sink.complete();
+  assert.equal((await completed.results.next()).done, true);
+  failed.sink.error(undefined);
+  await assert.rejects(failed.results.next(), (error) => error === undefined);
 });
 
 test('Leaving the loop unsubscribes', async () => {
@@ -64,21 +60,17 @@ test('Leaving the loop unsubscribes', async () => {
   assert.equal((await results.next()).done, true, 'and what waited is gone');
 });
 
-test('Leaving while a result is waited for ends the wait', async () => {
+test('Leaving while a result is waited for, or throwing into the iterator, ends the wait and unsubscribes', async () => {
   const { results, stops } = iterated();
   const waiting = results.next();
   assert.deepEqual(await results.return?.(), { done: true, value: undefined });
   assert.equal((await waiting).done, true);
   assert.equal(stops(), 1);
-});
-
-test('An error that is thrown into the iterator unsubscribes, and ends the wait', async () => {
-  const { results, stops } = iterated();
-  const waiting = results.next();
-  const rejected = assert.rejects(waiting, /enough/);
-  await results.throw?.(new Error('enough'));
+  const thrown = iterated();
+  const rejected = assert.rejects(thrown.results.next(), /enough/);
+  await thrown.results.throw?.(new Error('enough'));
   await rejected;
-  assert.equal(stops(), 1);
+  assert.equal(thrown.stops(), 1);
 });
 
 test('iterate() of a client resumes behind what has arrived, be it iterated over or not', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { subscribed } from './subscriber.ts';
+import { begun, subscribed } from './subscriber.ts';
 
 test('Results of a server that does not greet are left alone, with any extensions', () => {
   const { server, operation, subscriber, gaps } = subscribed();
@@ -20,9 +20,7 @@ test('Results of a server that does not greet are left alone, with any extension
 });
 
 test('A reconnect to a server that does not greet is a gap, told with its first result', () => {
-  const { server, operation, subscriber, gaps } = subscribed();
-  operation.greet(true, 'c0');
-  operation.event(1, 'c1');
+  const { server, operation, subscriber, gaps, reconnect } = begun();
   server.connect();
   operation.event(3);
   operation.event(4);
@@ -30,8 +28,7 @@ test('A reconnect to a server that does not greet is a gap, told with its first 
   assert.deepEqual(subscriber.numbers, [1, 3, 4]);
 
   // What that server has delivered must not come again.
-  server.connect();
-  operation.greet(true, 'c9');
+  reconnect(true, 'c9');
   assert.deepEqual(operation.resumes, [null, 'c1', null]);
   assert.equal(gaps.length, 2);
 });

@@ -43,5 +43,18 @@ export function subscribed(payload: Payload = { extensions: {} }) {
   const stop = client.subscribe(payload, subscriber);
   const { operation } = server;
   server.connect();
-  return { server, client, gaps, skips, subscriber, operation, stop };
+  /** On a new socket, where the server greets so. */
+  const reconnect = (recovered: boolean, cursor?: string): void => {
+    server.connect();
+    operation.greet(recovered, cursor);
+  };
+  return { payload, server, client, gaps, skips, subscriber, operation, stop, reconnect };
+}
+
+/** One that has had its first event, with the cursor `c1`. */
+export function begun(payload?: Payload) {
+  const parts = subscribed(payload);
+  parts.operation.greet(true, 'c0');
+  parts.operation.event(1, 'c1');
+  return parts;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Reloads } from '../../../src/gateway/reloads.ts';
 import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -12,7 +13,7 @@ test('reloads run one at a time, and those that are asked for meanwhile are one 
   const asked = [reloads.request(), reloads.request(), reloads.request()];
   assert.equal(ends.length, 1);
   ends[0]?.();
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   assert.equal(ends.length, 2);
   ends[1]?.();
   await Promise.all(asked);

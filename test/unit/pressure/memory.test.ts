@@ -5,12 +5,9 @@ import { Memory } from '../../../src/pressure/memory.ts';
 
 const MB = 2 ** 20;
 
-test('processes have equal parts of the limit', () => {
+test('processes have equal parts of the limit; without one, that of the container or of the machine holds', () => {
   assert.equal(new Memory(1_000, 1).limit, 1_000 * MB);
   assert.equal(new Memory(1_000, 4).limit, 250 * MB);
-});
-
-test('without a limit, that of the container or of the machine holds', () => {
   const { limit } = new Memory(0, 1);
   assert.ok(limit > 0 && limit <= totalmem(), `${limit}`);
 });

@@ -10,7 +10,7 @@ import { readableLog } from '../ingest/parts.ts';
 const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 
 /** A monitor of a process that is as full as a test says. */
-function setUp(t: TestContext) {
+async function setUp(t: TestContext, { calm = 4 } = {}) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   /** `held`: sockets that may be shed. */
   const pod = { used: 0, garbage: 0, collections: 0, sheds: 0, held: 5, loop: 0, fails: '' };
@@ -23,8 +23,7 @@ function setUp(t: TestContext) {
     collectGarbage: () => {
       pod.collections += 1;
       pod.garbage = 0;
-      if (pod.fails === 'collection') return Promise.reject(new Error('no inspector'));
-      return Promise.resolve();
+      return pod.fails === 'collection' ? Promise.reject(new Error('no inspector')) : Promise.resolve();
     },
     shed: () => {
       pod.sheds += 1;
@@ -43,12 +42,12 @@ function setUp(t: TestContext) {
       await nextTurn();
     }
   };
-  return { pod, level, metrics, lines, monitor, samples };
+  await samples(calm);
+  return { pod, level, metrics, lines, samples };
 }
 
 test('the level goes up and down with what is measured, and each change is logged once', async (t) => {
-  const { pod, level, metrics, lines, samples } = setUp(t);
-  await samples(10);
+  const { pod, level, metrics, lines, samples } = await setUp(t, { calm: 10 });
   assert.deepEqual([level.notReady(), level.pause(), lines.length], [undefined, undefined, 0]);
   pod.used = 0.82;
   await samples(3);
@@ -58,38 +57,26 @@ test('the level goes up and down with what is measured, and each change is logge
   pod.used = 0.3;
   await samples(20);
   assert.deepEqual([level.notReady(), level.pause()], [undefined, undefined]);
-  assert.deepEqual(
-    lines.map(({ msg }) => msg),
-    [
-      'pressure: nothing is consumed, and new connections are refused',
-      'pressure: new connections are refused, and the pod is not ready',
-      'no pressure: all is as usual',
-    ],
-  );
+  const told = lines.map(({ msg }) => msg);
+  assert.deepEqual(told, [
+    'pressure: nothing is consumed, and new connections are refused',
+    'pressure: new connections are refused, and the pod is not ready',
+    'no pressure: all is as usual',
+  ]);
   const { values } = await metrics.pressure.get();
-  assert.deepEqual(
-    values.map(({ labels, value }) => [labels.source, value]),
-    [
-      ['heap', 0],
-      ['memory', 0.3],
-      ['resident', 0],
-      ['waiting', 0],
-      ['loop', 0],
-    ],
-  );
+  const shares = Object.fromEntries(values.map(({ labels, value }) => [labels.source, value]));
+  assert.deepEqual(shares, { ...NONE, memory: 0.3 });
 });
 
 test('no socket is shed for what turns out to be garbage', async (t) => {
-  const { pod, level, samples } = setUp(t);
-  await samples(4);
+  const { pod, level, samples } = await setUp(t);
   Object.assign(pod, { used: 0.5, garbage: 0.4 });
   await samples(30);
   assert.deepEqual([pod.collections >= 1, pod.sheds, level.notReady()], [true, 0, undefined]);
 });
 
 test('sockets are shed again and again, a second apart at least, until there is room', async (t) => {
-  const { pod, samples } = setUp(t);
-  await samples(4);
+  const { pod, samples } = await setUp(t);
   pod.used = 0.9;
   await samples(1);
   assert.equal(pod.sheds, 1);
@@ -103,8 +90,7 @@ test('sockets are shed again and again, a second apart at least, until there is 
 });
 
 test('sockets are shed where each collection ends just below the end of the pause, and garbage just above', async (t) => {
-  const { pod, samples } = setUp(t);
-  await samples(4);
+  const { pod, samples } = await setUp(t);
   Object.assign(pod, { used: 0.745, garbage: 0.06 });
   for (let second = 0; second < 8 && pod.sheds === 0; second += 1) {
     await samples(4);
@@ -114,8 +100,7 @@ test('sockets are shed where each collection ends just below the end of the paus
 });
 
 test('what is consumed after a pause in vain is shed within a second, however rarely garbage is collected by then', async (t) => {
-  const { pod, samples } = setUp(t);
-  await samples(4);
+  const { pod, samples } = await setUp(t);
   Object.assign(pod, { used: 0.86, held: 0 });
   await samples(4 * 60);
   const { sheds } = pod;
@@ -125,8 +110,7 @@ test('what is consumed after a pause in vain is shed within a second, however ra
 });
 
 test('garbage is collected less and less often while the level lasts, and never without pressure', async (t) => {
-  const { pod, samples } = setUp(t);
-  await samples(500);
+  const { pod, samples } = await setUp(t, { calm: 500 });
   assert.equal(pod.collections, 0);
   pod.used = 0.77;
   await samples(4 * 600);
@@ -134,7 +118,7 @@ test('garbage is collected less and less often while the level lasts, and never 
 });
 
 test('nothing is collected for a slow event loop, and at once when there is much in memory too', async (t) => {
-  const { pod, level, samples } = setUp(t);
+  const { pod, level, samples } = await setUp(t);
   pod.loop = 0.9;
   await samples(100);
   assert.match(level.notReady() ?? '', /level 1/);
@@ -146,15 +130,12 @@ test('nothing is collected for a slow event loop, and at once when there is much
 
 for (const fails of ['collection', 'shed']) {
   test(`a ${fails} that fails is logged, and the pod goes on to relieve the pressure`, async (t) => {
-    const { pod, lines, samples } = setUp(t);
-    await samples(4);
+    const { pod, lines, samples } = await setUp(t);
     Object.assign(pod, { used: 0.9, fails });
     await samples(1);
     assert.equal(pod.collections, 1);
-    assert.deepEqual(
-      lines.map(({ msg }) => msg).filter((msg) => /failed/.test(String(msg))),
-      ['the pod failed to relieve the pressure, and tries again later'],
-    );
+    const failures = lines.map(({ msg }) => msg).filter((msg) => /failed/.test(String(msg)));
+    assert.deepEqual(failures, ['the pod failed to relieve the pressure, and tries again later']);
     const { sheds } = pod;
     pod.fails = '';
     await samples(8);

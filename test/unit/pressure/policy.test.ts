@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { range } from '../../helpers/numbers.ts';
 import {
   afterSample,
   CALM_STATE,
@@ -18,6 +19,7 @@ import {
 const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 
 const THRESHOLDS = [0.75, 0.8, 0.85] as const;
+const LEVELS = [0, 1, 2, 3] as const;
 
 /** The state after these samples, which are shares of one source. */
 function after(shares: readonly number[], { source = 'memory' as Source, from = CALM_STATE } = {}) {
@@ -27,7 +29,7 @@ function after(shares: readonly number[], { source = 'memory' as Source, from = 
   );
 }
 
-const times = (count: number, share: number): number[] => Array.from({ length: count }, () => share);
+const times = (count: number, share: number): number[] => range(0, count).map(() => share);
 
 /** Whether sockets are shed if the next sample, after a collection, is this. */
 const shedsAt = (share: number, from = CALM_STATE): boolean =>
@@ -35,34 +37,26 @@ const shedsAt = (share: number, from = CALM_STATE): boolean =>
 
 const at = (level: Level): PressureState => ({ level, calm: 0, paused: level >= 2 ? 1 : 0 });
 
-const rises: [share: number, level: Level][] = [
-  [0, 0],
-  [0.74, 0],
-  [0.75, 1],
-  [0.79, 1],
-  [0.8, 2],
-  [0.84, 2],
-  [0.85, 3],
-  [1.5, 3],
-];
+test('a sample raises the level to the one whose threshold it has reached', () => {
+  const levels = [0, 0.74, 0.75, 0.79, 0.8, 0.84, 0.85, 1.5].map(
+    (share) => `${share}: ${after([share]).level}`,
+  );
+  assert.deepEqual(levels, [
+    '0: 0',
+    '0.74: 0',
+    '0.75: 1',
+    '0.79: 1',
+    '0.8: 2',
+    '0.84: 2',
+    '0.85: 3',
+    '1.5: 3',
+  ]);
+});
 
-for (const [share, level] of rises) {
-  test(`one sample of ${share} raises the level from 0 to ${level}`, () => {
-    assert.equal(after([share]).level, level);
-  });
-}
-
-for (const [source, level] of [
-  ['heap', 3],
-  ['memory', 3],
-  ['waiting', 3],
-  ['resident', 0],
-  ['loop', 1],
-] as const) {
-  test(`${source} raises the level to ${level} at most`, () => {
-    assert.equal(after([0.99], { source }).level, level);
-  });
-}
+test('the event loop raises the level to 1 at most, and what is resident to none', () => {
+  const levels = SOURCES.map((source) => [source, after([0.99], { source }).level]);
+  assert.deepEqual(Object.fromEntries(levels), { heap: 3, memory: 3, waiting: 3, resident: 0, loop: 1 });
+});
 
 test('one source that is full is enough', () => {
   const state = afterSample(CALM_STATE, { ...NONE, heap: 0.1, waiting: 0.82, loop: 0.9 }, THRESHOLDS);
@@ -72,27 +66,17 @@ test('one source that is full is enough', () => {
 test('a level is kept while the share is less than five hundredths below its threshold', () => {
   assert.equal(after(times(100, 0.71), { from: at(1) }).level, 1);
   assert.equal(after(times(8, 0.76), { from: at(2) }).level, 2);
+  assert.equal(after([...times(7, 0.1), 0.72, ...times(7, 0.1)], { from: at(1) }).level, 1, 'it counts anew');
 });
 
 test('each level takes eight calm samples in a row to end, and the next begins to count anew', () => {
-  const levels = Array.from({ length: 25 }, (_, count) => after(times(count, 0.1), { from: at(3) }).level);
-  assert.deepEqual(levels, [
-    ...Array<Level>(8).fill(3),
-    ...Array<Level>(8).fill(2),
-    ...Array<Level>(8).fill(1),
-    0,
-  ]);
-});
-
-test('a sample that is not calm begins the count anew', () => {
-  assert.equal(after([...times(7, 0.1), 0.72, ...times(7, 0.1)], { from: at(1) }).level, 1);
+  const levels = range(0, 25).map((count) => after(times(count, 0.1), { from: at(3) }).level);
+  assert.equal(levels.join(''), '3333333322222222111111110');
 });
 
 test('nothing is consumed at the levels 2 and 3, and for 30 seconds at most', () => {
-  assert.deepEqual(
-    ([0, 1, 2, 3] as const).map((level) => pauses(at(level))),
-    [false, false, true, true],
-  );
+  const pausing = LEVELS.map((level) => pauses(at(level)));
+  assert.deepEqual(pausing, [false, false, true, true]);
   assert.equal(pauses(after(times(120, 0.99))), true);
   const late = after(times(121, 0.99));
   assert.deepEqual([pauses(late), late.level], [false, 3]);
@@ -140,9 +124,6 @@ test('memory has grown once a margin has been added since the last collection, w
 
 test('the fullest source is named, of those that can raise the level so high', () => {
   const sample = { ...NONE, heap: 0.2, resident: 0.95, waiting: 0.7, loop: 0.9 };
-  const levels = [0, 1, 2, 3] as const;
-  assert.deepEqual(
-    levels.map((level) => fullest(sample, level)),
-    ['loop', 'loop', 'waiting', 'waiting'],
-  );
+  const sources = LEVELS.map((level) => fullest(sample, level));
+  assert.deepEqual(sources, ['loop', 'loop', 'waiting', 'waiting']);
 });

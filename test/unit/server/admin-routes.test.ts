@@ -3,37 +3,35 @@ import { describe, it } from 'node:test';
 import { Metrics } from '../../../src/metrics.ts';
 import { openMetrics } from '../../../src/metrics/open-metrics.ts';
 import { adminRoutes } from '../../../src/server/admin-routes.ts';
+import type { Scope } from '../../helpers/scope.ts';
 import { ask, serve } from './serve.ts';
 
+const served = (scope: Scope, reasons: readonly string[], metrics = new Metrics()): Promise<number> =>
+  serve(scope, adminRoutes({ checks: () => reasons, registry: metrics.registry }));
+
 describe('the admin port', () => {
-  it('is alive though it is not ready', async (t) => {
-    const port = await serve(
-      t,
-      adminRoutes({ checks: () => ['draining'], registry: new Metrics().registry }),
-    );
-    assert.equal((await ask(port, '/livez')).status, 200);
-  });
-
-  it('turns ready and unready with its checks, and says why', async (t) => {
+  it('turns ready and unready with its checks, says why, and is alive in any case', async (t) => {
     const reasons = ['Kafka has not been joined'];
-    const port = await serve(t, adminRoutes({ checks: () => reasons, registry: new Metrics().registry }));
-    const before = await ask(port, '/readyz');
-    assert.equal(before.status, 503);
-    assert.deepEqual(JSON.parse(before.body), { ready: false, reasons: ['Kafka has not been joined'] });
+    const port = await served(t, reasons);
+    const isReady = async () => {
+      const { status, body } = await ask(port, '/readyz');
+      assert.equal((await ask(port, '/livez')).status, 200);
+      return [status, JSON.parse(body)] as const;
+    };
+    assert.deepEqual(await isReady(), [503, { ready: false, reasons: ['Kafka has not been joined'] }]);
     reasons.pop();
-    const after = await ask(port, '/readyz');
-    assert.equal(after.status, 200);
-    assert.deepEqual(JSON.parse(after.body), { ready: true, reasons: [] });
+    assert.deepEqual(await isReady(), [200, { ready: true, reasons: [] }]);
   });
 
-  it('shows the metrics in the format of Prometheus', async (t) => {
+  it('shows the metrics in the format of Prometheus, and has no routes of the public port', async (t) => {
     const metrics = new Metrics();
     metrics.connections.set(3);
-    const port = await serve(t, adminRoutes({ checks: () => [], registry: metrics.registry }));
+    const port = await served(t, [], metrics);
     const { status, headers, body } = await ask(port, '/metrics');
     assert.equal(status, 200);
     assert.match(headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
     assert.match(body, /^sluice_connections 3$/m);
+    assert.equal((await ask(port, '/graphql', { method: 'POST' })).status, 404);
   });
 
   it('names traces of delayed events to those that take OpenMetrics, where events are traced', async (t) => {
@@ -64,10 +62,5 @@ describe('the admin port', () => {
       assert.match(text.body, /^sluice_event_delay_seconds_bucket\{le="0\.005"\} 1$/m);
       assert.match(text.body, /^sluice_events_total\{topic="bids"\} 2$/m);
     }
-  });
-
-  it('has no routes of the public port', async (t) => {
-    const port = await serve(t, adminRoutes({ checks: () => [], registry: new Metrics().registry }));
-    assert.equal((await ask(port, '/graphql', { method: 'POST' })).status, 404);
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Duplex } from 'node:stream';
 import { describe, it } from 'node:test';
+import { range } from '../../helpers/numbers.ts';
 import { AddressCaps } from '../../../src/server/address-caps.ts';
 import { Admission } from '../../../src/server/admission.ts';
 import { PodCaps } from '../../../src/server/pod-caps.ts';
@@ -44,7 +45,7 @@ function setUp(caps: { connections?: number; perAddress?: number; rate?: number;
     return socket;
   };
   const admittedOf = (count: number, address?: string): number =>
-    Array.from({ length: count }, () => connect(address)).filter((socket) => socket !== undefined).length;
+    range(0, count).filter(() => connect(address) !== undefined).length;
   return { connections, clock, refused, addresses, connect, admittedOf };
 }
 
@@ -74,27 +75,28 @@ describe('admission', () => {
     assert.deepEqual(new Set(refused), new Set(['connections_of_address']));
   });
 
-  it('takes as many at once as in a second, then one after the other', () => {
-    const { clock, refused, admittedOf } = setUp({ rate: 4 });
-    assert.equal(admittedOf(10), 4);
-    clock.ms += 249;
-    assert.equal(admittedOf(10), 0);
-    clock.ms += 1;
-    assert.equal(admittedOf(10), 1);
-    clock.ms += 60_000;
-    assert.equal(admittedOf(10), 4);
-    assert.deepEqual(new Set(refused), new Set(['connection_rate']));
-  });
+  for (const [what, rate, atOnce, nextMs] of [
+    ['as many at once as in a second', 4, 4, 250],
+    ['one, where the share of a process is less than one in a second', 0.25, 1, 4_000],
+  ] as const) {
+    it(`takes ${what}, then one after the other`, () => {
+      const { clock, refused, admittedOf } = setUp({ rate });
+      assert.equal(admittedOf(10), atOnce);
+      clock.ms += nextMs - 1;
+      assert.equal(admittedOf(10), 0);
+      clock.ms += 1;
+      assert.equal(admittedOf(10), 1);
+      clock.ms += 60_000;
+      assert.equal(admittedOf(10), atOnce);
+      assert.deepEqual(new Set(refused), new Set(['connection_rate']));
+    });
+  }
 
   it('says which share of a rate is that of this process, rounded', () => {
-    const parts = { maxConnections: Infinity, maxHandshakes: 10, now: () => 0 };
-    const connectionsPerSecond = 4 / 3;
-    const pod = new PodCaps({
-      ...parts,
-      connections: { size: 0, handshakes: { size: 0 } },
-      connectionsPerSecond,
-    });
-    const address = new AddressCaps({ ...parts, addresses: { of: () => 'a' }, connectionsPerSecond });
+    const rate = { maxConnections: Infinity, connectionsPerSecond: 4 / 3, now: () => 0 };
+    const connections = { size: 0, handshakes: { size: 0 } };
+    const pod = new PodCaps({ ...rate, connections, maxHandshakes: 10 });
+    const address = new AddressCaps({ ...rate, addresses: { of: () => 'a' } });
     const request = {} as IncomingMessage;
     for (const caps of [pod, address]) caps.admitted(request, new PassThrough());
     assert.deepEqual(
@@ -104,15 +106,6 @@ describe('admission', () => {
         'expected at most 1.33 new connections a second of an address to this process, got more',
       ],
     );
-  });
-
-  it('takes one connection of a process whose share of a second is less than one', () => {
-    const { clock, admittedOf } = setUp({ rate: 0.25 });
-    assert.equal(admittedOf(10), 1);
-    clock.ms += 3_999;
-    assert.equal(admittedOf(10), 0);
-    clock.ms += 1;
-    assert.equal(admittedOf(10), 1);
   });
 
   it('remembers the rate of an address whose connections have closed, and forgets it afterwards', async () => {

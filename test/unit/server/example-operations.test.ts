@@ -15,6 +15,8 @@ function exampleOf(sdl: string): string {
   return example.replace(/^#.*\n+/gm, '');
 }
 
+const TYPENAME = /e \{\n {4}__typename\n {2}\}/;
+
 describe('exampleOperations', () => {
   it('selects leaves and nested objects', () => {
     assert.equal(
@@ -78,12 +80,26 @@ subscription Tick {
     );
   });
 
-  it('leaves out fields that need arguments or are deprecated', () => {
-    const example = exampleOf(
-      'type Subscription { e: E } type E { a: Int b(x: Int!): Int c: Int @deprecated d(x: Int): Int }',
-    );
-    assert.match(example, /\{\n {4}a\n {4}d\n {2}\}/);
-  });
+  for (const [what, sdl, selected] of [
+    [
+      'leaves out fields that need arguments or are deprecated',
+      'e: E } type E { a: Int b(x: Int!): Int c: Int @deprecated d(x: Int): Int }',
+      /\{\n {4}a\n {4}d\n {2}\}/,
+    ],
+    [
+      'selects __typename where a type has no other field to select',
+      'e: E } type E { a(x: Int!): Int }',
+      TYPENAME,
+    ],
+    ['selects __typename of a union', 'e: U } union U = A | B type A { x: Int } type B { y: Int }', TYPENAME],
+    [
+      'selects the fields of an interface, and __typename',
+      'e: I } interface I { id: ID } type A implements I { id: ID a: Int }',
+      /e \{\n {4}__typename\n {4}id\n {2}\}/,
+    ],
+  ] as const) {
+    it(what, () => assert.match(exampleOf(`type Subscription { ${sdl}`), selected));
+  }
 
   it('ends where types refer to themselves', () => {
     const example = exampleOf('type Subscription { node: Node } type Node { id: ID parent: Node }');
@@ -94,24 +110,6 @@ subscription Tick {
     const fields = Array.from({ length: 200 }, (_, index) => `f${index}: Node`).join(' ');
     const example = exampleOf(`type Subscription { node: Node } type Node { id: ID ${fields} }`);
     assert.ok(example.split('\n').length < 150, `${example.split('\n').length} lines`);
-  });
-
-  it('selects __typename where there is nothing else to select', () => {
-    assert.match(
-      exampleOf('type Subscription { e: E } type E { a(x: Int!): Int }'),
-      /e \{\n {4}__typename\n {2}\}/,
-    );
-    assert.match(
-      exampleOf('type Subscription { e: U } union U = A | B type A { x: Int } type B { y: Int }'),
-      /e \{\n {4}__typename\n {2}\}/,
-    );
-  });
-
-  it('selects the fields of an interface, and __typename', () => {
-    assert.match(
-      exampleOf('type Subscription { e: I } interface I { id: ID } type A implements I { id: ID a: Int }'),
-      /e \{\n {4}__typename\n {4}id\n {2}\}/,
-    );
   });
 
   it('has a query beside the subscription, which names it: the first that returns objects without arguments', () => {

@@ -8,23 +8,35 @@ import { describe, it, type TestContext } from 'node:test';
 import { readBody } from '../../../src/server/body.ts';
 import { HttpServer } from '../../../src/server/http-server.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
-import { ask, deferred, done, listen, serve, silent } from './serve.ts';
+import { ask, deferred, done, listen, serve, silent, upgradeRequest, type ListenOptions } from './serve.ts';
 
-const UPGRADE =
-  'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+const never = (): AbortSignal => new AbortController().signal;
 
-/** A server that answers each request when it is released, and says when one has come. */
-async function listenAndHold(t: TestContext) {
-  const started = deferred();
-  const release = deferred();
+/** A server that has a request, which it answers when it is released. */
+async function holding(t: TestContext, upgrade?: ListenOptions['upgrade']) {
+  const [started, release] = [deferred(), deferred()];
   const listening = await listen(t, {
     handle: async (_request, response) => {
       started.resolve();
       await release.promise;
       response.end('done');
     },
+    ...(upgrade && { upgrade }),
   });
-  return { ...listening, started, release };
+  const answered = ask(listening.port, '/', { headers: { connection: 'keep-alive' } });
+  answered.catch(() => undefined);
+  await started.promise;
+  return { ...listening, answered, release };
+}
+
+/** A client that has upgraded, and the server's end of its socket. */
+async function upgraded(t: TestContext) {
+  const taken = deferred<Duplex>();
+  const upgrade: ListenOptions['upgrade'] = (_request, socket) => taken.resolve(socket);
+  const { port, server } = await listen(t, { handle: done, upgrade });
+  const client = connect(port, 'localhost');
+  client.write(upgradeRequest('/graphql'));
+  return { server, client, socket: (await taken.promise) as Socket };
 }
 
 describe('HttpServer', () => {
@@ -45,13 +57,8 @@ describe('HttpServer', () => {
   });
 
   it('names the setting of the address where no interface has it', async () => {
-    const server = new HttpServer({
-      port: 0,
-      setting: 'PORT',
-      address: '192.0.2.1',
-      addressSetting: 'BIND',
-      handle: done,
-    });
+    const address = { address: '192.0.2.1', addressSetting: 'BIND' };
+    const server = new HttpServer({ port: 0, setting: 'PORT', ...address, handle: done });
     await assert.rejects(server.start(), {
       code: 'BAD_SETTINGS',
       message: 'BIND: expected an address of this machine, got 192.0.2.1: no interface has it',
@@ -68,25 +75,25 @@ describe('HttpServer', () => {
     assert.equal(headers['x-frame-options'], 'DENY');
   });
 
-  it('answers a malformed request with 400 and goes on', async (t) => {
-    const { port } = await listen(t, { handle: done });
-    const socket = connect(port, 'localhost');
-    socket.end('this is not HTTP\r\n\r\n');
-    assert.match(await text(socket), /^HTTP\/1\.1 400 /);
-    assert.equal((await ask(port, '/')).body, 'done');
-  });
-
-  it('answers headers without end with 431 and goes on', async (t) => {
-    const { port } = await listen(t, { handle: done });
-    const socket = connect(port, 'localhost');
-    socket.write(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`);
-    assert.match(await text(socket), /^HTTP\/1\.1 431 /);
-    assert.equal((await ask(port, '/')).body, 'done');
-  });
+  for (const [what, sent, status] of [
+    ['a malformed request with 400', 'this is not HTTP\r\n\r\n', 400],
+    [
+      'headers without end with 431',
+      `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+    ],
+  ] as const) {
+    it(`answers ${what} and goes on`, async (t) => {
+      const { port } = await listen(t, { handle: done });
+      const socket = connect(port, 'localhost');
+      socket.write(sent);
+      assert.match(await text(socket), new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.equal((await ask(port, '/')).body, 'done');
+    });
+  }
 
   it('outlives a peer that resets its connection in mid-request', async (t) => {
-    const started = deferred();
-    const left = deferred();
+    const [started, left] = [deferred(), deferred()];
     const route: Route = {
       path: '/',
       methods: {
@@ -106,124 +113,71 @@ describe('HttpServer', () => {
     assert.equal((await ask(port, '/')).body, 'done');
   });
 
-  it('closes an idle keep-alive connection at once when it stops', async (t) => {
+  it('closes connections at once when it stops that are idle, or have never sent a request', async (t) => {
     const { port, server } = await listen(t, { handle: done });
+    const silentOne = connect(port, 'localhost');
+    await once(silentOne, 'connect');
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
     const outgoing = request({ host: 'localhost', port, agent }).end();
-    const [socket] = (await once(outgoing, 'socket')) as [Socket];
+    const [idle] = (await once(outgoing, 'socket')) as [Socket];
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    await text(incoming);
-    socket.ref(); // The agent lets go of idle ones.
-    const closed = once(socket, 'close');
-    await server.stop(new AbortController().signal);
-    await closed;
-  });
-
-  it('closes a connection that never sent a request when it stops', async (t) => {
-    const { port, server } = await listen(t, { handle: done });
-    const socket = connect(port, 'localhost');
-    await once(socket, 'connect');
-    assert.equal((await ask(port, '/')).body, 'done'); // By now the first connection has been taken, too.
-    const closed = once(socket, 'close');
-    await server.stop(new AbortController().signal);
+    await text(incoming); // By now the first connection has been taken, too.
+    idle.ref(); // The agent lets go of idle ones.
+    const closed = Promise.all([once(idle, 'close'), once(silentOne, 'close')]);
+    await server.stop(never());
     await closed;
   });
 
   it('finishes the request in hand before it has stopped, and takes no new connection meanwhile', async (t) => {
-    const { port, server, started, release } = await listenAndHold(t);
-    const answered = ask(port, '/', { headers: { connection: 'keep-alive' } });
-    await started.promise;
+    const { port, server, answered, release } = await holding(t);
     let stopped = false;
-    const stopping = server.stop(new AbortController().signal).then(() => (stopped = true));
+    const stopping = server.stop(never()).then(() => (stopped = true));
     await assert.rejects(ask(port, '/'), { code: 'ECONNREFUSED' });
     assert.equal(stopped, false);
     release.resolve();
     const { body, headers } = await answered;
-    assert.equal(body, 'done');
-    assert.equal(headers.connection, 'close');
+    assert.deepEqual([body, headers.connection], ['done', 'close']);
     await stopping;
   });
 
-  it('cuts off requests in hand when the deadline comes', async (t) => {
-    const started = deferred();
-    const { port, server } = await listen(t, {
-      handle: async () => started.resolve(),
-    });
-    const answered = assert.rejects(ask(port, '/'), { code: 'ECONNRESET' });
-    await started.promise;
-    const deadline = new AbortController();
-    const stopping = server.stop(deadline.signal);
-    deadline.abort();
-    await stopping;
-    await answered;
-  });
-
-  it('refuses upgrades while it finishes the request in hand', async (t) => {
-    const started = deferred();
-    const { port, server } = await listen(t, {
-      handle: async () => started.resolve(),
-      upgrade: () => assert.fail('upgraded'),
-    });
+  it('refuses upgrades while it finishes the request in hand, and cuts that off when the deadline comes', async (t) => {
+    const { port, server, answered } = await holding(t, () => assert.fail('upgraded'));
     const late = connect(port, 'localhost');
     await once(late, 'connect');
-    const answered = assert.rejects(ask(port, '/'), { code: 'ECONNRESET' });
-    await started.promise;
     const deadline = new AbortController();
     const stopping = server.stop(deadline.signal);
-    late.write(UPGRADE);
+    late.write(upgradeRequest('/graphql'));
     assert.match(await text(late), /^HTTP\/1\.1 503 /);
     deadline.abort();
     await stopping;
-    await answered;
+    await assert.rejects(answered, { code: 'ECONNRESET' });
   });
 
   it('can refuse upgrades for good, with a Retry-After, and go on answering requests', async (t) => {
     const { port, server } = await listen(t, { handle: done, upgrade: () => assert.fail('upgraded') });
     server.refuseUpgrades();
     const client = connect(port, 'localhost');
-    client.write(UPGRADE);
-    assert.match(
-      await text(client),
-      /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n/,
-    );
+    client.write(upgradeRequest('/graphql'));
+    const head = /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n/;
+    assert.match(await text(client), head);
     const { body, headers } = await ask(port, '/', { headers: { connection: 'keep-alive' } });
-    assert.equal(body, 'done');
-    assert.equal(headers.connection, 'close');
+    assert.deepEqual([body, headers.connection], ['done', 'close']);
   });
 
   it('can leave new connections to others and go on with those it has', async (t) => {
-    const { port, server, started, release } = await listenAndHold(t);
-    const answered = ask(port, '/');
-    await started.promise;
+    const { port, server, answered, release } = await holding(t);
     server.stopListening();
     await assert.rejects(ask(port, '/'), { code: 'ECONNREFUSED' });
     release.resolve();
     assert.equal((await answered).body, 'done');
-    await server.stop(new AbortController().signal);
+    await server.stop(never());
   });
 
-  it('keeps an upgraded socket open however long it is silent', async (t) => {
-    const taken = deferred<Duplex>();
-    const { port } = await listen(t, { handle: done, upgrade: (_request, socket) => taken.resolve(socket) });
-    const client = connect(port, 'localhost');
-    client.write(UPGRADE);
-    const socket = (await taken.promise) as Socket;
+  it('keeps upgraded sockets open, however long they are silent, and stops without waiting for them', async (t) => {
+    const { server, client, socket } = await upgraded(t);
     assert.equal(socket.timeout, 0);
-    socket.end();
-    await text(client);
-  });
-
-  it('stops without waiting for upgraded sockets, and leaves them open', async (t) => {
-    const taken = deferred<Duplex>();
-    const { port, server } = await listen(t, {
-      handle: done,
-      upgrade: (_request, socket) => taken.resolve(socket),
-    });
-    const client = connect(port, 'localhost');
-    client.write(UPGRADE);
-    const socket = await taken.promise;
-    await server.stop(new AbortController().signal);
+    await server.stop(never());
     socket.end('still here');
     assert.equal(await text(client), 'still here');
   });

@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it, type TestContext } from 'node:test';
-import { listen } from './serve.ts';
+import { listen, upgradeRequest } from './serve.ts';
 
 const HEADER = 'PROXY TCP4 198.51.100.1 10.0.0.1 56324 443\r\n';
 const LOCAL = Buffer.from('0d0a0d0a000d0a515549540a20000000', 'hex');
 const POST = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n';
 const LAST = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
-const UPGRADE = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+const UPGRADE = upgradeRequest('/');
 
 async function serve(t: TestContext, isTrusted = true, timeoutMs = 60_000) {
   let refused = 0;
@@ -74,21 +74,18 @@ describe('the PROXY protocol', () => {
     assert.equal(refused(), 4);
   });
 
-  it('closes connections of peers that are no trusted proxies', async (t) => {
-    const { port, refused } = await serve(t, false);
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.write(`${HEADER}${LAST}`);
-    socket.resume();
-    await once(socket, 'close');
-    assert.equal(refused(), 1);
-  });
-
-  it('closes a connection whose header does not come', async (t) => {
-    const { port, refused } = await serve(t, true, 20);
-    const socket = connect(port, '127.0.0.1').resume();
-    socket.write(HEADER.slice(0, 20));
-    await once(socket, 'close');
-    assert.equal(refused(), 1);
-  });
+  // Node.js's own socket is the point, so the time that a header may take is short, and real.
+  for (const [what, isTrusted, sent] of [
+    ['of peers that are no trusted proxies', false, `${HEADER}${LAST}`],
+    ['whose header does not come', true, HEADER.slice(0, 20)],
+  ] as const) {
+    it(`closes connections ${what}`, async (t) => {
+      const { port, refused } = await serve(t, isTrusted, 20);
+      const socket = connect(port, '127.0.0.1').resume();
+      socket.on('error', () => undefined);
+      socket.write(sent);
+      await once(socket, 'close');
+      assert.equal(refused(), 1);
+    });
+  }
 });

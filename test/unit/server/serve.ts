@@ -1,9 +1,9 @@
 import { request as httpRequest, type Agent, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { TestContext } from 'node:test';
 import { HttpServer, type HttpServerOptions } from '../../../src/server/http-server.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
 import { createLog } from '../../../src/log.ts';
+import type { Scope } from '../../helpers/scope.ts';
 
 export const silent = createLog('silent');
 
@@ -12,18 +12,20 @@ export const done: HttpServerOptions['handle'] = async (_request, response) => {
   response.end('done');
 };
 
-/** A server on a free port, stopped when the test ends. */
+export type ListenOptions = Omit<HttpServerOptions, 'port' | 'setting'>;
+
+/** A server on a free port, stopped with its scope. */
 export async function listen(
-  t: TestContext,
-  options: Omit<HttpServerOptions, 'port' | 'setting'>,
+  scope: Scope,
+  options: ListenOptions,
 ): Promise<{ port: number; server: HttpServer }> {
   const server = new HttpServer({ port: 0, setting: 'PORT', ...options });
-  t.after(() => server.stop(AbortSignal.abort()));
+  scope.after(() => server.stop(AbortSignal.abort()));
   return { port: await server.start(), server };
 }
 
-export async function serve(t: TestContext, routes: readonly Route[]): Promise<number> {
-  const { port } = await listen(t, { handle: new Router(routes, silent).handle });
+export async function serve(scope: Scope, routes: readonly Route[]): Promise<number> {
+  const { port } = await listen(scope, { handle: new Router(routes, silent).handle });
   return port;
 }
 
@@ -48,14 +50,8 @@ export function ask(
   { method = 'GET', headers, body, agent }: Ask = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({
-      host: 'localhost',
-      port,
-      path,
-      method,
-      agent: agent ?? false,
-      ...(headers && { headers }),
-    });
+    const options = { host: 'localhost', port, path, method, agent: agent ?? false };
+    const outgoing = httpRequest({ ...options, ...(headers && { headers }) });
     outgoing.once('error', reject);
     outgoing.once('response', (incoming) => {
       text(incoming).then(
@@ -77,16 +73,15 @@ export function errorOf({ body }: Answer): string {
   return (JSON.parse(body) as { error: string }).error;
 }
 
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-}
-
 /** `Promise.withResolvers`, which Node.js has from 22 on. */
-export function deferred<T = void>(): Deferred<T> {
+export function deferred<T = void>() {
   const settle: { resolve?: (value: T) => void } = {};
   const promise = new Promise<T>((resolve) => {
     settle.resolve = resolve;
   });
-  return { promise, resolve: (value) => settle.resolve?.(value) };
+  return { promise, resolve: (value: T) => settle.resolve?.(value) };
 }
+
+/** The head of a request to upgrade to WebSocket. */
+export const upgradeRequest = (path: string, headers = ''): string =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`;

@@ -16,9 +16,8 @@ import {
 } from '../../../src/server/upgrade.ts';
 import { Turns, type Job } from '../../../src/support/turns.ts';
 import { Living } from '../../helpers/living.ts';
-import { ask, deferred, done, listen, silent } from './serve.ts';
-
-const open = (): undefined => undefined;
+import { range } from '../../helpers/numbers.ts';
+import { ask, deferred, done, listen, silent, upgradeRequest } from './serve.ts';
 
 interface Given extends Partial<Pick<UpgradeOptions, 'turns' | 'unavailable'>> {
   readonly checks?: readonly AdmissionCheck[];
@@ -30,34 +29,30 @@ function upgradeTo(
   path: string,
   accept: AcceptUpgrade,
   { checks = [], now = () => 0, ...given }: Given = {},
-): Upgrade {
-  const admission = new Admission({ checks, refused: () => undefined, random: () => 0.5 });
-  const turns = new Turns({ msPerSecond: 1_000, now });
-  const originCheck = new OriginCheck([]);
+) {
   return new Upgrade({
     path,
-    originCheck,
-    admission,
-    turns,
-    unavailable: open,
+    originCheck: new OriginCheck([]),
+    admission: new Admission({ checks, refused: () => undefined, random: () => 0.5 }),
+    turns: new Turns({ msPerSecond: 1_000, now }),
+    unavailable: () => undefined,
     accept,
     log: silent,
     ...given,
   });
 }
 
-async function serveUpgrades(t: TestContext, accept: AcceptUpgrade): Promise<number> {
-  const { handle } = upgradeTo('/graphql', accept);
+async function serveUpgrades(t: TestContext, accept: AcceptUpgrade, given: Given = {}): Promise<number> {
+  const { handle } = upgradeTo('/graphql', accept, given);
   return (await listen(t, { handle: done, upgrade: handle })).port;
 }
 
-/** Everything that comes back until the server ends the connection. */
-async function upgrade(port: number, path: string, headers = ''): Promise<string> {
+/** A client that has asked for an upgrade. */
+function asking(t: TestContext, port: number, path = '/graphql', headers = ''): Socket {
   const socket = connect(port, 'localhost');
-  socket.write(
-    `GET ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`,
-  );
-  return text(socket);
+  t.after(() => socket.destroy());
+  socket.write(upgradeRequest(path, headers));
+  return socket;
 }
 
 /** Reads until this has come. */
@@ -76,57 +71,36 @@ describe('Upgrade', () => {
       socket.end(`${request.url} ${head.toString()}`);
     });
     const socket = connect(port, 'localhost');
-    socket.write(
-      `GET /graphql?a=b HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: WebSocket\r\n\r\nfirst`,
-    );
+    socket.write(`${upgradeRequest('/graphql?a=b').replace('websocket', 'WebSocket')}first`);
     assert.equal(await text(socket), '/graphql?a=b first');
   });
 
-  for (const path of ['/', '/graphql/', '/graphqlx', '//graphql', '/GraphQL', '/events/bids']) {
-    it(`refuses ${path} with 404`, async (t) => {
-      const port = await serveUpgrades(t, refuse);
-      assert.match(await upgrade(port, path), /^HTTP\/1\.1 404 Not Found\r\n/);
-    });
-  }
+  it('refuses any other path with 404', async (t) => {
+    const port = await serveUpgrades(t, refuse);
+    for (const path of ['/', '/graphql/', '/graphqlx', '//graphql', '/GraphQL']) {
+      assert.match(await text(asking(t, port, path)), /^HTTP\/1\.1 404 Not Found\r\n/, path);
+    }
+  });
 
   it('refuses a page of another host with a whole response that says why', async (t) => {
     const port = await serveUpgrades(t, refuse);
-    const [head = '', body = ''] = (
-      await upgrade(port, '/graphql', 'origin: https://evil.example\r\n')
-    ).split('\r\n\r\n');
+    const answer = await text(asking(t, port, '/graphql', 'origin: https://evil.example\r\n'));
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
     assert.match(head, /^HTTP\/1\.1 403 Forbidden\r\nConnection: close\r\n/);
     assert.match(head, new RegExp(`^Content-Length: ${Buffer.byteLength(body)}$`, 'm'));
-    assert.deepEqual(JSON.parse(body), {
-      errors: [
-        {
-          message: 'expected an Origin that is the gateway\'s own host, got "https://evil.example"',
-          extensions: { code: 'ORIGIN_NOT_ALLOWED' },
-        },
-      ],
-    });
+    const message = 'expected an Origin that is the gateway\'s own host, got "https://evil.example"';
+    assert.deepEqual(JSON.parse(body), { errors: [{ message, extensions: { code: 'ORIGIN_NOT_ALLOWED' } }] });
   });
 
   it('refuses what a check finds fault with, and says when to come back', async (t) => {
-    const { handle } = upgradeTo('/graphql', refuse, {
-      checks: [
-        { fault: () => undefined },
-        { fault: () => ({ reason: 'connections', message: 'expected fewer' }) },
-      ],
-    });
-    const { port } = await listen(t, { handle: done, upgrade: handle });
-    const [head = '', body] = (await upgrade(port, '/graphql')).split('\r\n\r\n');
+    const full: AdmissionCheck = { fault: () => ({ reason: 'connections', message: 'expected fewer' }) };
+    const port = await serveUpgrades(t, refuse, { checks: [{ fault: () => undefined }, full] });
+    const [head = '', body] = (await text(asking(t, port))).split('\r\n\r\n');
     assert.match(head, /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 6\r\n/);
     assert.deepEqual(JSON.parse(body ?? ''), { error: 'expected fewer' });
   });
 
-  it('answers a request to upgrade to another protocol as one without', async (t) => {
-    const port = await serveUpgrades(t, refuse);
-    const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c', 'http2-settings': '' };
-    const { status, body } = await ask(port, '/graphql', { headers });
-    assert.deepEqual({ status, body }, { status: 200, body: 'done' });
-  });
-
-  it('reads the body of such a request, and the requests that follow on its connection', async (t) => {
+  it('answers a request to upgrade to another protocol as one without, and those that follow on its connection', async (t) => {
     const { handle } = upgradeTo('/', refuse);
     const { port } = await listen(t, {
       handle: async (request, response) => void response.end(`got ${await text(request)}.`),
@@ -134,7 +108,7 @@ describe('Upgrade', () => {
     });
     const socket = connect(port, 'localhost');
     socket.write(
-      'POST / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\ncontent-length: 5\r\n\r\nfirst',
+      'POST / HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\ncontent-length: 5\r\n\r\nfirst',
     );
     await until(socket, 'got first.');
     socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: TLS/1.0, h2c\r\n\r\n');
@@ -143,38 +117,40 @@ describe('Upgrade', () => {
     assert.match(await text(socket), /got last\./);
   });
 
-  it('survives a client that disconnects while it is being refused', () => {
-    const instance = upgradeTo('/graphql', refuse);
+  it('survives a client that disconnects while it is being refused, and waits for none to close its side', async () => {
     const socket: Duplex = new PassThrough();
-    instance.handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
+    upgradeTo('/graphql', refuse).handle(
+      { url: '/', headers: {} } as IncomingMessage,
+      socket,
+      Buffer.alloc(0),
+    );
     assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
-  });
-
-  it('does not wait for a refused client to close its side', async () => {
-    const socket: Duplex = new PassThrough();
-    refuseUpgrade(socket, { status: 404, message: 'not here' });
-    await once(socket, 'close');
+    const refused: Duplex = new PassThrough();
+    refuseUpgrade(refused, { status: 404, message: 'not here' });
+    await once(refused, 'close');
   });
 
   it('closes the socket and goes on when the handler throws', async (t) => {
     const port = await serveUpgrades(t, () => {
       throw new Error('broken');
     });
-    assert.equal(await upgrade(port, '/graphql').catch(() => ''), '');
+    assert.equal(await text(asking(t, port)).catch(() => ''), '');
     assert.equal((await ask(port, '/')).body, 'done');
   });
 
-  it('leaves no listener on a socket that it handed over', async (t) => {
+  it('keeps neither a listener on a socket that it handed over, nor its request for as long as it lives', async (t) => {
     const taken = deferred<Duplex>();
-    const port = await serveUpgrades(t, (_request, socket) => taken.resolve(socket));
-    const client = connect(port, 'localhost');
-    t.after(() => client.destroy());
-    client.write(
-      `GET /graphql HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
-    );
+    const requests = new Living();
+    const port = await serveUpgrades(t, (request, socket) => {
+      requests.add(request);
+      taken.resolve(socket);
+    });
+    const client = asking(t, port);
     const socket = await taken.promise;
     assert.equal(socket.listenerCount('error'), 0);
     assert.equal(socket.listenerCount('finish'), 0);
+    assert.equal(await requests.count(), 0);
+    assert.equal(socket.destroyed, false);
     client.end();
     socket.resume().end();
     await once(socket, 'close');
@@ -188,7 +164,7 @@ describe('Upgrade', () => {
       accepted.push(socket);
     };
     const { handle } = upgradeTo('/', accept, { now: () => now });
-    const sockets = Array.from({ length: 8 }, () => new PassThrough());
+    const sockets = range(0, 8).map(() => new PassThrough());
     for (const socket of sockets) {
       handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
     }
@@ -198,10 +174,8 @@ describe('Upgrade', () => {
       await nextTurn();
       assert.equal(accepted.length, count);
     }
-    assert.deepEqual(
-      accepted,
-      sockets.filter((_, index) => index !== 5),
-    );
+    const taken = sockets.filter((_, index) => index !== 5);
+    assert.deepEqual(accepted, taken);
     assert.equal(sockets[7]?.listenerCount('error'), 0);
   });
 
@@ -212,28 +186,10 @@ describe('Upgrade', () => {
       unavailable: () => server.unavailable(),
     });
     const { port, server } = await listen(t, { handle: done, upgrade: handle });
-    const answer = upgrade(port, '/graphql');
+    const answer = text(asking(t, port));
     const job = await waiting.promise;
     server.refuseUpgrades();
     job();
     assert.match(await answer, /^HTTP\/1\.1 503 .*this pod is stopping/s);
-  });
-
-  it('does not keep the request for as long as the socket lives', async (t) => {
-    const taken = deferred<Duplex>();
-    const requests = new Living();
-    const port = await serveUpgrades(t, (request, socket) => {
-      requests.add(request);
-      taken.resolve(socket);
-    });
-    const client = connect(port, 'localhost');
-    t.after(() => client.destroy());
-    client.write(
-      `GET /graphql HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
-    );
-    const socket = await taken.promise;
-    t.after(() => socket.destroy());
-    assert.equal(await requests.count(), 0);
-    assert.equal(socket.destroyed, false);
   });
 });

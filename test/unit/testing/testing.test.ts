@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { testGateway, type TestGatewayOptions } from '../../../src/testing/testing.ts';
+import { testGateway, type TestGateway, type TestGatewayOptions } from '../../../src/testing/testing.ts';
 import { graphFolder } from '../graph/graph-folder.ts';
 
 const FILES = {
@@ -59,6 +59,13 @@ async function gatewayFor(t: TestContext, options: TestGatewayOptions = {}) {
   const gateway = await testGateway(await graphFolder(t, FILES), options);
   t.after(() => gateway.close());
   return gateway;
+}
+
+/** The first error of a subscription that gets an event. */
+async function errorOf(gateway: TestGateway, query: string) {
+  const { results } = gateway.subscribe(query);
+  await gateway.publish('bids', { bidderId: '7' });
+  return results[0]?.errors?.[0];
 }
 
 describe('testGateway', () => {
@@ -127,8 +134,9 @@ describe('testGateway', () => {
     const query = 'subscription { bid { seller { full_name } viewer } }';
     const subscriptions = ['a', 'b'].map((id) => gateway.subscribe(query, {}, { viewer: { id } }));
     await gateway.publish('bids', { bidderId: '7' });
+    const got = subscriptions.map(({ results }) => results);
     assert.deepEqual(
-      subscriptions.map(({ results }) => results),
+      got,
       ['a', 'b'].map((viewer) => [{ data: { bid: { seller: { full_name: 'Ann' }, viewer } } }]),
     );
     assert.deepEqual(calls, ['GET /users/7']);
@@ -138,24 +146,16 @@ describe('testGateway', () => {
 
   it('says which back end has no fake, and refuses a fake of none', async (t) => {
     const gateway = await gatewayFor(t);
-    const subscription = gateway.subscribe('subscription { bid { seller { id } } }');
-    await gateway.publish('bids', { bidderId: '7' });
-    const [error] = subscription.results[0]?.errors ?? [];
+    const error = await errorOf(gateway, 'subscription { bid { seller { id } } }');
     assert.match(error?.message ?? '', /expected a fake of the back end users for GET \/users\/7, got none/);
     await assert.rejects(gatewayFor(t, { backends: { user: () => null } }), /\(users, plain\), got user/);
   });
 
   it('fails a call as a back end does, if the fake throws an error with its code', async (t) => {
-    const gateway = await gatewayFor(t, {
-      backends: { users: fails('BACKEND_NOT_FOUND'), plain: fails('OTHER') },
-    });
-    const subscription = gateway.subscribe('subscription { bid { seller { id } } }');
-    await gateway.publish('bids', { bidderId: '7' });
-    assert.deepEqual(subscription.results[0]?.errors?.[0]?.extensions, {
-      code: 'BACKEND_NOT_FOUND',
-      backend: 'users',
-      status: 404,
-    });
+    const backends = { users: fails('BACKEND_NOT_FOUND'), plain: fails('OTHER') };
+    const gateway = await gatewayFor(t, { backends });
+    const error = await errorOf(gateway, 'subscription { bid { seller { id } } }');
+    assert.deepEqual(error?.extensions, { code: 'BACKEND_NOT_FOUND', backend: 'users', status: 404 });
     const { errors } = await gateway.query('{ seller(id: "8") { id } }');
     assert.equal(errors?.[0]?.message, 'thrown');
   });
@@ -164,37 +164,26 @@ describe('testGateway', () => {
     const gateway = await gatewayFor(t, { viewer: { id: 'ann' } });
     const greeted = await gateway.query('mutation ($name: String!) { greet(name: $name) }', { name: 'Bob' });
     assert.deepEqual(greeted, { data: { greet: 'Hello Bob from ann' } });
-    const failing = gateway.subscribe('subscription { bid { fails } }');
-    await gateway.publish('bids', {});
-    assert.equal(failing.results[0]?.errors?.[0]?.message, 'word for word');
+    assert.equal((await errorOf(gateway, 'subscription { bid { fails } }'))?.message, 'word for word');
     await assert.rejects(gateway.query('subscription { bid { amount } }'), /expected a query or a mutation/);
     await assert.rejects(gateway.query('{ nope }'), /Cannot query field "nope"/);
   });
 
-  it('decodes as the graph does, with the key', async (t) => {
-    const gateway = await gatewayFor(t);
-    const subscription = gateway.subscribe('subscription { raw { text key } }');
+  it('decodes as the graph does, with the key, headers and timestamp of a message', async (t) => {
+    const gateway = await gatewayFor(t, { now: 1_000 });
+    const { results } = gateway.subscribe('subscription { raw { text key timestamp headers } }');
     await gateway.publish('raw', Buffer.from('a;b'), { key: 'k' });
-    assert.deepEqual(subscription.results, [{ data: { raw: { text: 'a;b', key: 'k' } } }]);
+    const headers = { type: 'bid', via: ['a', 'b'] };
+    await gateway.publish('raw', Buffer.from(''), { headers, timestamp: 7 });
+    assert.deepEqual(results, [
+      { data: { raw: { text: 'a;b', key: 'k', timestamp: 1_000, headers: '{}' } } },
+      { data: { raw: { text: '', key: null, timestamp: 7, headers: JSON.stringify(headers) } } },
+    ]);
     await assert.rejects(gateway.publish('bids', Buffer.from('no json')), /expected JSON/);
     await assert.rejects(
       gateway.publish('bidz', {}),
       /expected one of the topics bids, raw, statuses, got bidz/,
     );
-  });
-
-  it('gives a message headers and a timestamp, for decode', async (t) => {
-    const gateway = await gatewayFor(t, { now: 1_000 });
-    const subscription = gateway.subscribe('subscription { raw { timestamp headers } }');
-    await gateway.publish('raw', Buffer.from(''));
-    await gateway.publish('raw', Buffer.from(''), {
-      headers: { type: 'bid', via: ['a', 'b'] },
-      timestamp: 7,
-    });
-    assert.deepEqual(subscription.results, [
-      { data: { raw: { timestamp: 1_000, headers: '{}' } } },
-      { data: { raw: { timestamp: 7, headers: '{"type":"bid","via":["a","b"]}' } } },
-    ]);
   });
 
   it('has a time that goes on as it is told', async (t) => {
@@ -203,10 +192,8 @@ describe('testGateway', () => {
     await gateway.publish('bids', {});
     await gateway.advance(500);
     await gateway.publish('bids', {});
-    assert.deepEqual(
-      subscription.results.map(({ data }) => data?.bid.now),
-      [1_000, 1_500],
-    );
+    const times = subscription.results.map(({ data }) => data?.bid.now);
+    assert.deepEqual(times, [1_000, 1_500]);
     await assert.rejects(gateway.advance(-1), /expected a time of 0 ms or more, got -1/);
   });
 

@@ -7,7 +7,7 @@ import type { Message } from '../../../../src/events/message.ts';
 const PER_SECOND = 3;
 
 const GROUP = { field: 'order', operation: { name: undefined }, variables: {}, channels: ['orders'] };
-const [ANN, BOB] = [{}, {}];
+const SUBSCRIBERS: ReadonlySet<object> = new Set([{}, {}]);
 
 const record = (offset: number) => ({ topic: 'orders', partition: 0, offset, key: null });
 
@@ -34,6 +34,13 @@ function start(t: TestContext, options: { readonly ingests?: boolean; readonly l
     now: () => clock.now,
     ...options,
   });
+  const take = (offset: number, ...steps: HubStep['step'][]): void => {
+    const message = { t: 'orders', p: 0, o: offset, key: null } as Message;
+    const rest = { passing: SUBSCRIBERS, isReplay: false, errors: undefined, channel: '' };
+    for (const step of steps) {
+      ways.trace({ step, message, group: GROUP, subscribers: SUBSCRIBERS, ...rest } as HubStep);
+    }
+  };
   return {
     told,
     hub,
@@ -41,15 +48,8 @@ function start(t: TestContext, options: { readonly ingests?: boolean; readonly l
     routed: (offset: number) =>
       ways.trace({ step: 'routed', record: record(offset), keys: [], event: {}, channels: ['orders'] }),
     published: (offset: number) => ways.trace({ step: 'published', record: record(offset) }),
-    take(
-      offset: number,
-      step: HubStep['step'],
-      subscribers: ReadonlySet<object> = new Set([ANN, BOB]),
-    ): void {
-      const message = { t: 'orders', p: 0, o: offset, key: null } as Message;
-      const rest = { passing: subscribers, isReplay: false, errors: undefined, channel: '' };
-      ways.trace({ step, message, group: GROUP, subscribers, ...rest } as HubStep);
-    },
+    take,
+    wholeWay: (offset: number) => take(offset, 'dispatched', 'executed', 'ended'),
     pass(ms: number): void {
       clock.now += ms;
       t.mock.timers.tick(ms);
@@ -60,29 +60,27 @@ function start(t: TestContext, options: { readonly ingests?: boolean; readonly l
 test('an event is told once it is published and all that it was executed for have their results', (t) => {
   const { told, routed, published, take } = start(t);
   routed(0);
-  take(0, 'dispatched');
-  take(0, 'executed');
+  take(0, 'dispatched', 'executed');
   published(0);
   assert.deepEqual(told, []);
-  take(0, 'executed');
-  take(0, 'ended');
+  take(0, 'executed', 'ended');
   assert.deepEqual(told, ['0 2/2']);
 });
 
 test('an event that still waits for the hub is not told to have no subscriber', (t) => {
-  const { told, hub, waiting, routed, published, take } = start(t);
+  const { told, hub, waiting, routed, published, wholeWay } = start(t);
   hub.isBusy = true;
   routed(0);
   published(0);
   assert.deepEqual(told, []);
-  for (const step of ['dispatched', 'executed', 'ended'] as const) take(0, step);
+  wholeWay(0);
   for (const callback of waiting) callback();
   assert.deepEqual(told, ['0 2/1']);
 });
 
 test('over a bus an event has a while to arrive; where others consume, the hub alone tells of it', (t) => {
-  const { told, take, pass } = start(t, { ingests: false, lagMs: 200 });
-  for (const step of ['dispatched', 'executed', 'ended'] as const) take(5, step);
+  const { told, wholeWay, pass } = start(t, { ingests: false, lagMs: 200 });
+  wholeWay(5);
   pass(199);
   assert.deepEqual(told, []);
   pass(1);
@@ -90,11 +88,11 @@ test('over a bus an event has a while to arrive; where others consume, the hub a
 });
 
 test('what a throttle delivers later is told then', (t) => {
-  const { told, routed, published, take } = start(t);
+  const { told, routed, published, take, wholeWay } = start(t);
   routed(0);
   take(0, 'held');
   published(0);
-  for (const step of ['dispatched', 'executed', 'ended'] as const) take(0, step);
+  wholeWay(0);
   assert.deepEqual(told, ['0 0/0 held', '0 later 2']);
 });
 

@@ -107,10 +107,8 @@ test('a dead letter and a record that is no event say why', () => {
 
 test('what comes later names the event again', () => {
   const later = laterLines(way(), groupWay('all_bids', { isReplay: true }), KAFKA);
-  assert.deepEqual(
-    later.map(({ text }) => text),
-    ['bids 2/17, later', '  all_bids: 3 subscribers, 1 execution, replayed'],
-  );
+  const texts = later.map(({ text }) => text);
+  assert.deepEqual(texts, ['bids 2/17, later', '  all_bids: 3 subscribers, 1 execution, replayed']);
 });
 
 test('what an event holds can not control a terminal, and a long value is cut', () => {

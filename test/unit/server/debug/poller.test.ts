@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { deferred } from '../serve.ts';
 
@@ -36,11 +37,12 @@ async function polling(t: TestContext) {
     await state.running;
     return state.succeeds;
   });
-  const pass = async (ms: number): Promise<number> => {
+  /** @returns how often the task has run meanwhile */
+  const pass = async (seconds: number): Promise<number> => {
     const before = state.runs;
-    for (let passed = 0; passed < ms; passed += 1_000) {
+    for (let passed = 0; passed < seconds; passed += 1) {
       t.mock.timers.tick(1_000);
-      await new Promise(setImmediate);
+      await nextTurn();
     }
     return state.runs - before;
   };
@@ -51,39 +53,39 @@ async function polling(t: TestContext) {
 test('the page asks every two seconds, and every thirty while it is hidden; at once when it is seen again', async (t) => {
   const { page, state, pass } = await polling(t);
   assert.equal(state.runs, 1);
-  assert.equal(await pass(20_000), 10);
+  assert.equal(await pass(20), 10);
   page.turn(true);
-  assert.equal(await pass(60_000), 2);
+  assert.equal(await pass(60), 2);
   const before = state.runs;
   page.turn(false);
   assert.equal(state.runs, before + 1);
-  await new Promise(setImmediate);
-  assert.equal(await pass(20_000), 10);
+  await nextTurn();
+  assert.equal(await pass(20), 10);
 });
 
 test('the page asks less often while the gateway does not answer, and every two seconds once it does', async (t) => {
   const { state, pass } = await polling(t);
   state.succeeds = false;
-  assert.equal(await pass(2 * 60_000), 7, 'after 2 seconds, 4, 8, 16, 30, 30 and 30');
+  assert.equal(await pass(120), 7, 'after 2 seconds, 4, 8, 16, 30, 30 and 30');
   state.succeeds = true;
-  await pass(30_000);
-  assert.equal(await pass(20_000), 10);
+  await pass(30);
+  assert.equal(await pass(20), 10);
 });
 
 test('the page asks nothing while it is paused, unless something else is looked at', async (t) => {
   const { poller, page, state, pass } = await polling(t);
   poller.isPaused = true;
-  assert.equal(await pass(60_000), 0);
+  assert.equal(await pass(60), 0);
   page.turn(true);
   page.turn(false);
-  assert.equal(await pass(60_000), 0);
+  assert.equal(await pass(60), 0);
   await poller.now();
   assert.equal(state.runs, 2);
-  assert.equal(await pass(60_000), 0);
+  assert.equal(await pass(60), 0);
   poller.isPaused = false;
   assert.equal(state.runs, 3);
-  await new Promise(setImmediate);
-  assert.equal(await pass(20_000), 10);
+  await nextTurn();
+  assert.equal(await pass(20), 10);
 });
 
 test('what is asked for while an answer is awaited is asked once, behind it', async (t) => {

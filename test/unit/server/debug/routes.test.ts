@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import timers from 'node:timers/promises';
 import type { KafkaSourceState, PartitionState } from '../../../../src/ingest/kafka/state.ts';
 import { Table } from '../../../../src/support/table.ts';
-import type { Memory } from '../../../../src/server/debug/heap-snapshot.ts';
 import { Recordings } from '../../../../src/server/debug/recordings.ts';
 import { debugRoutes, type DebugOptions } from '../../../../src/server/debug/routes.ts';
 import { readAllocationProfile, readCpuProfile } from '../../../helpers/devtools-files.ts';
+import { range } from '../../../helpers/numbers.ts';
+import { fileScope, type Scope } from '../../../helpers/scope.ts';
 import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
 
-const RECORDINGS = ['/debug/heap-snapshot', '/debug/cpu-profile', '/debug/allocation-profile'];
-const TABLES = ['connections', 'groups', 'channels', 'partitions'].map((name) => `/debug/${name}`);
-const PATHS = [
-  ...RECORDINGS,
-  '/debug/hub',
-  '/debug/ingest',
-  '/debug/pressure',
-  '/debug/process',
-  '/debug/workers',
-  ...TABLES,
-  '/debug/',
-  '/debug/page.js',
-];
+const RECORDINGS = ['heap-snapshot', 'cpu-profile', 'allocation-profile'];
+const TABLES = ['connections', 'groups', 'channels', 'partitions'];
+const STATES = ['hub', 'ingest', 'pressure', 'process', 'workers'];
+const PATHS = [...RECORDINGS, ...STATES, ...TABLES, '', 'page.js'].map((name) => `/debug/${name}`);
 
-const enough: Memory = { used: 1, available: 1_000_000_000 };
-
-const table = (rows: number[] = []): Table<number> =>
+const table = (rows: readonly number[] = []): Table<number> =>
   new Table<number>({
     size: () => rows.length,
     items: () => rows,
@@ -35,14 +27,16 @@ const table = (rows: number[] = []): Table<number> =>
   });
 
 const emptyHub = {
-  groups: { count: 0, largest: [] },
-  channels: { count: 0, largest: [] },
+  groups: { count: 0, largest: [] as object[] },
+  channels: { count: 0, largest: [] as object[] },
   executions: { running: 0, waiting: 0, late: 0 },
 };
 
+const hub = { inspect: (_limit: number) => emptyHub, groups: table(), channels: table() };
+
 const inspectable: DebugOptions['inspectable'] = {
   explainer: { explain: () => undefined },
-  hub: { inspect: () => emptyHub, groups: table(), channels: table() },
+  hub,
   connections: {
     inspect: () => ({ count: 0 }),
     table: table(),
@@ -56,18 +50,15 @@ const inspectable: DebugOptions['inspectable'] = {
 };
 
 /** Consumes these partitions of a topic. */
-function consuming(partitions: readonly Partial<PartitionState>[]): { inspect(): KafkaSourceState } {
+function consuming(...partitions: readonly Partial<PartitionState>[]): { inspect(): KafkaSourceState } {
+  const usual = { topic: 'bids', position: 1, highWatermark: 8, lag: 0, lagSeconds: 0 };
   return {
     inspect: () => ({
       connected: true,
       lastError: 'a fault',
       partitions: partitions.map((rest, partition) => ({
-        topic: 'bids',
+        ...usual,
         partition,
-        position: 1,
-        highWatermark: 8,
-        lag: 0,
-        lagSeconds: 0,
         state: 'consuming',
         reason: 'none',
         ...rest,
@@ -76,21 +67,20 @@ function consuming(partitions: readonly Partial<PartitionState>[]): { inspect():
   };
 }
 
-async function served(t: TestContext, options: Partial<DebugOptions> = {}): Promise<number> {
-  return serve(
-    t,
-    await debugRoutes({
-      inspectable,
-      memory: () => enough,
-      log: silent,
-      ...options,
-    }),
-  );
+const memory = () => ({ used: 1, available: 1_000_000_000 });
+
+async function served(scope: Scope, parts: Partial<DebugOptions['inspectable']> = {}): Promise<number> {
+  return serve(scope, await debugRoutes({ inspectable: { ...inspectable, ...parts }, memory, log: silent }));
 }
 
+/** The usual one. */
+const port = await served(fileScope());
+
+const read = async <T>(from: number, path: string): Promise<T> =>
+  JSON.parse((await ask(from, `/debug/${path}`)).body) as T;
+
 describe('/debug/', () => {
-  it('answers clients on other machines exactly like a path that does not exist', async (t) => {
-    const port = await served(t);
+  it('answers clients on other machines exactly like a path that does not exist', async () => {
     const headers = { host: 'gateway.example' };
     for (const path of PATHS) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -101,80 +91,79 @@ describe('/debug/', () => {
     }
   });
 
-  it('takes GET only: a HEAD would record without an answer', async (t) => {
-    const port = await served(t);
+  it('takes GET only: a HEAD would record without an answer', async () => {
     for (const path of PATHS) {
       for (const method of ['HEAD', 'POST']) assert.equal((await ask(port, path, { method })).status, 405);
     }
   });
 
-  it('answers requests of the user and of its own pages, and refuses those of other sites', async (t) => {
-    const port = await served(t);
-    const from = (site: string) => ask(port, '/debug/hub', { headers: { 'sec-fetch-site': site } });
-    for (const site of ['none', 'same-origin']) assert.equal((await from(site)).status, 200, site);
-    for (const site of ['same-site', 'cross-site']) assert.equal((await from(site)).status, 403, site);
+  it('answers requests of the user and of its own pages, and refuses those of other sites', async () => {
+    const expected = { none: 200, 'same-origin': 200, 'same-site': 403, 'cross-site': 403 };
+    for (const [site, status] of Object.entries(expected)) {
+      const answer = await ask(port, '/debug/hub', { headers: { 'sec-fetch-site': site } });
+      assert.equal(answer.status, status, site);
+    }
   });
 });
 
+/** Has work done in place of the time that a recording takes. @returns a profile, which is to take a second */
+async function recordedWhile(t: TestContext, name: string, extension: string, work: () => void) {
+  const waited = t.mock.method(timers, 'setTimeout', async () => work());
+  syncBuiltinESMExports();
+  t.after(() => {
+    waited.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const { status, headers, body } = await ask(port, `/debug/${name}?seconds=1`);
+  assert.equal(status, 200);
+  assert.match(headers['content-disposition'] ?? '', new RegExp(`\\.${extension}"$`));
+  const waits = waited.mock.calls.map(({ arguments: [ms] }: { arguments: unknown[] }) => ms);
+  assert.deepEqual(waits, [1_000]);
+  return body;
+}
+
 describe('profiles', () => {
   it('of the CPU are sent as files that Chrome DevTools open', async (t) => {
-    const port = await served(t);
-    const busy = setInterval(function spin() {
-      for (const end = performance.now() + 5; performance.now() < end;);
-    }, 10);
-    t.after(() => clearInterval(busy));
-    const { status, headers, body } = await ask(port, '/debug/cpu-profile?seconds=1');
-    assert.equal(status, 200);
-    assert.match(headers['content-disposition'] ?? '', /\.cpuprofile"$/);
+    const body = await recordedWhile(t, 'cpu-profile', 'cpuprofile', function spin() {
+      for (const end = performance.now() + 20; performance.now() < end;);
+    });
     const { functions, duration } = readCpuProfile(body);
     assert.ok(functions.has('spin'));
-    assert.ok(duration >= 1_000_000);
+    assert.ok(duration >= 20_000);
   });
 
   it('of allocations are sent as files that Chrome DevTools open, with objects that were collected since', async (t) => {
-    const port = await served(t);
-    const busy = setInterval(function allocate() {
-      Array.from({ length: 200_000 }, (_, index) => ({ index }));
-    }, 10);
-    t.after(() => clearInterval(busy));
-    const { status, headers, body } = await ask(port, '/debug/allocation-profile?seconds=1');
-    assert.equal(status, 200);
-    assert.match(headers['content-disposition'] ?? '', /\.heapprofile"$/);
+    const body = await recordedWhile(t, 'allocation-profile', 'heapprofile', () => {
+      range(0, 500_000).map((index) => ({ index }));
+      globalThis.gc?.();
+    });
     const allocated = [...readAllocationProfile(body).values()].reduce((sum, bytes) => sum + bytes, 0);
     assert.ok(allocated > 5_000_000, `${allocated} bytes`);
   });
 
-  for (const seconds of ['0', '61', '-1', '1.5', '1e1', 'ten', '']) {
-    it(`are refused for ${JSON.stringify(seconds)} seconds`, async (t) => {
-      const answer = await ask(await served(t), `/debug/cpu-profile?seconds=${seconds}`);
+  it('are refused for no time, too long a time, and what is no whole number', async () => {
+    for (const seconds of ['0', '61', '1e1', '']) {
+      const answer = await ask(port, `/debug/cpu-profile?seconds=${seconds}`);
       assert.equal(answer.status, 400);
-      assert.equal(
-        errorOf(answer),
-        `seconds: expected a whole number from 1 to 60, got ${JSON.stringify(seconds)}`,
-      );
-    });
-  }
+      assert.equal(errorOf(answer), `seconds: expected a whole number from 1 to 60, got "${seconds}"`);
+    }
+  });
 
   it('are taken one at a time, beside no heap snapshot, and end when their client leaves', async (t) => {
     const [begun, ended] = [deferred<Recordings>(), deferred<Error>()];
     const { alone } = Recordings.prototype;
-    t.mock.method(
-      Recordings.prototype,
-      'alone',
-      function (this: Recordings, ...given: Parameters<typeof alone>): Promise<void> {
-        const recording = alone.apply(this, given);
-        recording.catch(ended.resolve);
-        begun.resolve(this);
-        return recording;
-      },
-      { times: 1 },
-    );
-    const port = await served(t);
+    function watched(this: Recordings, ...given: Parameters<typeof alone>): Promise<void> {
+      const recording = alone.apply(this, given);
+      recording.catch(ended.resolve);
+      begun.resolve(this);
+      return recording;
+    }
+    t.mock.method(Recordings.prototype, 'alone', watched, { times: 1 });
     const client = connect(port, 'localhost');
     client.write('GET /debug/cpu-profile?seconds=60 HTTP/1.1\r\nhost: localhost\r\n\r\n');
     const recordings = await begun.promise;
-    for (const path of RECORDINGS) {
-      const answer = await ask(port, path);
+    for (const name of RECORDINGS) {
+      const answer = await ask(port, `/debug/${name}`);
       assert.equal(answer.status, 409);
       assert.match(errorOf(answer), /expected no other recording in progress, got a CPU profile$/);
     }
@@ -188,18 +177,11 @@ describe('profiles', () => {
 
 describe('/debug/hub', () => {
   it('lists as many groups and channels as the client asks for, 100 by default', async (t) => {
-    const limits: number[] = [];
-    const hub = {
-      ...inspectable.hub,
-      inspect: (limit: number) => {
-        limits.push(limit);
-        return emptyHub;
-      },
-    };
-    const port = await served(t, { inspectable: { ...inspectable, hub } });
+    const inspect = t.mock.method(hub, 'inspect');
     for (const query of ['', '?limit=7', '?limit=1000']) {
       assert.equal((await ask(port, `/debug/hub${query}`)).status, 200);
     }
+    const limits = inspect.mock.calls.map((call) => call.arguments[0]);
     assert.deepEqual(limits, [100, 7, 1_000]);
     const answer = await ask(port, '/debug/hub?limit=1001');
     assert.equal(answer.status, 400);
@@ -208,17 +190,12 @@ describe('/debug/hub', () => {
 
   it('lists fewer where documents, variables or names are long, and counts all of them', async (t) => {
     const group = { document: 'x'.repeat(100_000) };
-    const hub = {
-      ...inspectable.hub,
-      inspect: (limit: number) => ({
-        ...emptyHub,
-        groups: { count: 5_000, largest: Array.from({ length: limit }, () => group) },
-        channels: { count: 2, largest: [{ name: 'short' }, { name: 'x'.repeat(5_000_000) }] },
-      }),
-    };
-    const port = await served(t, { inspectable: { ...inspectable, hub } });
-    const { body } = await ask(port, '/debug/hub?limit=1000');
-    const { groups, channels } = JSON.parse(body) as typeof emptyHub;
+    t.mock.method(hub, 'inspect', (limit: number) => ({
+      ...emptyHub,
+      groups: { count: 5_000, largest: range(0, limit).map(() => group) },
+      channels: { count: 2, largest: [{ name: 'short' }, { name: 'x'.repeat(5_000_000) }] },
+    }));
+    const { groups, channels } = await read<typeof emptyHub>(port, 'hub?limit=1000');
     assert.equal(groups.count, 5_000);
     assert.equal(groups.largest.length, 41);
     assert.deepEqual(channels, { count: 2, largest: [{ name: 'short' }] });
@@ -227,112 +204,75 @@ describe('/debug/hub', () => {
 
 describe('/debug/ingest', () => {
   it('shows where Kafka is consumed, and null where it is not', async (t) => {
-    const kafka = consuming([{ lag: 7 }]);
-    const [one, other] = [await served(t, { inspectable: { ...inspectable, kafka } }), await served(t)];
-    const shown = JSON.parse((await ask(one, '/debug/ingest')).body) as { kafka: { partitions: object[] } };
+    const kafka = consuming({ lag: 7 });
+    const shown = await read<{ kafka: KafkaSourceState }>(await served(t, { kafka }), 'ingest');
     assert.deepEqual(shown.kafka.partitions, kafka.inspect().partitions);
-    assert.deepEqual(JSON.parse((await ask(other, '/debug/ingest')).body), { kafka: null });
+    assert.deepEqual(await read(port, 'ingest'), { kafka: null });
   });
 });
 
 describe('tables', () => {
   interface Listed {
-    readonly count: number;
-    readonly matching: number;
-    readonly sort: string;
-    readonly order: string;
     readonly rows: readonly { readonly row: number }[];
   }
-  const channels = table(Array.from({ length: 250 }, (_, row) => row));
-  const list = async (port: number, query: string): Promise<Listed> =>
-    JSON.parse((await ask(port, `/debug/channels${query}`)).body) as Listed;
-  const servedChannels = (t: TestContext) =>
-    served(t, { inspectable: { ...inspectable, hub: { ...inspectable.hub, channels } } });
-
   it('list the first rows in the order of a column, and say how many there are in all', async (t) => {
-    const port = await servedChannels(t);
-    const { rows, ...rest } = await list(port, '');
-    assert.deepEqual(
-      rows.map(({ row }) => row),
-      Array.from({ length: 100 }, (_, index) => 249 - index),
-    );
+    const from = await served(t, { hub: { ...hub, channels: table(range(0, 250)) } });
+    const list = async (query: string) => {
+      const { rows, ...rest } = await read<Listed>(from, `channels${query}`);
+      return { ...rest, rows: rows.map(({ row }) => row) };
+    };
     const asked = { sort: 'subscribers', order: 'desc', limit: 100, search: '' };
-    assert.deepEqual(rest, { ...asked, count: 250, matching: 250 });
-    const other = await list(port, '?sort=name&order=asc&limit=3&search=ROW%202');
-    assert.deepEqual(
-      other.rows.map(({ row }) => row),
-      [2, 20, 200],
-    );
-    assert.equal(other.count, 250);
-    assert.equal(other.matching, 61);
+    const rows = range(150, 250).toReversed();
+    assert.deepEqual(await list(''), { ...asked, count: 250, matching: 250, rows });
+    const other = { sort: 'name', order: 'asc', limit: 3, search: 'ROW 2' };
+    assert.deepEqual(await list('?sort=name&order=asc&limit=3&search=ROW%202'), {
+      ...other,
+      count: 250,
+      matching: 61,
+      rows: [2, 20, 200],
+    });
   });
 
-  it('are refused for what they do not know, with what they do', async (t) => {
-    const port = await servedChannels(t);
-    const refused = async (query: string): Promise<string> => {
-      const answer = await ask(port, `/debug/channels?${query}`);
-      assert.equal(answer.status, 400);
-      return errorOf(answer);
-    };
+  it('are refused for what they do not know, with what they do', async () => {
     const columns = 'lag, waitingBytes, subscribers, name';
-    assert.equal(await refused('sort=toString'), `sort: expected one of ${columns}, got "toString"`);
-    assert.equal(await refused('order=up'), 'order: expected one of asc, desc, got "up"');
-    assert.equal(await refused('limit=1001'), 'limit: expected a whole number from 1 to 1000, got "1001"');
-    assert.equal(
-      await refused(`search=${'x'.repeat(201)}`),
-      'search: expected at most 200 characters, got 201',
-    );
+    for (const [query, message] of [
+      ['sort=toString', `sort: expected one of ${columns}, got "toString"`],
+      ['order=up', 'order: expected one of asc, desc, got "up"'],
+      ['limit=1001', 'limit: expected a whole number from 1 to 1000, got "1001"'],
+      [`search=${'x'.repeat(201)}`, 'search: expected at most 200 characters, got 201'],
+    ]) {
+      const answer = await ask(port, `/debug/channels?${query}`);
+      assert.deepEqual([answer.status, errorOf(answer)], [400, message]);
+    }
   });
 
   it('of the partitions put those first that lag most, and those last of which it is not known', async (t) => {
-    const kafka = consuming([{ lag: 5 }, { lag: undefined }, { lag: 70, state: 'held', reason: 'why' }]);
-    const port = await served(t, { inspectable: { ...inspectable, kafka } });
-    const { rows } = JSON.parse((await ask(port, '/debug/partitions')).body) as {
-      rows: readonly { readonly partition: number; readonly lag: number | null }[];
-    };
-    assert.deepEqual(
-      rows.map(({ partition, lag }) => [partition, lag]),
-      [
-        [2, 70],
-        [0, 5],
-        [1, null],
-      ],
-    );
+    const kafka = consuming({ lag: 5 }, { lag: undefined }, { lag: 70, state: 'held', reason: 'why' });
+    const { rows } = await read<{ rows: PartitionState[] }>(await served(t, { kafka }), 'partitions');
+    const lags = rows.map(({ partition, lag }) => `${partition}: ${lag}`);
+    assert.deepEqual(lags, ['2: 70', '0: 5', '1: null']);
   });
 });
 
 describe('/debug/process', () => {
   it('shows what the process holds in a few figures', async (t) => {
-    const kafka = consuming([
-      { lag: 5, lagSeconds: 2 },
-      { lag: undefined, lagSeconds: 7, state: 'stopped' },
-    ]);
-    const port = await served(t, { inspectable: { ...inspectable, kafka } });
-    const { pid, connections, handshakes, operations, groups, channels, ...rest } = JSON.parse(
-      (await ask(port, '/debug/process')).body,
-    ) as Record<string, unknown>;
+    const kafka = consuming({ lag: 5, lagSeconds: 2 }, { lag: undefined, lagSeconds: 7, state: 'stopped' });
+    const shown = await read<Record<string, unknown>>(await served(t, { kafka }), 'process');
+    const { pid, connections, handshakes, operations, groups, channels } = shown;
     assert.deepEqual(
       { pid, connections, handshakes, operations, groups, channels },
       { pid: process.pid, connections: 3, handshakes: 1, operations: 2, groups: 0, channels: 0 },
     );
-    assert.deepEqual(rest['kafka'], {
-      connected: true,
-      lastError: 'a fault',
-      partitions: 2,
-      notConsuming: 1,
-      lag: 5,
-      lagSeconds: 7,
-    });
-    const { residentBytes, heapUsedBytes, heapLimitBytes } = rest['memory'] as Record<string, number>;
-    assert.ok(
-      Number(heapUsedBytes) < Number(residentBytes) && Number(heapUsedBytes) < Number(heapLimitBytes),
-    );
+    const partitions = { partitions: 2, notConsuming: 1, lag: 5, lagSeconds: 7 };
+    assert.deepEqual(shown['kafka'], { connected: true, lastError: 'a fault', ...partitions });
+    const { residentBytes, heapUsedBytes, heapLimitBytes } = shown['memory'] as Record<string, number>;
+    const used = Number(heapUsedBytes);
+    assert.ok(used < Number(residentBytes) && used < Number(heapLimitBytes));
   });
 });
 
 describe('the page at /debug/', () => {
-  it('refers only to files that the gateway serves', async (t) => {
-    const port = await served(t);
+  it('refers only to files that the gateway serves', async () => {
     const { status, headers, body } = await ask(port, '/debug/');
     assert.equal(status, 200);
     assert.equal(headers['content-type'], 'text/html; charset=utf-8');
@@ -342,27 +282,21 @@ describe('the page at /debug/', () => {
       const file = await ask(port, `/debug/${name}`);
       assert.equal(file.status, 200, name);
       assert.match(file.headers['content-type'] ?? '', /^text\/(css|javascript)/);
-      assert.doesNotMatch(
-        file.body,
-        /https?:\/\/(?!www\.w3\.org)|innerHTML|insertAdjacentHTML|\beval\b/,
-        name,
-      );
+      const foreign = /https?:\/\/(?!www\.w3\.org)|innerHTML|insertAdjacentHTML|\beval\b/;
+      assert.doesNotMatch(file.body, foreign, name);
       for (const [, imported] of file.body.matchAll(/from '\.\/([^']+)'/g)) names.add(imported);
     }
     assert.ok(names.has('page.js') && names.has('table-view.js') && names.has('chart.js'));
     assert.doesNotMatch(body, /https?:\/\/(?!www\.w3\.org)|\son\w+=|<script>|style=/);
   });
 
-  it('allows the page no inline scripts and no other host', async (t) => {
-    const { headers } = await ask(await served(t), '/debug/');
-    const policy = String(headers['content-security-policy']);
-    assert.match(policy, /default-src 'none'/);
-    assert.match(policy, /script-src 'self';/);
+  it('allows the page no inline scripts and no other host', async () => {
+    const policy = String((await ask(port, '/debug/')).headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'.*script-src 'self';/);
     assert.doesNotMatch(policy, /https?:|\*|unsafe/);
   });
 
-  it('serves no other file', async (t) => {
-    const port = await served(t);
+  it('serves no other file', async () => {
     for (const name of ['page.html', 'graphiql/page.js', '../../gateway.js', '..%2frouter.js', 'nope']) {
       assert.equal((await ask(port, `/debug/${name}`)).status, 404, name);
     }

@@ -19,37 +19,38 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
 import { systemClock } from '../../../../src/support/clock.ts';
 import { Certificate } from '../../../../src/server/tls/certificate.ts';
+import type { Http2SessionsOptions } from '../../../../src/server/tls/http2-sessions.ts';
 import { createSecureServer } from '../../../../src/server/tls/secure-server.ts';
-import type { HttpServerOptions } from '../../../../src/server/http-server.ts';
 import { selfSigned } from '../../../helpers/certificate.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { fileScope } from '../../../helpers/scope.ts';
-import { deferred, listen, silent } from '../serve.ts';
+import { deferred, done, listen, silent, upgradeRequest, type ListenOptions } from '../serve.ts';
 
 /** As the server waits for a client to close its end of a connection. */
 const LINGER_MS = 5_000;
+const REQUEST_MS = 30_000;
 
 const patience = () => ({ signal: AbortSignal.timeout(60_000) });
 
 const pair = selfSigned(fileScope());
 
 /** A server with TLS, as the public port has it. */
-async function listenSecure(t: TestContext, options: Omit<HttpServerOptions, 'port' | 'setting'>) {
+async function listenSecure(t: TestContext, options: ListenOptions) {
   const { certificateFile: cert, keyFile: key } = await pair;
   const files = { cert, key };
   const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
   return listen(t, { ...options, certificate });
 }
 
-/** The parts of it that have time limits, with shorter ones. */
-async function listenImpatiently(
+/** The part of it that speaks HTTP/2, with its time limits. */
+async function listenAlone(
   t: TestContext,
-  limits: { readonly requestTimeout?: number; readonly keepAliveTimeout?: number },
   listener: RequestListener,
-): Promise<number> {
+  limits: Partial<Http2SessionsOptions> = {},
+) {
   const { certificateFile, keyFile } = await pair;
   const pem = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
-  const options = { ...pem, requestTimeout: 120_000, keepAliveTimeout: 120_000, ...limits };
+  const options = { ...pem, requestTimeout: REQUEST_MS, keepAliveTimeout: 120_000, ...limits };
   const { server, http2 } = createSecureServer(options, listener);
   server.listen(0);
   await once(server, 'listening');
@@ -100,8 +101,7 @@ describe('HTTP/2', () => {
       },
     });
     const session = sessionWith(t, port);
-    const stream = session.request({ ':method': 'POST', ':path': '/a?b=c', 'x-user': 'ann' });
-    stream.end('body');
+    const stream = get(session, { ':method': 'POST', ':path': '/a?b=c', 'x-user': 'ann' }).end('body');
     assert.deepEqual(await answerTo(stream), { status: 200, body: 'POST /a?b=c 127.0.0.1 body' });
     assert.deepEqual({ ...(headers as object) }, { host: `localhost:${port}`, 'x-user': 'ann' });
   });
@@ -120,10 +120,8 @@ describe('HTTP/2', () => {
   });
 
   it('checks the host of the authority', async (t) => {
-    const { port } = await listenSecure(t, {
-      handle: async (_request, response) => void response.end('done'),
-      hostCheck: { refusal: ({ headers }: { headers: { host?: string } }) => headers.host } as never,
-    });
+    const hostCheck = { refusal: ({ headers }: { headers: { host?: string } }) => headers.host } as never;
+    const { port } = await listenSecure(t, { handle: done, hostCheck });
     const stream = get(sessionWith(t, port), { ':authority': 'evil.example', host: 'localhost' });
     assert.deepEqual(await answerTo(stream), { status: 403, body: '{"error":"evil.example"}\n' });
   });
@@ -136,7 +134,7 @@ describe('HTTP/2', () => {
     for (const ALPNProtocols of [undefined, ['http/1.1']]) {
       const options = { port, host: 'localhost', rejectUnauthorized: false };
       const socket = connectSecure({ ...options, ...(ALPNProtocols && { ALPNProtocols }) });
-      socket.end('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.end(upgradeRequest('/'));
       assert.match(await text(socket), /^HTTP\/1\.1 101 [^]*upgraded$/);
     }
     const plain = connectPlain(port, 'localhost');
@@ -196,23 +194,19 @@ describe('HTTP/2', () => {
 
   it('ends unfinished responses when it is stopped and their time is up', async (t) => {
     const asked = deferred();
-    const { port, server } = await listenSecure(t, {
-      handle: async () => asked.resolve(),
-    });
+    const { port, server } = await listenSecure(t, { handle: async () => asked.resolve() });
     const session = sessionWith(t, port);
-    const stream = get(session);
-    stream.on('error', () => undefined);
+    get(session).on('error', () => undefined);
     await asked.promise;
-    await server.stop(AbortSignal.timeout(50));
+    const deadline = new AbortController();
+    const stopping = server.stop(deadline.signal);
+    deadline.abort();
+    await stopping;
     if (!session.destroyed) await once(session, 'close', patience());
   });
 
   it('closes sessions without requests when there is no room for others', async (t) => {
-    const { port } = await listenSecure(t, {
-      handle: async (_request, response) => void response.end(),
-      maxSockets: 3,
-      dropped: () => undefined,
-    });
+    const { port } = await listenSecure(t, { handle: done, maxSockets: 3, dropped: () => undefined });
     const idle = [sessionWith(t, port), sessionWith(t, port)];
     const closed = Promise.all(idle.map((session) => once(session, 'close', patience())));
     for (const session of idle) await answerTo(get(session));
@@ -222,14 +216,11 @@ describe('HTTP/2', () => {
 });
 
 describe('a client of HTTP/2', () => {
+  // The timer of a session is Node.js's own, which no test can turn.
   it('that asks for nothing has its session closed, and its connection though it keeps its end open', async (t) => {
     const pass = holdTime(t);
-    const port = await listenImpatiently(t, { keepAliveTimeout: 500 }, (_request, response) =>
-      response.end(),
-    );
-    const session = sessionWith(t, port);
-    await answerTo(get(session));
-    await once(session, 'close', patience());
+    const port = await listenAlone(t, () => assert.fail('expected no request'), { keepAliveTimeout: 20 });
+    await once(sessionWith(t, port), 'close', patience());
     const options = { rejectUnauthorized: false, ALPNProtocols: ['h2'], allowHalfOpen: true };
     const stays = connectSecure({ port, host: 'localhost', ...options });
     await once(stays.resume(), 'end', patience());
@@ -240,43 +231,42 @@ describe('a client of HTTP/2', () => {
     await closed;
   });
 
-  it('that has a response under way keeps its session', async (t) => {
+  it('that has a response under way keeps its session, until it has none', async (t) => {
     const pass = holdTime(t);
-    const timedOut = deferred();
-    const port = await listenImpatiently(
-      t,
-      { keepAliveTimeout: 500, requestTimeout: 1_000 },
-      async (request, response) => {
-        const { stream } = request as unknown as Http2ServerRequest;
-        stream.session?.once('timeout', timedOut.resolve);
-        request.resume();
-        if (request.url !== '/quick') {
-          if (request.method === 'POST') await once(request, 'end');
-          await timedOut.promise;
-          pass(1_000);
-        }
-        response.end(request.url);
-      },
-    );
+    const sessions = new Set<object>();
+    const whole = deferred();
+    const port = await listenAlone(t, async (request, response) => {
+      const { stream } = request as unknown as Http2ServerRequest;
+      const { session } = stream;
+      assert.ok(session);
+      sessions.add(session);
+      // Behind the server's own listener.
+      if (request.url === '/last') stream.once('close', () => setImmediate(() => session.emit('timeout')));
+      if (request.method === 'POST') request.resume().once('end', whole.resolve);
+      await whole.promise;
+      session.emit('timeout');
+      pass(REQUEST_MS);
+      response.end(request.url);
+    });
     const session = sessionWith(t, port);
-    await answerTo(session.request({ ':path': '/quick' }));
-    const [slow, posted] = [get(session), session.request({ ':method': 'POST', ':path': '/posted' })];
-    posted.end('body');
-    const answers = await Promise.all([answerTo(slow), answerTo(posted)]);
-    assert.deepEqual(
-      answers.map(({ body }) => body),
-      ['/', '/posted'],
-    );
-    assert.equal((await answerTo(session.request({ ':path': '/quick' }))).body, '/quick');
+    const posted = get(session, { ':method': 'POST', ':path': '/posted' }).end('body');
+    const answers = await Promise.all([answerTo(get(session)), answerTo(posted)]);
+    const bodies = answers.map(({ body }) => body);
+    assert.deepEqual(bodies, ['/', '/posted']);
+    const closed = once(session, 'close', patience());
+    assert.equal((await answerTo(get(session, { ':path': '/last' }))).body, '/last');
+    await closed;
+    assert.equal(sessions.size, 1);
   });
 
   it('that never ends its request is cut off, and others of its session are not', async (t) => {
-    const port = await listenImpatiently(t, { requestTimeout: 50 }, (request, response) => {
-      request.resume();
-      request.once('end', () => response.end('done'));
-    });
+    const port = await listenAlone(
+      t,
+      (request, response) => request.resume().once('end', () => response.end('done')),
+      { requestTimeout: 20 },
+    );
     const session = sessionWith(t, port);
-    const endless = session.request({ ':method': 'POST', ':path': '/' });
+    const endless = get(session, { ':method': 'POST' });
     endless.write('a');
     await once(endless, 'close', patience()).catch(() => undefined);
     assert.equal(endless.rstCode, constants.NGHTTP2_CANCEL);
@@ -286,7 +276,7 @@ describe('a client of HTTP/2', () => {
   it('has a hundred requests at once and no more', async (t) => {
     const held: (() => void)[] = [];
     const [full, oneMore] = [deferred(), deferred()];
-    const port = await listenImpatiently(t, {}, (_request, response) => {
+    const port = await listenAlone(t, (_request, response) => {
       held.push(() => response.end());
       if (held.length === 100) full.resolve();
       if (held.length === 101) oneMore.resolve();
@@ -306,7 +296,7 @@ describe('a client of HTTP/2', () => {
 
   it('that resets its requests as fast as it can is cut off', async (t) => {
     let requests = 0;
-    const port = await listenImpatiently(t, {}, () => (requests += 1));
+    const port = await listenAlone(t, () => (requests += 1));
     const session = sessionWith(t, port);
     await once(session, 'remoteSettings', patience());
     const closed = once(session, 'close', patience());

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { Living } from '../../../helpers/living.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { PacedClose } from '../../../../src/transports/connections/paced-close.ts';
 
 interface One {
@@ -38,14 +40,14 @@ function setUp(perSecond: number, random: () => number = () => 0) {
     now = end;
   };
   const add = (from: number, to: number): One[] => {
-    const added = Array.from({ length: to - from }, (_, index) => ({ name: from + index }));
+    const added = range(from, to).map((name) => ({ name }));
     for (const one of added) paced.add(one);
     return added;
   };
   return { paced, closed, advance, add };
 }
 
-for (const perSecond of [1, 7, 25, 100, 150, 2_000]) {
+for (const perSecond of [1, 7, 100, 150, 2_000]) {
   test(`connections are closed at no more than ${perSecond} a second, and at little less`, async () => {
     const { closed, advance, add } = setUp(perSecond);
     add(0, 4 * perSecond);
@@ -101,10 +103,8 @@ test('the order is random, and so is the time of the first close', async () => {
   await advance(100);
   assert.equal(closed.length, 1);
   await advance(1_000);
-  assert.deepEqual(
-    closed.map(({ name }) => name),
-    [3, 0, 1, 2],
-  );
+  const order = closed.map(({ name }) => name);
+  assert.deepEqual(order, [3, 0, 1, 2]);
 });
 
 test('after a stop nothing is closed that waited or is added', async () => {
@@ -121,13 +121,13 @@ test('after a stop nothing is closed that waited or is added', async () => {
 
 test('connections that have closed by themselves are not held until their turn', async () => {
   const { paced, closed, advance, add } = setUp(1);
-  const gone = add(0, 1_000).map((one) => {
+  const gone = new Living();
+  add(0, 1_000).forEach((one) => {
     paced.remove(one);
-    return new WeakRef(one);
+    gone.add(one);
   });
   add(1_000, 1_010);
   await advance(0);
   assert.equal(closed.length, 1);
-  globalThis.gc?.();
-  assert.equal(gone.filter((one) => one.deref() !== undefined).length, 0);
+  assert.equal(await gone.count(), 0);
 });

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import type { Identity } from '../../../../src/context/token-authenticator.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import type { Disconnect } from '../../../../src/transports/connections/disconnect.ts';
 import { Sessions, type SessionOwner } from '../../../../src/transports/connections/sessions.ts';
+import { readableLog } from '../../ingest/parts.ts';
 
 const AWAY = new TokenRefusal('The keys that tokens are verified with are out of reach', true);
 
@@ -35,13 +34,7 @@ class Owner implements SessionOwner {
 
 /** A connection with a token that expires at 100 s, and answers to the fresh tokens that it sends. */
 async function setUp(answers: (Identity | TokenRefusal)[]) {
-  const lines: { msg: string; suppressed: number }[] = [];
-  const sink = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      lines.push(JSON.parse(chunk.toString()) as (typeof lines)[number]);
-      done();
-    },
-  });
+  const { log, lines } = readableLog();
   const time = { now: 0 };
   const sessions = new Sessions<Owner>({
     authenticator: {
@@ -54,7 +47,7 @@ async function setUp(answers: (Identity | TokenRefusal)[]) {
     graceMs: 10_000,
     toleranceMs: 0,
     now: () => time.now,
-    log: pino(sink),
+    log,
   });
   const owner = new Owner();
   await sessions.admit(owner, {}, REQUEST);
@@ -90,11 +83,9 @@ test('a client that sends no fresh token in time is closed as one whose token ha
 test('fresh tokens that can not be verified are logged once a minute, however many come', async () => {
   const { refresh, checkAt, lines } = await setUp([]);
   for (let sent = 0; sent < 50; sent += 1) await refresh();
-  assert.deepEqual(
-    lines.map(({ msg, suppressed }) => [msg, suppressed]),
-    [['a fresh token can not be verified', 0]],
-  );
+  const logged = lines.map(({ msg, suppressed }) => [msg, suppressed]);
+  assert.deepEqual(logged, [['a fresh token can not be verified', 0]]);
   checkAt(60);
   await refresh();
-  assert.equal(lines[1]?.suppressed, 49);
+  assert.equal(lines[1]?.['suppressed'], 49);
 });

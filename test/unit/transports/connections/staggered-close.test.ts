@@ -37,7 +37,7 @@ async function close(
 const sizes = (times: readonly number[]): number[] =>
   [...new Set(times)].map((time) => times.filter((other) => other === time).length);
 
-for (const chance of [0, 0.5, 0.999]) {
+for (const chance of [0, 0.999]) {
   test(`all connections are closed within the time, an equal share in each step (chance ${chance})`, async () => {
     const { closedAt, left, took } = await close(100, 10_000, () => chance);
     assert.equal(left, 0);

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SerializedResult } from '../../../../src/hub/result.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
 import { MAX_BATCH_BYTES, FrameBatchCache } from '../../../../src/transports/delivery/frame-batch.ts';
 
-/** What one socket was handed: the buffers, and what they said. */
-interface Handed {
-  readonly buffers: readonly Buffer[];
-  readonly said: readonly string[];
-}
-
-/** Writes the results to a socket. */
-function written(batches: FrameBatchCache, results: readonly SerializedResult[], id: string): Handed {
+/** Writes the results to a socket. @returns the buffers that it was handed, and what they said */
+function written(batches: FrameBatchCache, results: readonly SerializedResult[], id: string) {
   const buffers: Buffer[] = [];
   let text = '';
   const sink = {
@@ -34,10 +29,7 @@ function written(batches: FrameBatchCache, results: readonly SerializedResult[],
 }
 
 function resultsOf(count: number, size: number): SerializedResult[] {
-  return Array.from(
-    { length: count },
-    (_, n) => new SerializedResult({ data: { n, text: 'x'.repeat(size) } }),
-  );
+  return range(0, count).map((n) => new SerializedResult({ data: { n, text: 'x'.repeat(size) } }));
 }
 
 /** Each of these results, to that id. */

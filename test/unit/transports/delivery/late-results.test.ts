@@ -6,6 +6,7 @@ import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
 import type { LateReceiver } from '../../../../src/transports/delivery/late-results.ts';
 import { SendQueue } from '../../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { Random } from '../../../helpers/random.ts';
 
 type Policy = LateReceiver['onSlow'];
@@ -64,69 +65,67 @@ async function drained(wire: FakeFrameSink): Promise<void> {
   await setImmediate();
 }
 
+/** A full socket, for which a first result of this policy, of the key `first`, waits. */
+async function full(onSlow: Policy, maxBytes?: number, waitingBytes = 0) {
+  const parts = setUp(maxBytes);
+  const to = receiver(onSlow);
+  Object.assign(parts.wire, { full: true, waitingBytes });
+  parts.deliver(to, saying('first', 'first'));
+  await setImmediate();
+  return { ...parts, to };
+}
+
+/** A socket that has taken one result, and has another one in its queue: found to be full, it has the next wait apart. */
+async function slowed() {
+  const parts = setUp();
+  const to = receiver('CONFLATE');
+  parts.wire.slowFrom = 1;
+  for (const data of ['a1', 'a2']) {
+    parts.deliver(to, saying(data, 'a'));
+    await setImmediate();
+  }
+  return { ...parts, to };
+}
+
 test('a slow socket keeps the latest result of each key, in the order in which these came', async () => {
-  const { wire, deliver, leftOut } = setUp();
-  const prices = receiver('CONFLATE');
-  wire.slowFrom = 1;
-  deliver(prices, saying('a1', 'a'));
-  await setImmediate();
-  deliver(prices, saying('a2', 'a'));
-  await setImmediate();
-  for (const data of ['a3', 'b1', 'c1', 'a4', 'b2']) deliver(prices, saying(data, data[0]));
+  const { wire, deliver, leftOut, to } = await slowed();
+  for (const data of ['a3', 'b1', 'c1', 'a4', 'b2']) deliver(to, saying(data, data[0]));
   assert.equal(inShort(wire), 'a1');
   await drained(wire);
-  // The first that waits when the socket is found to be full is in the queue already.
   assert.equal(inShort(wire), 'a1 a2 c1 a4+1 b2+1');
   assert.equal(leftOut(), 2);
-  deliver(prices, saying('a5', 'a'));
-  deliver(prices, saying('a6', 'a'));
+  for (const data of ['a5', 'a6']) deliver(to, saying(data, 'a'));
   await setImmediate();
   assert.equal(inShort(wire), 'a1 a2 c1 a4+1 b2+1 a5 a6');
 });
 
 test('a result of no event is kept each time, even if it is the same one', async () => {
-  const { wire, deliver, leftOut } = setUp();
-  const prices = receiver('CONFLATE');
-  wire.slowFrom = 1;
+  const { wire, deliver, leftOut, to } = await slowed();
   const skipped = saying('skipped');
-  deliver(prices, saying('a1', 'a'));
-  await setImmediate();
-  deliver(prices, saying('a2', 'a'));
-  await setImmediate();
-  for (const result of [skipped, saying('a3', 'a'), skipped]) deliver(prices, result);
+  for (const result of [skipped, saying('a3', 'a'), skipped]) deliver(to, result);
   await drained(wire);
   assert.equal(inShort(wire), 'a1 a2 skipped a3 skipped');
   assert.equal(leftOut(), 0);
 });
 
 test('a slow socket has the oldest results dropped beyond half of its bound, and is not closed', async () => {
-  const { wire, deliver, leftOut } = setUp(1_000);
-  const events = receiver('DROP_OLDEST');
-  wire.full = true;
-  wire.waitingBytes = 100;
-  deliver(events, saying('0', ''));
-  await setImmediate();
-  for (let n = 1; n <= 100; n += 1) deliver(events, saying(`${n}`, ''));
+  const { wire, deliver, leftOut, to } = await full('DROP_OLDEST', 1_000, 100);
+  for (let n = 1; n <= 100; n += 1) deliver(to, saying(`${n}`, ''));
   assert.equal(wire.overflows, 0);
   await drained(wire);
   const [first, next, ...rest] = saidBy(wire);
-  assert.equal(first?.data, '0');
+  assert.equal(first?.data, 'first');
   assert.equal(next?.skipped, leftOut());
   assert.equal(Number(next?.data), leftOut() + 1);
-  assert.deepEqual(rest.map(({ data }) => data).at(-1), '100');
+  assert.equal(rest.at(-1)?.data, '100');
   assert.ok(rest.length > 3 && rest.every(({ skipped }) => skipped === 0));
 });
 
 test('results of no event are neither dropped nor superseded, and stay where they are', async () => {
   for (const policy of ['DROP_OLDEST', 'CONFLATE'] as const) {
-    const { wire, deliver } = setUp(1_000);
-    const events = receiver(policy);
-    wire.full = true;
-    wire.waitingBytes = 450;
-    deliver(events, saying('first', 'a'));
-    await setImmediate();
+    const { wire, deliver, to } = await full(policy, 1_000, 450);
     for (const data of ['a1', 'gap', 'a2', 'a3', 'gap', 'a4']) {
-      deliver(events, saying(data, data === 'gap' ? undefined : 'a'));
+      deliver(to, saying(data, data === 'gap' ? undefined : 'a'));
     }
     await drained(wire);
     assert.equal(inShort(wire), 'first gap gap a4+3');
@@ -134,12 +133,8 @@ test('results of no event are neither dropped nor superseded, and stay where the
 });
 
 test('keys without end close the socket, as results that may not be left out do', async () => {
-  const { wire, deliver } = setUp(1_000);
-  const prices = receiver('CONFLATE');
-  wire.full = true;
-  deliver(prices, saying('0', '0'));
-  await setImmediate();
-  for (let n = 1; n < 100 && wire.overflows === 0; n += 1) deliver(prices, saying(`${n}`, `${n}`));
+  const { wire, deliver, to } = await full('CONFLATE', 1_000);
+  for (let n = 1; n < 100 && wire.overflows === 0; n += 1) deliver(to, saying(`${n}`, `${n}`));
   assert.equal(wire.overflows, 1);
 });
 
@@ -155,13 +150,11 @@ test('a burst within one turn, larger than the bound, leaves out what the socket
 });
 
 test('a subscription that ends has what waits sent before the message that says so', async () => {
-  const { wire, sendQueue, deliver } = setUp();
-  const [one, other] = [receiver('CONFLATE', '1'), receiver('CONFLATE', '2')];
-  wire.full = true;
-  deliver(one, saying('first', 'a'));
-  await setImmediate();
-  for (const to of [one, other]) for (const data of ['a1', 'a2']) deliver(to, saying(data, 'a'));
-  sendQueue.release(one);
+  const { wire, sendQueue, deliver, to } = await full('CONFLATE');
+  for (const each of [to, receiver('CONFLATE', '2')]) {
+    for (const data of ['a1', 'a2']) deliver(each, saying(data, 'a'));
+  }
+  sendQueue.release(to);
   sendQueue.flush();
   sendQueue.send('complete');
   await drained(wire);
@@ -172,26 +165,20 @@ test('a subscription that ends has what waits sent before the message that says 
 });
 
 test('of a slow socket with subscriptions of each policy, the results that may not be left out decide', async () => {
-  const [one, other] = [receiver('DISCONNECT', 'all'), receiver('CONFLATE', 'latest')];
-  const { wire, deliver, leftOut } = setUp(2_000);
-  wire.full = true;
-  deliver(one, saying('first'));
-  await setImmediate();
+  const { wire, deliver, leftOut, to } = await full('DISCONNECT', 2_000);
+  const other = receiver('CONFLATE', 'latest');
   for (let n = 1; n <= 1_000; n += 1) deliver(other, saying(`${n}`, 'a'));
-  for (let n = 1; n <= 10; n += 1) deliver(one, saying(`${n}`, 'a'));
+  for (let n = 1; n <= 10; n += 1) deliver(to, saying(`${n}`, 'a'));
   assert.equal(wire.overflows, 0);
   assert.equal(leftOut(), 999);
   await drained(wire);
-  const said = saidBy(wire).filter(({ id }) => id === 'all');
-  assert.deepEqual(
-    said.map(({ data }) => data),
-    ['first', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10'],
-  );
+  const said = saidBy(wire).filter(({ id }) => id === to.id);
+  assert.equal(said.map(({ data }) => data).join(' '), 'first 1 2 3 4 5 6 7 8 9 10');
   assert.equal(inShort(wire).split(' ').at(-1), '1000+999');
 
   wire.full = true;
   for (let n = 1; n <= 100 && wire.overflows === 0; n += 1) {
-    deliver(one, saying(`${n}`, 'a'));
+    deliver(to, saying(`${n}`, 'a'));
     await setImmediate();
   }
   assert.equal(wire.overflows, 1);
@@ -200,7 +187,7 @@ test('of a slow socket with subscriptions of each policy, the results that may n
 test('a client that never reads holds no more than the bound, and no message of the protocol is lost', async () => {
   for (const policy of ['DROP_OLDEST', 'CONFLATE'] as const) {
     const { wire, sendQueue, deliver } = setUp(10_000);
-    const all = Array.from({ length: 5 }, (_, id) => receiver(policy, `${id}`));
+    const all = range(0, 5).map((id) => receiver(policy, `${id}`));
     wire.slowFrom = 1;
     for (let n = 0; n < 2_000; n += 1) {
       for (const to of all) deliver(to, saying(`${n}`, `${n % 3}`));
@@ -211,29 +198,21 @@ test('a client that never reads holds no more than the bound, and no message of 
     assert.equal(wire.overflows, 0);
     await drained(wire);
     const pongs = wire.writes.join('').match(/<pong \d+>/g);
-    assert.deepEqual(
-      pongs,
-      Array.from({ length: 20 }, (_, n) => `<pong ${n * 100}>`),
-    );
+    const sent = range(0, 20).map((n) => `<pong ${n * 100}>`);
+    assert.deepEqual(pongs, sent);
   }
 });
 
 test('a subscription that its client has ended is sent nothing more of what waits apart', async () => {
-  const { wire, sendQueue, deliver } = setUp();
-  const [one, other] = [receiver('CONFLATE', '1'), receiver('CONFLATE', '2')];
-  wire.full = true;
-  deliver(one, saying('first', 'a'));
-  await setImmediate();
-  for (const to of [one, other]) deliver(to, saying('a1', 'a'));
+  const { wire, sendQueue, deliver, to } = await full('CONFLATE');
+  for (const each of [to, receiver('CONFLATE', '2')]) deliver(each, saying('a1', 'a'));
   const { waitingBytes } = sendQueue;
-  sendQueue.discard(one);
+  sendQueue.discard(to);
   assert.ok(sendQueue.waitingBytes < waitingBytes);
   await drained(wire);
-  assert.deepEqual(
-    saidBy(wire).map(({ id, data }) => id + data),
-    ['1first', '2a1'],
-  );
-  sendQueue.discard(one);
+  const each = saidBy(wire).map(({ id, data }) => id + data);
+  assert.deepEqual(each, ['1first', '2a1']);
+  sendQueue.discard(to);
   assert.equal(sendQueue.waitingBytes, 0);
 });
 
@@ -259,12 +238,9 @@ test('a socket that is closed in order gets what waits; one that is dropped gets
     ['finish', 'first a2+1'],
     ['drop', ''],
   ] as const) {
-    const { wire, sendQueue, deliver } = setUp();
-    wire.full = true;
-    deliver(receiver('CONFLATE'), saying('first', 'a'));
-    await setImmediate();
-    const events = receiver('CONFLATE');
-    for (const data of ['a1', 'a2']) deliver(events, saying(data, 'a'));
+    const { wire, sendQueue, deliver } = await full('CONFLATE');
+    const other = receiver('CONFLATE');
+    for (const data of ['a1', 'a2']) deliver(other, saying(data, 'a'));
     sendQueue[end]();
     assert.equal(sendQueue.waitingBytes, 0);
     await drained(wire);
@@ -320,26 +296,18 @@ test(`in the random courses of ${SEEDS} seeds, each key's latest comes, in order
 });
 
 test('keys count among the bytes that wait, though they are not written', async () => {
-  const { wire, deliver, leftOut } = setUp(100_000);
-  const items = receiver('CONFLATE');
-  wire.full = true;
-  deliver(items, saying('first', 'first'));
-  await setImmediate();
+  const { wire, deliver, leftOut, to } = await full('CONFLATE');
   let held = 0;
   for (let n = 0; n < 100 && wire.overflows === 0 && leftOut() === 0; n += 1) {
-    deliver(items, saying(`${n}`, 'k'.repeat(10_000) + n));
+    deliver(to, saying(`${n}`, 'k'.repeat(10_000) + n));
     held += 10_000;
   }
   assert.ok(held <= 200_000, `${held} bytes of keys wait`);
 });
 
 test('a result that stands for others has memory of its own while it waits', async () => {
-  const { wire, deliver } = setUp();
-  const items = receiver('CONFLATE');
-  wire.full = true;
-  deliver(items, saying('first', 'first'));
-  await setImmediate();
+  const { deliver, to } = await full('CONFLATE');
   const result = saying('second', 'second');
-  deliver(items, result.standingFor({ of: () => 1 }));
+  deliver(to, result.standingFor({ of: () => 1 }));
   assert.equal(result.json.buffer.byteLength, result.json.length);
 });

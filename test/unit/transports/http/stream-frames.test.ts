@@ -41,9 +41,7 @@ test('a part ends with the delimiter, so that a reader need not wait for the nex
   );
 });
 
-for (const length of [
-  0, 1, 200, 230, 255, 256, 4_000, 4_096, 65_535, 65_536, 1_000_000, 1_048_576, 20_000_000,
-]) {
+for (const length of [0, 1, 230, 255, 256, 4_000, 4_096, 65_535, 65_536, 20_000_000]) {
   test(`a chunk of about ${length} bytes tells its length`, () => {
     for (const { format } of [EVENT_STREAM, MULTIPART]) {
       const result = new SerializedResult({ data: { text: 'x'.repeat(length) } });

@@ -37,6 +37,29 @@ export const CLIENT: { readonly owner: object; readonly signal: AbortSignal } = 
   signal: new AbortController().signal,
 };
 
+/** The head of a request by GET, or by POST if it has a content type. */
+export const head = (url: string, headers: Readonly<Record<string, string>> = {}) => ({
+  headers,
+  url,
+  remoteAddress: undefined,
+});
+
+export const post = (headers: Readonly<Record<string, string>> = {}) =>
+  head('/graphql', { 'content-type': 'application/json', ...headers });
+
+export interface Result {
+  readonly data?: unknown;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly locations?: unknown;
+    readonly extensions?: { readonly code?: string };
+  }[];
+}
+
+export const resultOf = ({ body }: HttpResponse): Result => JSON.parse(body ?? 'null') as Result;
+
+export const messageOf = (response: HttpResponse): string => resultOf(response).errors?.[0]?.message ?? '';
+
 /** Transports of one schema, with persisted documents by id. */
 export function transports(
   schema: GraphQLSchema,
@@ -44,12 +67,8 @@ export function transports(
   limits?: ExecutorOptions['limits'],
 ) {
   const persisted = PersistedDocuments.load('m.json', JSON.stringify(manifest), () => []);
-  const executor = new Executor({
-    schema,
-    cacheSize: 10,
-    log: createLog('silent'),
-    ...(limits && { limits }),
-  });
+  const log = createLog('silent');
+  const executor = new Executor({ schema, cacheSize: 10, log, ...(limits && { limits }) });
   const contexts = new Contexts({}, { bind: () => ({}) }, Date.now);
   const limiter = new FairLimiter(100);
   const queries = new Queries({ executor, contexts, limiter, metrics: new Metrics(), timeoutMs: 60_000 });

@@ -21,8 +21,8 @@ function subscribe(id: string, query = 'a'): ClientMessage {
 
 const complete = (id: string): ClientMessage => ({ type: 'complete', id });
 
-async function settled(ending: Promise<Error | undefined>): Promise<void> {
-  const error = await ending;
+async function settled(outcome: Promise<Error | undefined>): Promise<void> {
+  const error = await outcome;
   if (error !== undefined) throw error;
 }
 
@@ -33,15 +33,13 @@ function setUp() {
   const failures: unknown[][] = [];
   const owner: OperationsOwner = {
     handOver: (message) => {
-      const ending = deferred<Error | undefined>();
-      handed.push({
-        message,
-        end: async (error) => {
-          ending.resolve(error);
-          await nextTurn();
-        },
-      });
-      return settled(ending.promise);
+      const over = deferred<Error | undefined>();
+      const end = async (error?: Error): Promise<void> => {
+        over.resolve(error);
+        await nextTurn();
+      };
+      handed.push({ message, end });
+      return settled(over.promise);
     },
     inTurn: (job) => void jobs.push(job),
     failed: (...failure) => void failures.push(failure),
@@ -53,6 +51,16 @@ function setUp() {
   return { open, tally, handed, begun, jobs, failures, runJobs };
 }
 
+/** An operation that its client has completed, and with which graphql-ws is not done. */
+function ending() {
+  const parts = setUp();
+  parts.open.receive(subscribe('1', 'old'));
+  parts.open.receive(complete('1'));
+  return parts;
+}
+
+const messagesOf = (handed: readonly Handed[]): ClientMessage[] => handed.map(({ message }) => message);
+
 describe('OpenOperations', () => {
   it('refuses an id that is in use, and hands nothing over', () => {
     const { open, handed, tally } = setUp();
@@ -63,29 +71,31 @@ describe('OpenOperations', () => {
   });
 
   it('begins an operation whose id was completed just before once graphql-ws is done with the old one', async () => {
-    const { open, handed, begun, runJobs, tally } = setUp();
-    open.receive(subscribe('1', 'old'));
-    open.receive(complete('1'));
+    const { open, handed, begun, runJobs, tally } = ending();
     assert.equal(open.receive(subscribe('1', 'new')), true);
     assert.equal(open.receive(subscribe('1', 'third')), false);
-    assert.deepEqual(
-      handed.map(({ message }) => message),
-      [subscribe('1', 'old'), complete('1')],
-    );
+    assert.deepEqual(messagesOf(handed), [subscribe('1', 'old'), complete('1')]);
     assert.equal(tally.operations, 1);
+    assert.equal(open.isOver('1'), true, 'graphql-ws has the old one');
     await begun()[0]?.end();
     runJobs();
-    assert.deepEqual(begun()[1]?.message, subscribe('1', 'new'));
+    assert.deepEqual(messagesOf(begun()), [subscribe('1', 'old'), subscribe('1', 'new')]);
+    assert.equal(open.isOver('1'), false);
     assert.equal(open.receive(subscribe('1')), false);
     await begun()[1]?.end();
     assert.equal(tally.operations, 0);
     assert.equal(open.receive(subscribe('1')), true);
   });
 
+  it('begins an operation at once whose id was completed before it was in use', () => {
+    const { open, handed } = setUp();
+    for (const message of [complete('1'), subscribe('1')]) open.receive(message);
+    assert.equal(open.isOver('1'), false);
+    assert.deepEqual(messagesOf(handed), [complete('1'), subscribe('1')]);
+  });
+
   it('does not begin a waiting operation that is completed before, or before its turn', async () => {
-    const { open, begun, runJobs, tally } = setUp();
-    open.receive(subscribe('1', 'old'));
-    open.receive(complete('1'));
+    const { open, begun, runJobs, tally } = ending();
     open.receive(subscribe('1', 'never'));
     open.receive(complete('1'));
     open.receive(subscribe('1', 'neither'));
@@ -98,27 +108,11 @@ describe('OpenOperations', () => {
     assert.deepEqual(begun()[1]?.message, subscribe('1', 'later'));
   });
 
-  it('knows an operation as over until the next one of its id begins', async () => {
-    const { open, begun, runJobs } = setUp();
-    open.receive(subscribe('1'));
-    assert.equal(open.isOver('1'), false);
-    open.receive(complete('1'));
-    assert.equal(open.isOver('1'), true);
-    open.receive(subscribe('1', 'new'));
-    assert.equal(open.isOver('1'), true, 'graphql-ws has the old one');
-    await begun()[0]?.end();
-    runJobs();
-    assert.equal(open.isOver('1'), false);
-  });
-
   it('begins the last of those that came before the turn', async () => {
-    const { open, begun, jobs, runJobs } = setUp();
-    open.receive(subscribe('1', 'old'));
-    open.receive(complete('1'));
+    const { open, begun, jobs, runJobs } = ending();
     await begun()[0]?.end();
     open.receive(subscribe('1', 'new'));
-    assert.equal(begun().length, 1);
-    assert.equal(jobs.length, 1);
+    assert.deepEqual([begun().length, jobs.length], [1, 1]);
     runJobs();
     assert.deepEqual(begun()[1]?.message, subscribe('1', 'new'));
   });
@@ -138,27 +132,21 @@ describe('OpenOperations', () => {
   });
 
   it('holds at most one message of an id, however often it is completed and used again', async () => {
-    const { open, begun, jobs, runJobs, tally } = setUp();
-    open.receive(subscribe('1'));
+    const { open, begun, jobs, runJobs, tally } = ending();
     for (let round = 0; round < 10_000; round += 1) {
-      open.receive(complete('1'));
       assert.equal(open.receive(subscribe('1', String(round))), true);
+      if (round < 9_999) open.receive(complete('1'));
     }
     assert.equal(tally.operations, 1);
     await begun()[0]?.end();
     assert.equal(jobs.length, 1);
     runJobs();
-    assert.deepEqual(
-      begun().map(({ message }) => message),
-      [subscribe('1'), subscribe('1', '9999')],
-    );
+    assert.deepEqual(messagesOf(begun()), [subscribe('1', 'old'), subscribe('1', '9999')]);
   });
 
   it('does not tell the client of a failure of what it has completed: its id may be in use again', async () => {
-    const { open, begun, failures } = setUp();
-    open.receive(subscribe('1'));
+    const { open, begun, failures } = ending();
     open.receive(subscribe('2'));
-    open.receive(complete('1'));
     const fault = new Error('no JSON');
     for (const { end } of begun()) await end(fault);
     assert.deepEqual(failures, [
@@ -168,10 +156,8 @@ describe('OpenOperations', () => {
   });
 
   it('counts down to nothing when the connection closes, and begins nothing afterwards', async () => {
-    const { open, begun, runJobs, tally } = setUp();
-    open.receive(subscribe('1'));
+    const { open, begun, runJobs, tally } = ending();
     open.receive(subscribe('2'));
-    open.receive(complete('1'));
     open.receive(subscribe('1', 'new'));
     open.end();
     assert.equal(tally.operations, 0);

@@ -5,36 +5,24 @@ import { createServer } from 'node:http';
 import { createServer as createTcpServer, Socket, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { writeId } from '../../../../src/transports/delivery/frame-format.ts';
 import { NEXT_FRAMES } from '../../../../src/transports/websocket/frame.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { RawSocket } from '../../../../src/transports/websocket/raw-socket.ts';
 
-interface Pair {
-  readonly server: RawSocket;
-  readonly stream: Duplex;
-  readonly client: WebSocket;
-  /** What the client has heard, frame by frame. */
-  readonly heard: string[];
-  readonly closed: Promise<unknown>;
-}
-
 /** Both ends of one WebSocket over loopback. */
-async function pair(
-  t: TestContext,
-  perMessageDeflate: boolean | { threshold: number } = false,
-): Promise<Pair> {
+async function pair(t: TestContext, perMessageDeflate: boolean | { threshold: number } = false) {
   const webSockets = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate });
   const http = createServer().listen(0, '127.0.0.1');
   t.after(() => http.close());
   await once(http, 'listening');
-  const upgraded = new Promise<{ server: RawSocket; stream: Duplex }>((resolve) => {
+  const upgraded = new Promise<{ server: RawSocket; stream: Socket }>((resolve) => {
     http.once('upgrade', (request, stream, head) =>
       webSockets.handleUpgrade(request, stream, head, (webSocket) =>
-        resolve({ server: new RawSocket(webSocket, stream, NEXT_FRAMES), stream }),
+        resolve({ server: new RawSocket(webSocket, stream, NEXT_FRAMES), stream: stream as Socket }),
       ),
     );
   });
@@ -44,14 +32,23 @@ async function pair(
   client.on('message', (data: Buffer) => heard.push(data.toString()));
   client.on('ping', () => heard.push('ping'));
   client.on('pong', () => heard.push('pong'));
-  client.on('close', (code) => heard.push(`close ${code}`));
   const closed = once(client, 'close');
   await once(client, 'open');
-  return { ...(await upgraded), client, heard, closed };
+  const { server, stream } = await upgraded;
+  /** What the client has heard, frame by frame, once the server has closed. */
+  const heardAtEnd = async (): Promise<string[]> => {
+    server.webSocket.close(4000);
+    assert.equal((await closed)[0], 4000);
+    return heard.map(numberIn);
+  };
+  return { server, stream, client, closed, heardAtEnd };
 }
 
+const resultOf = (n: number, size = 0): SerializedResult =>
+  new SerializedResult({ data: { n, text: 'x'.repeat(size) } });
+
 function frameOf(n: number, size = 0): Buffer {
-  const result = new SerializedResult({ data: { n, text: 'x'.repeat(size) } });
+  const result = resultOf(n, size);
   const bytes = Buffer.alloc(NEXT_FRAMES.length(result, 1));
   writeId(bytes, NEXT_FRAMES.write(bytes, 0, result, 1), '1');
   return bytes;
@@ -63,38 +60,32 @@ function write(socket: RawSocket, frames: Buffer): void {
 
 const numberIn = (message: string): string => /"n":(\d+)/.exec(message)?.[1] ?? message;
 
-test('this version of ws lets frames be written past it', async (t) => {
-  const { server } = await pair(t);
-  assert.equal(server.isDirect, true);
-});
-
-/** Fails if the stream is written to. */
-function forbidWrites(t: TestContext, stream: Duplex): void {
-  t.mock.method(stream, 'write', () => assert.fail('expected nothing to be written to the stream'));
-}
-
-test('this version of Node.js lets frames be written past the stream', async (t) => {
+test('this version of ws and of Node.js lets frames be written past both', async (t) => {
   const { server, stream, client } = await pair(t);
-  forbidWrites(t, stream);
+  assert.equal(server.isDirect, true);
+  t.mock.method(stream, 'write', () => assert.fail('expected nothing to be written to the stream'));
   const message = once(client, 'message');
   write(server, frameOf(1));
   assert.match(String(await message), /"n":1/);
 });
 
 test('on a stream of another class, as TLS has, frames are written to the stream', async (t) => {
-  const { server, stream, heard, closed } = await pair(t);
+  const { server, stream, heardAtEnd } = await pair(t);
   Object.setPrototypeOf(stream, Object.create(Socket.prototype) as object);
   const other = new RawSocket(server.webSocket, stream, NEXT_FRAMES);
   const written = t.mock.method(stream, 'write');
   write(other, frameOf(1));
   assert.equal(written.mock.callCount(), 1);
-  server.webSocket.close(4000);
-  await closed;
-  assert.deepEqual(heard.map(numberIn), ['1', 'close 4000']);
+  assert.deepEqual(await heardAtEnd(), ['1']);
 });
 
-/** Opens a file until it has this descriptor: the lowest that is free is given out first. */
-function fileWithDescriptor(t: TestContext, fd: number): string {
+/** A socket that has been closed, and a file that has its descriptor now: the lowest that is free is given out first. */
+async function closedBeforeFile(t: TestContext) {
+  const { server, stream, closed } = await pair(t);
+  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
+  const { fd } = handle;
+  stream.destroy();
+  await closed;
   const file = path.join(tmpdir(), `sluice-descriptor-${process.pid}`);
   const opened: number[] = [];
   t.after(() => {
@@ -103,65 +94,50 @@ function fileWithDescriptor(t: TestContext, fd: number): string {
   });
   while (opened.at(-1) !== fd && opened.length < 1_000) opened.push(openSync(file, 'w'));
   assert.equal(opened.at(-1), fd);
-  return file;
+  return { server, stream, contents: () => readFileSync(file, 'utf8') };
 }
 
 test('frames for a connection that is closed never reach the one that has its descriptor now', async (t) => {
-  const { server, stream, closed } = await pair(t);
-  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
-  const { fd } = handle;
-  stream.destroy();
-  await closed;
-  const file = fileWithDescriptor(t, fd);
+  const { server, contents } = await closedBeforeFile(t);
   write(server, frameOf(1));
-  assert.equal(readFileSync(file, 'utf8'), '');
+  assert.equal(contents(), '');
 });
 
 test('frames for a stream that has got another handle never reach the one that has its descriptor now', async (t) => {
-  const { server, stream, closed } = await pair(t);
-  const socket = stream as Socket;
-  const { _handle: handle } = stream as unknown as { _handle: { fd: number } };
-  const { fd } = handle;
-  socket.destroy();
-  await closed;
-  const file = fileWithDescriptor(t, fd);
+  const { server, stream, contents } = await closedBeforeFile(t);
   // Connecting again makes the stream writable, with a new handle.
   const peers = createTcpServer().listen(0, '127.0.0.1');
   t.after(() => peers.close());
   await once(peers, 'listening');
   const accepted = once(peers, 'connection') as Promise<[Socket]>;
-  socket.connect((peers.address() as AddressInfo).port, '127.0.0.1');
-  t.after(() => socket.destroy());
+  stream.connect((peers.address() as AddressInfo).port, '127.0.0.1');
+  t.after(() => stream.destroy());
   const [peer] = await accepted;
   t.after(() => peer.destroy());
-  if (socket.connecting) await once(socket, 'connect');
-  assert.equal(socket.writable, true);
+  if (stream.connecting) await once(stream, 'connect');
+  assert.equal(stream.writable, true);
   assert.equal(server.isDirect, true);
   write(server, frameOf(1));
-  assert.equal(readFileSync(file, 'utf8'), '');
+  assert.equal(contents(), '');
 });
 
 test('frames written past ws and what ws sends reach the client in the order in which they were written', async (t) => {
-  const { server, heard, closed } = await pair(t);
+  const { server, heardAtEnd } = await pair(t);
   write(server, frameOf(1));
   server.send('said');
   write(server, frameOf(2));
   server.webSocket.ping();
   write(server, Buffer.concat([frameOf(3), frameOf(4)]));
   server.webSocket.pong();
-  server.writePieces(
-    NEXT_FRAMES.pieces(new SerializedResult({ data: { n: 5, text: 'x'.repeat(70_000) } }), '1'),
-  );
+  server.writePieces(NEXT_FRAMES.pieces(resultOf(5, 70_000), '1'));
   server.send('x'.repeat(70_000));
   write(server, frameOf(6));
-  server.webSocket.close(4000);
-  await closed;
-  const expected = ['1', 'said', '2', 'ping', '3', '4', 'pong', '5', 'x'.repeat(70_000), '6', 'close 4000'];
-  assert.deepEqual(heard.map(numberIn), expected);
+  const expected = ['1', 'said', '2', 'ping', '3', '4', 'pong', '5', 'x'.repeat(70_000), '6'];
+  assert.deepEqual(await heardAtEnd(), expected);
 });
 
 test('order holds while the client does not read', async (t) => {
-  const { server, client, heard, closed } = await pair(t);
+  const { server, client, heardAtEnd } = await pair(t);
   client.pause();
   const expected: string[] = [];
   for (let n = 0; !server.full || n % 5 !== 0; n += 1) {
@@ -170,16 +146,15 @@ test('order holds while the client does not read', async (t) => {
     expected.push(`${n}`, `said ${n}`);
   }
   server.webSocket.ping();
-  server.webSocket.close(4000);
   client.resume();
-  await closed;
-  assert.deepEqual(heard.map(numberIn), [...expected, 'ping', 'close 4000']);
+  assert.deepEqual(await heardAtEnd(), [...expected, 'ping']);
 });
 
 test('ws counts bytes that the socket holds, too, and the socket says when it has drained', async (t) => {
   const { server, client } = await pair(t);
+  write(server, frameOf(1, 60_000));
+  assert.equal(server.full, false, 'a large write has gone out at once');
   client.pause();
-  assert.equal(server.full, false);
   while (!server.full) write(server, frameOf(1, 100_000));
   assert.ok(server.waitingBytes > 0);
   assert.equal(server.webSocket.bufferedAmount, server.waitingBytes);
@@ -194,14 +169,8 @@ test('ws counts bytes that the socket holds, too, and the socket says when it ha
   assert.equal(server.full, false);
 });
 
-test('a large write that has gone out at once does not make a socket full', async (t) => {
-  const { server } = await pair(t);
-  write(server, frameOf(1, 60_000));
-  assert.equal(server.full, false);
-});
-
 test('bytes may be changed as soon as they are written, sent or not', async (t) => {
-  const { server, client, heard, closed } = await pair(t);
+  const { server, client, heardAtEnd } = await pair(t);
   const bytes = frameOf(0, 50_000);
   const at = bytes.indexOf('"n":') + 4;
   client.pause();
@@ -215,60 +184,50 @@ test('bytes may be changed as soon as they are written, sent or not', async (t) 
   }
   assert.ok(count > 3, 'at least one write was taken whole');
   client.resume();
-  server.webSocket.close(4000);
-  await closed;
-  const expected = Array.from({ length: count }, (_, index) => `${index % 10}`);
-  assert.deepEqual(heard.map(numberIn), [...expected, 'close 4000']);
+  assert.deepEqual(
+    await heardAtEnd(),
+    range(0, count).map((n) => `${n % 10}`),
+  );
 });
 
 test('a write writes only as many bytes of the buffer as it is told to', async (t) => {
-  const { server, client, heard, closed } = await pair(t);
+  const { server, client, heardAtEnd } = await pair(t);
   const large = frameOf(1, 100_000);
   const bytes = Buffer.concat([large, frameOf(2)]);
   client.pause();
   for (let n = 0; n < 50; n += 1) server.write(bytes, large.length);
   client.resume();
-  server.webSocket.close(4000);
-  await closed;
-  assert.deepEqual(heard.map(numberIn), [...Array.from({ length: 50 }, () => '1'), 'close 4000']);
+  assert.deepEqual(await heardAtEnd(), Array(50).fill('1'));
 });
 
 test('while ws compresses, frames go through it, and order holds', async (t) => {
-  const { server, heard, closed } = await pair(t, { threshold: 0 });
+  const { server, heardAtEnd } = await pair(t, { threshold: 0 });
   server.send('x'.repeat(10_000));
   assert.equal(server.isDirect, false);
   const bytes = Buffer.concat([frameOf(1), frameOf(2)]);
   write(server, bytes);
   bytes.fill(0);
-  server.writePieces(NEXT_FRAMES.pieces(new SerializedResult({ data: { n: 3 } }), '1'));
-  server.webSocket.close(4000);
-  await closed;
-  assert.deepEqual(heard.map(numberIn), ['x'.repeat(10_000), '1', '2', '3', 'close 4000']);
+  server.writePieces(NEXT_FRAMES.pieces(resultOf(3), '1'));
+  assert.deepEqual(await heardAtEnd(), ['x'.repeat(10_000), '1', '2', '3']);
 });
 
 for (const internal of ['_socket', '_sender']) {
   test(`with a ws that has no ${internal} each message goes through its send`, async (t) => {
-    const { server, stream, heard, closed } = await pair(t);
-    const { webSocket } = server;
+    const { server, stream, heardAtEnd } = await pair(t);
     // ws itself needs this internal: it is hidden only from readers of this object.
-    const other = new RawSocket(
-      new Proxy(webSocket, {
-        get: (target, name) => {
-          if (name === internal) return undefined;
-          const value: unknown = Reflect.get(target, name, target);
-          return typeof value === 'function' ? value.bind(target) : value;
-        },
-      }),
-      stream,
-      NEXT_FRAMES,
-    );
+    const without = new Proxy(server.webSocket, {
+      get: (target, name) => {
+        if (name === internal) return undefined;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const other = new RawSocket(without, stream, NEXT_FRAMES);
     assert.equal(other.isDirect, false);
     const bytes = Buffer.concat([frameOf(1), frameOf(2, 70_000)]);
     write(other, bytes);
     bytes.fill(0);
-    webSocket.close(4000);
-    await closed;
-    assert.deepEqual(heard.map(numberIn), ['1', '2', 'close 4000']);
+    assert.deepEqual(await heardAtEnd(), ['1', '2']);
   });
 }
 
