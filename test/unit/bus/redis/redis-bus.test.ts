@@ -298,6 +298,20 @@ test('publishing does not begin if the server has become a replica while others 
   });
 });
 
+test('where Redis does not permit to count subscribers all channels count as wanted, and other refusals are told', async (t) => {
+  const { redis, bus } = await started(t);
+  redis.refusal = ([name]) => (name === 'SET' || name === 'PUBSUB' ? 'NOPERM no permission' : undefined);
+  const lost = 'LOADING Redis is loading the dataset in memory';
+  const permitted = redis.refusal;
+  redis.refusal = (command) => (command[0] === 'PUBSUB' ? lost : permitted(command));
+  await assert.rejects(bus.subscribed('bids', ['a']), new Error(lost));
+  redis.refusal = permitted;
+  assert.deepEqual(await bus.subscribed('bids', ['a', 'b']), new Set(['a', 'b']));
+  const run = t.mock.method(redis.commands, 'send');
+  assert.deepEqual(await bus.subscribed('bids', ['a']), new Set(['a']));
+  assert.equal(run.mock.callCount(), 0, 'Redis is not asked again');
+});
+
 test('where Redis refuses the channel of announcements, the pod says so, and reads those that are kept', async (t) => {
   const { redis, bus, log, wake } = setUp(t);
   const errors = t.mock.method(log, 'error');
