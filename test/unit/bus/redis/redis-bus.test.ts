@@ -57,6 +57,11 @@ function setUp(t: TestContext) {
       await setImmediate();
     },
     join: (topic: string) => bus.subscribe(topic, topic, () => undefined).ready,
+    /** The listening connection is lost, and made again. */
+    relisten: () => {
+      redis.listening.lose();
+      redis.listening.connect();
+    },
   };
 }
 
@@ -88,16 +93,25 @@ async function started(t: TestContext) {
   return parts;
 }
 
-for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[null,{},["bids"]]']) {
-  test(`what is no list of topics tells of no gap, and does no harm: ${payload}`, async (t) => {
-    const { redis, gaps, join } = await started(t);
-    await join('bids');
-    assert.equal(redis.listening.deliver('@gaps', payload), 1);
-    assert.deepEqual(gaps, []);
-    redis.listening.deliver('@gaps', '["asks",null,"bids"]');
-    assert.deepEqual(gaps, ['bids']);
-  });
+/** The pod listens to `bids`, of whose version the heartbeat has told. */
+async function listening(t: TestContext) {
+  const parts = await started(t);
+  await parts.join('bids');
+  await parts.beat();
+  await parts.beat();
+  return parts;
 }
+
+test('what is no list of topics tells of no gap, and does no harm', async (t) => {
+  const { redis, gaps, join } = await started(t);
+  await join('bids');
+  for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[null,{},["bids"]]']) {
+    assert.equal(redis.listening.deliver('@gaps', payload), 1);
+    assert.deepEqual(gaps, [], payload);
+  }
+  redis.listening.deliver('@gaps', '["asks",null,"bids"]');
+  assert.deepEqual(gaps, ['bids']);
+});
 
 test('a channel is joined only once the connection counts, or a loss before that would not be noticed', async (t) => {
   const { redis, bus, join } = setUp(t);
@@ -123,21 +137,19 @@ async function startedWithoutOwnChannel(t: TestContext) {
 }
 
 test('where Redis refuses a pod its own channel each lost connection is a gap, until it does not', async (t) => {
-  const { redis, gaps, wake, beat } = await startedWithoutOwnChannel(t);
+  const { redis, gaps, relisten, wake, beat } = await startedWithoutOwnChannel(t);
   redis.listening.lose();
   assert.deepEqual(gaps, []);
   redis.listening.connect();
   assert.deepEqual(gaps, ['bids']);
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   assert.deepEqual(gaps, ['bids', 'bids']);
 
   redis.listening.refuses = () => false;
   await wake();
   await beat();
   await beat();
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
 });
@@ -173,7 +185,7 @@ test('while the pod reads nothing, a missing reply to SUBSCRIBE shows nothing', 
 });
 
 test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
+  const { redis, gaps, join, relisten, beat } = await started(t);
   await join('bids');
   await beat();
   redis.refusal = ([name]) =>
@@ -182,8 +194,7 @@ test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
   assert.deepEqual(gaps, ['bids'], 'whether the server was a replica meanwhile is not known');
   await beat();
   await beat();
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, ['bids'], 'nothing was published, as the heartbeat has read');
 });
@@ -207,14 +218,10 @@ test('a server that can’t tell its role when it is connected is asked again', 
 });
 
 test('a version that is renewed shortly after it was compared is a gap: it had not told of what was published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps, relisten, beat } = await listening(t);
   redis.listening.deliver('@renewals', '["bids"]');
   assert.deepEqual(gaps, [], 'nothing has been compared');
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, []);
   redis.listening.deliver('@renewals', '["asks","bids"]');
@@ -236,10 +243,7 @@ test('after a stop there is no heartbeat, though the own channels were refused u
 });
 
 test('a gap is told once, though the new connection is to a server on which nothing is published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps } = await listening(t);
   redis.listening.lose();
   redis.values.set('@version:bids', 'of another pod');
   redis.listening.isDeaf = true;
@@ -254,10 +258,7 @@ test('a gap is told once, though the new connection is to a server on which noth
 });
 
 test('a server that was a replica between two heartbeats may have missed what others published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps, beat } = await listening(t);
   redis.replicationId = 'b';
   await beat();
   await beat();
@@ -301,10 +302,9 @@ test('publishing does not begin if the server has become a replica while others 
 test('where Redis does not permit to count subscribers all channels count as wanted, and other refusals are told', async (t) => {
   const { redis, bus } = await started(t);
   redis.refusal = ([name]) => (name === 'SET' || name === 'PUBSUB' ? 'NOPERM no permission' : undefined);
-  const lost = 'LOADING Redis is loading the dataset in memory';
   const permitted = redis.refusal;
-  redis.refusal = (command) => (command[0] === 'PUBSUB' ? lost : permitted(command));
-  await assert.rejects(bus.subscribed('bids', ['a']), new Error(lost));
+  redis.refusal = (command) => (command[0] === 'PUBSUB' ? 'LOADING the dataset' : permitted(command));
+  await assert.rejects(bus.subscribed('bids', ['a']), new Error('LOADING the dataset'));
   redis.refusal = permitted;
   assert.deepEqual(await bus.subscribed('bids', ['a', 'b']), new Set(['a', 'b']));
   const run = t.mock.method(redis.commands, 'send');

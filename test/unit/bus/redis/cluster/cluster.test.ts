@@ -93,13 +93,17 @@ function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
       await setImmediate();
     }
   };
-  return { all: [...nodes.values()], lines, look, connected };
+  const all = [...nodes.values()];
+  const connectAll = async (): Promise<void> => {
+    for (const node of all) node.connect();
+    await look();
+  };
+  return { all, lines, look, connectAll, connected };
 }
 
 test('a cluster whose connections are all lost says which nodes it has none to, once', async (t) => {
-  const { all, lines, look } = setUp(t);
-  for (const node of all) node.connect();
-  await look();
+  const { all, lines, look, connectAll } = setUp(t);
+  await connectAll();
   assert.deepEqual(lines, []);
   for (const node of all) node.lose();
   await look();
@@ -110,9 +114,8 @@ test('a cluster whose connections are all lost says which nodes it has none to, 
 });
 
 test('what a node says that is reached counts, not that another one is not', async (t) => {
-  const { all, lines, look } = setUp(t);
-  for (const node of all) node.connect();
-  await look();
+  const { all, lines, look, connectAll } = setUp(t);
+  await connectAll();
   all[0]?.lose();
   for (const node of all) node.replies = [{ value: 'cluster_state:fail\r\n' }, { value: [] }];
   await look();
