@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { RedisBus } from '../../../../src/bus/redis/redis-bus.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { FakeRedis } from './fake-redis.ts';
 
 const BEAT_MS = 1_000;
@@ -14,7 +15,7 @@ function setUp(t: TestContext) {
   const redis = new FakeRedis();
   const metrics = new Metrics();
   const log = createLog('silent');
-  const sleeping: (() => void)[] = [];
+  const { clock, wakeAll } = stillClock();
   const bus = new RedisBus({
     ...redis,
     commands: redis.commands,
@@ -24,15 +25,7 @@ function setUp(t: TestContext) {
     countsSubscribers: true,
     metrics,
     log,
-    clock: {
-      now: () => 0,
-      sleep: (_ms, signal) =>
-        new Promise<void>((resolve) => {
-          sleeping.push(resolve);
-          signal.addEventListener('abort', () => resolve());
-        }),
-      random: Math.random,
-    },
+    clock,
     timing: { beatMs: BEAT_MS, silenceMs: 4_000, settleMs: 1_500 },
   });
   const gaps: string[] = [];
@@ -49,7 +42,7 @@ function setUp(t: TestContext) {
     },
     /** All sleeps end. */
     wake: async () => {
-      for (const resolve of sleeping.splice(0)) resolve();
+      wakeAll();
       await setImmediate();
     },
     beat: async () => {

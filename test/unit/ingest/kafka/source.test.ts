@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { FakeDriver } from './fake-driver.ts';
@@ -36,22 +37,13 @@ test('a graph without topics is ready at once', async () => {
 test('the group is joined once the bus has been reached, and not before', async (t) => {
   const driver = new FakeDriver();
   let reason: string | undefined = 'Redis has not been reached yet';
-  const waits: (() => void)[] = [];
-  const clock = {
-    now: () => 0,
-    random: () => 0,
-    sleep: (_ms: number, signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        waits.push(resolve);
-        signal.addEventListener('abort', () => resolve());
-      }),
-  };
+  const { clock, sleeps, wakeAll } = stillClock();
   const ingest = ingestOf(['bids'], { driver, clock, mayNotJoin: () => reason });
   t.after(() => ingest.stop());
   await ingest.start();
   const wake = async (): Promise<void> => {
-    while (waits.length === 0) await setImmediate();
-    for (const end of waits.splice(0)) end();
+    while (sleeps.length === 0) await setImmediate();
+    wakeAll();
   };
   for (let asked = 0; asked < 4; asked += 1) {
     await wake();

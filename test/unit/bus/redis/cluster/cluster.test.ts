@@ -10,6 +10,7 @@ import type {
   Reply,
 } from '../../../../../src/bus/redis/connection.ts';
 import { createLog } from '../../../../../src/log.ts';
+import { stillClock } from '../../../support/still-clock.ts';
 
 const NODE = { host: 'redis-0', port: 6379 };
 const OTHER = { host: 'redis-1', port: 6379 };
@@ -63,7 +64,7 @@ function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
     const { msg, reason } = JSON.parse(line) as { msg: string; reason: string };
     lines.push(`${msg}: ${reason}`);
   };
-  const sleeping: (() => void)[] = [];
+  const { clock, wakeAll } = stillClock();
   const cluster = new Cluster({
     nodes: seeds,
     connect: (address) => {
@@ -74,22 +75,14 @@ function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
       return { commands: node.commands, listening: listening as unknown as NodeListeningConnection };
     },
     log: createLog('warn', { write }),
-    clock: {
-      now: () => 0,
-      sleep: (_ms, signal) =>
-        new Promise<void>((resolve) => {
-          sleeping.push(resolve);
-          signal.addEventListener('abort', () => resolve());
-        }),
-      random: Math.random,
-    },
+    clock,
   });
   cluster.start();
   t.after(() => cluster.stop());
   const look = async (): Promise<void> => {
     await setImmediate();
     for (let times = 0; times < 3; times += 1) {
-      for (const resolve of sleeping.splice(0)) resolve();
+      wakeAll();
       await setImmediate();
     }
   };

@@ -113,10 +113,8 @@ test('of transactions that overlap, and of several that one producer has aborted
 
 test("a topic whose times are the broker's has that of the batch for all its records", () => {
   const { records } = decode([encodedBatch(['a', 'b'], { attributes: 0b1000 })]);
-  assert.deepEqual(
-    records.map(({ timestamp }) => timestamp),
-    [1_000, 1_000],
-  );
+  const times = records.map(({ timestamp }) => timestamp);
+  assert.deepEqual(times, [1_000, 1_000]);
 });
 
 test('a record with 100,000 headers of one name is decoded', () => {
