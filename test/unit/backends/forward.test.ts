@@ -78,12 +78,14 @@ for (const [what, token] of [
 }
 
 test('forwarded values win over those of the service, and the call’s own over both', async (t) => {
-  const headers = () => ({ Authorization: 'Bearer service' });
-  const { server, bind } = await backend(t, empty, { headers, forward: ['token'] });
-  const viewer = () => ({ token: 'viewer' });
+  const { server, bind } = await backend(t, empty, {
+    headers: () => ({ Authorization: 'Bearer service' }),
+    forward: ['token'],
+  });
   await bind().get('/');
-  await bind({ viewer }).get('/');
-  await bind({ viewer }).get('/', { headers: { authorization: 'own' } });
+  const viewers = bind({ viewer: () => ({ token: 'viewer' }) });
+  await viewers.get('/');
+  await viewers.get('/', { headers: { authorization: 'own' } });
   assert.deepEqual(
     server.requests.map((request) => request.headers.authorization),
     ['Bearer service', 'Bearer viewer', 'own'],

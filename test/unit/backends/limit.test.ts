@@ -54,8 +54,11 @@ test('a call whose time is over while it waits is never sent', async (t) => {
 });
 
 test('calls that wait for credentials count as waiting', async (t) => {
-  const headers = () => new Promise<never>(() => undefined);
-  const { api, backends } = await backend(t, empty, { headers, maxConcurrency: 1, maxWaiting: 1 });
+  const { api, backends } = await backend(t, empty, {
+    headers: () => new Promise(() => undefined),
+    maxConcurrency: 1,
+    maxWaiting: 1,
+  });
   const waiting = [1, 2].map(() => failure(api.get('/'), 'BACKEND_ABORTED'));
   await failure(api.get('/'), 'BACKEND_OVERLOADED');
   await backends.close();

@@ -88,8 +88,11 @@ for (const [how, headers, waits] of [
 }
 
 test('Retry-After past the call’s time is not waited for', async (t) => {
-  const busy = (response: ServerResponse) => response.writeHead(503, { 'retry-after': '5' }).end();
-  const { server, api, clock } = await backend(t, busy, { timeoutMs: 5_000 });
+  const { server, api, clock } = await backend(
+    t,
+    (response) => response.writeHead(503, { 'retry-after': '5' }).end(),
+    { timeoutMs: 5_000 },
+  );
   await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.equal(server.requests.length, 1);
   assert.deepEqual(clock.waits, []);

@@ -7,11 +7,12 @@ import { FakeBatch, setUp } from './kafka/batch-parts.ts';
 import { localSource } from './parts.ts';
 import { EventSpans } from '../../../src/ingest/event-spans.ts';
 
+const decode: Topic['decode'] = ({ value }) =>
+  value.length === 0 ? null : (JSON.parse(value.toString()) as Event);
+
 test('the spans of consumed events say what became of them, and fail for what can not be decoded', async () => {
   const { tracing, names, ended } = recordedSpans();
   const spans = new EventSpans(tracing, { 'messaging.system': 'kafka' });
-  const decode: Topic['decode'] = ({ value }) =>
-    value.length === 0 ? null : (JSON.parse(value.toString()) as Event);
   const { processor, publisher, lines } = setUp(['id'], { decode }, 'stop', { spans });
   publisher.wants = (channel) => channel === 'bids:id=1';
   await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', 'no', '']));

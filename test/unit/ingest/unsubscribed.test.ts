@@ -58,8 +58,10 @@ test('an event without a field by which subscriptions pick it is counted as that
     '{"id":null,"sellerId":[]}',
     '{"n":1}',
   ];
-  const wants = () => false;
-  const { metrics, lines, unsubscribed } = await consume(values, { fields: ['id', 'seller_id'], wants });
+  const { metrics, lines, unsubscribed } = await consume(values, {
+    fields: ['id', 'seller_id'],
+    wants: () => false,
+  });
   assert.deepEqual(
     (await metrics.missingKeys.get()).values.map(({ labels, value }) => [labels.topic, labels.field, value]),
     [
@@ -92,11 +94,10 @@ test('a subscriber that joins between two chunks gets the second one', async () 
 });
 
 test('when the bus cannot be asked, the consumer tries again as for a failed publish, and a subscriber that has joined by then gets all events', async () => {
-  const wants = (_channel: string, asked: number) => {
-    if (asked <= 3) throw new Error('the bus is away');
-    return true;
-  };
-  const { clock, batch, offsets, unsubscribed } = await consume(events(3), { fields: [], wants });
+  const { clock, batch, offsets, unsubscribed } = await consume(events(3), {
+    fields: [],
+    wants: (_channel, asked) => asked > 3 || assert.fail('the bus is away'),
+  });
   assert.deepEqual(clock.waits, [50, 100, 200]);
   assert.deepEqual([offsets, batch.committed, unsubscribed], [[0, 1, 2], [3], 0]);
 });

@@ -7,7 +7,7 @@ test('a small set works as a set of no, one or many elements', () => {
   const set = new Set<string>();
   for (const step of '-a +a -b -a +a +a +b +c +a -d -b -a -a -c +'.split(' ')) {
     const value = step.slice(1);
-    for (const each of [small, set]) step.startsWith('+') ? each.add(value) : each.delete(value);
+    for (const each of [small, set]) each[step.startsWith('+') ? 'add' : 'delete'](value);
     assert.equal(small.size, set.size, step);
     for (const one of ['', 'a', 'b', 'c', 'd'])
       assert.equal(small.has(one), set.has(one), `${one} at ${step}`);
