@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
-import { failure, json, metric, setUp, startServer, startSilentTls } from './fixture.ts';
+import { backend, failure, json, metric, silence, silentTls, statuses } from './fixture.ts';
+
+const OPEN_MS = 1_000;
 
 test('a back end that keeps failing gets no calls until a trial succeeds', async (t) => {
-  let status = 500;
-  const server = await startServer(t, (response) => json(response, 'good', status));
-  const { api, clock, metrics, lines } = setUp(t, { url: server.url, breakerFailures: 2 });
+  const left = [500, 500];
+  const { server, api, clock, metrics, lines } = await backend(
+    t,
+    (response) => json(response, 'good', left.shift()),
+    { breakerFailures: 2 },
+  );
   const open = () => metric(metrics, 'backend_breaker_open', { backend: 'api' });
   await failure(api.get('/'), 'BACKEND_FAILED');
   assert.equal(await open(), 0);
@@ -15,24 +20,21 @@ test('a back end that keeps failing gets no calls until a trial succeeds', async
   const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.match(String(error.cause), /circuit breaker is open/);
   assert.equal(server.requests.length, 2);
-  status = 200;
-  clock.advance(1_000);
+  clock.advance(OPEN_MS);
   assert.equal(await api.get('/'), 'good');
   assert.equal(await open(), 0);
   assert.match(lines.join(''), /circuit breaker opened[\s\S]*circuit breaker closed/);
 });
 
 test('the breaker counts each try, and there is none once the breaker is open', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(503).end());
-  const { api } = setUp(t, { url: server.url, breakerFailures: 2, retries: 5 });
+  const { server, api } = await backend(t, statuses(503), { breakerFailures: 2, retries: 5 });
   const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.equal(error.status, 503);
   assert.equal(server.requests.length, 2);
 });
 
 test('timeouts count as failures', async (t) => {
-  const server = await startServer(t, () => undefined);
-  const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1 });
+  const { server, api, clock } = await backend(t, silence, { breakerFailures: 1 });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
   await once(server.events, 'request');
   clock.advance(5_000);
@@ -46,8 +48,8 @@ for (const [what, status, body] of [
   ['an answer that is not JSON', 200, 'text'],
 ] as const) {
   test(`${what} does not count as a failure: the back end answers`, async (t) => {
-    const server = await startServer(t, (response) => response.writeHead(status).end(body));
-    const { api } = setUp(t, { url: server.url, breakerFailures: 1 });
+    const bounds = { breakerFailures: 1 };
+    const { server, api } = await backend(t, (response) => response.writeHead(status).end(body), bounds);
     for (let turn = 0; turn < 3; turn++) await api.get('/').catch(() => undefined);
     assert.equal(server.requests.length, 3);
   });
@@ -55,12 +57,13 @@ for (const [what, status, body] of [
 
 test('a trial whose caller gives up neither closes nor blocks the breaker', async (t) => {
   let status = 500;
-  const server = await startServer(t, (response) => {
-    if (status !== 0) json(response, 'good', status);
-  });
-  const { api, bind, clock, metrics } = setUp(t, { url: server.url, breakerFailures: 1 });
+  const { server, api, bind, clock, metrics } = await backend(
+    t,
+    (response) => void (status !== 0 && json(response, 'good', status)),
+    { breakerFailures: 1 },
+  );
   await failure(api.get('/'), 'BACKEND_FAILED');
-  clock.advance(1_000);
+  clock.advance(OPEN_MS);
   status = 0;
   const controller = new AbortController();
   const trial = failure(bind({ signal: controller.signal }).get('/'), 'BACKEND_ABORTED');
@@ -74,22 +77,19 @@ test('a trial whose caller gives up neither closes nor blocks the breaker', asyn
 });
 
 test('a call that waits for a place while the breaker opens fails, and gives its place back', async (t) => {
-  let status = 500;
-  const server = await startServer(t, (response) => json(response, 'good', status));
-  const { api, clock } = setUp(t, { url: server.url, breakerFailures: 1, maxConcurrency: 1 });
+  const bounds = { breakerFailures: 1, maxConcurrency: 1 };
+  const { server, api, clock } = await backend(t, statuses(500, 204), bounds);
   const first = failure(api.get('/'), 'BACKEND_FAILED');
   const second = failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   await Promise.all([first, second]);
   assert.equal(server.requests.length, 1);
-  status = 200;
-  clock.advance(1_000);
-  assert.equal(await api.get('/'), 'good');
+  clock.advance(OPEN_MS);
+  assert.equal(await api.get('/'), null);
 });
 
 test('while the breaker is open a call fails at once, though every place is taken', async (t) => {
-  const { url, server } = await startSilentTls(t);
-  const definition = { url, connectTimeoutMs: 60_000, breakerFailures: 1, maxConcurrency: 1 };
-  const { api, clock } = setUp(t, definition);
+  const bounds = { connectTimeoutMs: 60_000, breakerFailures: 1, maxConcurrency: 1 };
+  const { server, api, clock } = await silentTls(t, bounds);
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
   await once(server, 'connection');
   clock.advance(5_000);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { graphql, GraphQLObjectType, GraphQLSchema, GraphQLString, parse } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { BackendError } from '../../../src/backends/error.ts';
-import { json, setUp, startServer } from './fixture.ts';
+import { backend, json, statuses } from './fixture.ts';
 
 const source = '{ seller }';
 
@@ -23,8 +23,7 @@ const RUNNERS = {
 
 for (const [name, run] of Object.entries(RUNNERS)) {
   test(`through ${name}, clients see code, back end and status of a failure, and nothing else`, async (t) => {
-    const server = await startServer(t, (response) => json(response, { secret: 'body' }, 403));
-    const { api } = setUp(t, { url: server.url });
+    const { api } = await backend(t, (response) => json(response, { secret: 'body' }, 403));
     const { errors } = await run(schemaOf(() => api.get('/secret-path')));
     const [shown] = JSON.parse(JSON.stringify(errors)) as [Record<string, unknown>];
     delete shown['locations'];
@@ -46,21 +45,15 @@ test('the error keeps its cause, and shows it neither in JSON nor among its keys
 });
 
 test('the log says why a call failed, once in ten seconds for each code', async (t) => {
-  const statuses = [400, 400, 500, 400, 400];
-  const server = await startServer(t, (response) => response.writeHead(statuses.shift() ?? 200).end());
-  const { api, clock, lines } = setUp(t, { url: server.url });
+  const { api, clock, lines } = await backend(t, statuses(400, 400, 500, 400));
   for (let turn = 0; turn < 4; turn++) await api.get('/').catch(() => undefined);
   clock.advance(10_000);
   await api.get('/').catch(() => undefined);
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   assert.deepEqual(
-    logged.map(({ backend, code, status, reason, suppressed }) => [
-      backend,
-      code,
-      status,
-      reason,
-      suppressed,
-    ]),
+    logged.map(({ code, status, reason, suppressed, ...line }) => {
+      return [line['backend'], code, status, reason, suppressed];
+    }),
     [
       ['api', 'BACKEND_REJECTED', 400, 'status 400', 0],
       ['api', 'BACKEND_FAILED', 500, 'status 500', 0],

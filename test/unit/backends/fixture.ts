@@ -95,18 +95,17 @@ export async function startServer(t: TestContext, handler: Handler) {
   return { url: `http://127.0.0.1:${port}`, requests, events, server, connections: () => connections };
 }
 
-/** Takes connections, but never answers the TLS handshake. */
-export async function startSilentTls(t: TestContext) {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  server.on('connection', (socket) => t.after(() => socket.destroy()));
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}`, server };
-}
-
 export function json(response: ServerResponse, value: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+export const empty: Handler = (response) => json(response, {});
+export const silence: Handler = () => undefined;
+
+/** Without a body; with the last status again and again. */
+export function statuses(...all: readonly number[]): Handler {
+  const left = [...all];
+  return (response) => response.writeHead((left.length > 1 ? left.shift() : left[0]) ?? 500).end();
 }
 
 interface Call {
@@ -130,6 +129,24 @@ export function setUp(t: TestContext, definition: BackendDefinition) {
     return bound;
   };
   return { backends, clock, metrics, lines, bind, api: bind() };
+}
+
+type Settings = Omit<BackendDefinition, 'url'>;
+
+/** {@link setUp} with a server that answers like this. */
+export async function backend(t: TestContext, handler: Handler, settings: Settings = {}) {
+  const server = await startServer(t, handler);
+  return { server, ...setUp(t, { url: server.url, ...settings }) };
+}
+
+/** {@link setUp} with a server that takes connections, but never answers the TLS handshake. */
+export async function silentTls(t: TestContext, settings: Settings) {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  server.on('connection', (socket) => t.after(() => socket.destroy()));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { server, ...setUp(t, { url: `https://127.0.0.1:${port}`, ...settings }) };
 }
 
 /** Stands for snake_case: top-level keys get an underscore in front, and the key `forbidden` is refused. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { failure, json, setUp, startServer } from './fixture.ts';
+import { backend, empty, failure, setUp } from './fixture.ts';
 
 test('a list forwards the token as a bearer and other values by their paths', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind } = setUp(t, { url: server.url, forward: ['token', 'id', 'tenant.account_id', 'admin'] });
+  const forward = ['token', 'id', 'tenant.account_id', 'admin'];
+  const { server, bind } = await backend(t, empty, { forward });
   const viewer = { token: 'abc', id: 7, tenant: { account_id: 'x' }, admin: false, secret: 's' };
   await bind({ viewer: () => viewer }).get('/');
   const { headers } = server.requests[0] ?? assert.fail();
@@ -16,8 +16,8 @@ test('a list forwards the token as a bearer and other values by their paths', as
 });
 
 test('a record names the headers itself, and sends values as they are', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind } = setUp(t, { url: server.url, forward: { Authorization: 'token', 'X-Role': 'roles.0' } });
+  const forward = { Authorization: 'token', 'X-Role': 'roles.0' };
+  const { server, bind } = await backend(t, empty, { forward });
   await bind({ viewer: () => ({ token: 'Basic abc', roles: ['bidder'] }) }).get('/');
   const { headers } = server.requests[0] ?? assert.fail();
   assert.equal(headers.authorization, 'Basic abc');
@@ -25,8 +25,9 @@ test('a record names the headers itself, and sends values as they are', async (t
 });
 
 test('absent and null values are left out', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind } = setUp(t, { url: server.url, forward: ['token', 'tenant.id', 'name.length', 'role'] });
+  const { server, bind } = await backend(t, empty, {
+    forward: ['token', 'tenant.id', 'name.length', 'role'],
+  });
   await bind({ viewer: () => ({ name: 'Ann', role: null }) }).get('/');
   const names = Object.keys(server.requests[0]?.headers ?? {});
   assert.deepEqual(
@@ -36,13 +37,13 @@ test('absent and null values are left out', async (t) => {
 });
 
 test('a back end reads of the viewer only what it forwards, and nothing if it forwards nothing', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
   const asked: string[] = [];
   const viewer = (): unknown => {
     asked.push('viewer');
     return new Proxy({ id: 1, token: 'abc' }, { get: (_target, key) => void asked.push(String(key)) });
   };
-  await setUp(t, { url: server.url }).bind({ viewer }).get('/');
+  const { server, bind } = await backend(t, empty);
+  await bind({ viewer }).get('/');
   await setUp(t, { url: server.url, forward: [] }).bind({ viewer }).get('/');
   assert.deepEqual(asked, []);
   const call = setUp(t, { url: server.url, forward: ['token'] })
@@ -69,8 +70,7 @@ for (const [what, token] of [
   ['a list', ['a']],
 ] as const) {
   test(`${what} is not forwarded: the call fails with an error that does not show the value`, async (t) => {
-    const server = await startServer(t, (response) => json(response, {}));
-    const { bind, lines } = setUp(t, { url: server.url, forward: ['token'] });
+    const { server, bind, lines } = await backend(t, empty, { forward: ['token'] });
     const error = await failure(bind({ viewer: () => ({ token }) }).get('/'), 'BACKEND_BAD_REQUEST');
     assert.equal(server.requests.length, 0);
     assert.doesNotMatch(JSON.stringify(error) + lines.join(''), /abc|Łukasz/);
@@ -78,17 +78,16 @@ for (const [what, token] of [
 }
 
 test('forwarded values win over those of the service, and the call’s own over both', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind } = setUp(t, {
-    url: server.url,
+  const { server, bind } = await backend(t, empty, {
     headers: () => ({ Authorization: 'Bearer service' }),
     forward: ['token'],
   });
   await bind().get('/');
-  await bind({ viewer: () => ({ token: 'viewer' }) }).get('/');
-  await bind({ viewer: () => ({ token: 'viewer' }) }).get('/', { headers: { authorization: 'own' } });
+  const viewers = bind({ viewer: () => ({ token: 'viewer' }) });
+  await viewers.get('/');
+  await viewers.get('/', { headers: { authorization: 'own' } });
   assert.deepEqual(
-    server.requests.map(({ headers }) => headers.authorization),
+    server.requests.map((request) => request.headers.authorization),
     ['Bearer service', 'Bearer viewer', 'own'],
   );
 });

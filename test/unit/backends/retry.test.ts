@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import { failure, json, metric, setUp, startServer } from './fixture.ts';
+import { backend, failure, json, metric, silence, statuses } from './fixture.ts';
 
-const METHODS = [
+for (const [method, tries] of [
   ['get', 3],
   ['put', 3],
   ['delete', 3],
   ['post', 1],
   ['patch', 1],
-] as const;
-
-for (const [method, tries] of METHODS) {
+] as const) {
   test(`${method} is sent ${tries} times while it gets 503`, async (t) => {
-    const server = await startServer(t, (response) => response.writeHead(503).end());
-    const { api, clock, metrics } = setUp(t, { url: server.url });
+    const { server, api, clock, metrics } = await backend(t, statuses(503));
     const error = await failure(api[method]('/'), 'BACKEND_UNAVAILABLE');
     assert.equal(error.status, 503);
     assert.equal(server.requests.length, tries);
@@ -26,53 +24,36 @@ for (const [method, tries] of METHODS) {
 }
 
 test('a caller may say that a POST is idempotent, or that a GET is not', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(502).end());
-  const { api } = setUp(t, { url: server.url, retries: 1 });
+  const { server, api } = await backend(t, statuses(502), { retries: 1 });
   await failure(api.post('/', {}, { idempotent: true }), 'BACKEND_UNAVAILABLE');
   assert.equal(server.requests.length, 2);
   await failure(api.get('/', { idempotent: false }), 'BACKEND_UNAVAILABLE');
   assert.equal(server.requests.length, 3);
 });
 
-for (const status of [502, 503, 504]) {
-  test(`when a try after ${status} succeeds, the call gets its answer`, async (t) => {
-    const statuses = [status, 200];
-    const server = await startServer(t, (response) => json(response, 'good', statuses.shift()));
-    const { api, lines } = setUp(t, { url: server.url });
+for (const [what, fail] of [
+  ['status 502', (response: ServerResponse) => response.writeHead(502).end()],
+  ['status 504', (response: ServerResponse) => response.writeHead(504).end()],
+  ['a connection that breaks', (response: ServerResponse) => response.destroy()],
+  [
+    'a body that breaks off',
+    (response: ServerResponse) =>
+      response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy()),
+  ],
+] as const) {
+  test(`when a try after ${what} succeeds, the call gets its answer`, async (t) => {
+    const answers = [fail, (response: ServerResponse) => json(response, 'good')];
+    const { server, api, lines } = await backend(t, (response) => answers.shift()?.(response));
     assert.equal(await api.get('/'), 'good');
     assert.equal(server.requests.length, 2);
     assert.deepEqual(lines, []);
   });
 }
 
-test('a connection that breaks is a try that failed', async (t) => {
-  let first = true;
-  const server = await startServer(t, (response) => {
-    if (first) response.destroy();
-    else json(response, 'good');
-    first = false;
-  });
-  const { api } = setUp(t, { url: server.url });
-  assert.equal(await api.get('/'), 'good');
-  assert.equal(server.requests.length, 2);
-});
-
-test('a body that breaks off is a try that failed', async (t) => {
-  let first = true;
-  const server = await startServer(t, (response) => {
-    if (first) response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
-    else json(response, 'good');
-    first = false;
-  });
-  const { api } = setUp(t, { url: server.url });
-  assert.equal(await api.get('/'), 'good');
-});
-
 test('a refused connection is unavailable, after all tries', async (t) => {
-  const server = await startServer(t, () => undefined);
+  const { server, api, clock } = await backend(t, silence);
   server.server.close();
   await once(server.server, 'close');
-  const { api, clock } = setUp(t, { url: server.url });
   const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.equal(error.status, undefined);
   assert.equal(clock.waits.length, 2);
@@ -81,42 +62,38 @@ test('a refused connection is unavailable, after all tries', async (t) => {
 });
 
 test('each wait is between half of its maximum and all of it', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(503).end());
-  const { api, clock } = setUp(t, { url: server.url });
+  const { api, clock } = await backend(t, statuses(503));
   clock.chance = 0;
   await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.deepEqual(clock.waits, [50, 100]);
 });
 
-for (const [form, headers] of [
-  ['in seconds', { 'retry-after': '3' }],
+for (const [how, headers, waits] of [
+  ['in seconds is waited for', { 'retry-after': '3' }, [3_000]],
   [
-    'as a date, by the back end’s own clock',
+    'as a date is waited for, by the back end’s own clock',
     { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:03 GMT' },
+    [3_000],
   ],
+  ['that can not be read is passed over', { 'retry-after': 'soon' }, [100]],
 ] as const) {
-  test(`Retry-After ${form} is waited for`, async (t) => {
-    const statuses = [503, 200];
-    const server = await startServer(t, (response) => {
-      response.writeHead(statuses.shift() ?? 200, headers).end('1');
+  test(`Retry-After ${how}`, async (t) => {
+    const left = [503, 200];
+    const { api, clock } = await backend(t, (response) => {
+      response.writeHead(left.shift() ?? 200, headers).end('1');
     });
-    const { api, clock } = setUp(t, { url: server.url });
     assert.equal(await api.get('/'), 1);
-    assert.deepEqual(clock.waits, [3_000]);
+    assert.deepEqual(clock.waits, waits);
   });
 }
 
 test('Retry-After past the call’s time is not waited for', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(503, { 'retry-after': '5' }).end());
-  const { api, clock } = setUp(t, { url: server.url, timeoutMs: 5_000 });
+  const { server, api, clock } = await backend(
+    t,
+    (response) => response.writeHead(503, { 'retry-after': '5' }).end(),
+    { timeoutMs: 5_000 },
+  );
   await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.equal(server.requests.length, 1);
   assert.deepEqual(clock.waits, []);
-});
-
-test('a Retry-After that can not be read is passed over', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(503, { 'retry-after': 'soon' }).end());
-  const { api, clock } = setUp(t, { url: server.url });
-  await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
-  assert.deepEqual(clock.waits, [100, 200]);
 });

@@ -1,37 +1,40 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import test from 'node:test';
-import { failure, json, setUp, startServer, startSilentTls } from './fixture.ts';
+import { backend, empty, failure, json, silence, silentTls, statuses } from './fixture.ts';
 
-test('a call that gets no answer ends when its time is over', async (t) => {
-  const server = await startServer(t, () => undefined);
-  const { api, clock } = setUp(t, { url: server.url, timeoutMs: 5_000 });
-  const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
-  await once(server.events, 'request');
-  clock.advance(4_999);
-  clock.advance(1);
-  await call;
-  assert.equal(server.requests.length, 1, 'no time is left for another try');
-  assert.equal(clock.sleepers, 0);
-});
+const undici = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms?: number): void };
 
-test('a call may have a timeout of its own', async (t) => {
-  const server = await startServer(t, () => undefined);
-  const { api, clock } = setUp(t, { url: server.url });
-  const call = failure(api.get('/', { timeoutMs: 60_000 }), 'BACKEND_TIMEOUT');
-  await once(server.events, 'request');
-  clock.advance(59_999);
-  assert.equal(clock.sleepers, 1);
-  clock.advance(1);
-  await call;
-});
+/** Lets time pass on undici's own clock, which notices a timer at its first tick. */
+function passInUndici(ms: number): void {
+  undici.tick();
+  undici.tick(ms);
+}
+
+for (const [what, definition, call, timeoutMs] of [
+  ['its time is over', { timeoutMs: 10_000 }, {}, 10_000],
+  ['the time of its own is over', {}, { timeoutMs: 60_000 }, 60_000],
+] as const) {
+  test(`a call that gets no answer ends when ${what}`, async (t) => {
+    const { server, api, clock } = await backend(t, silence, definition);
+    const ended = failure(api.get('/', call), 'BACKEND_TIMEOUT');
+    await once(server.events, 'request');
+    clock.advance(timeoutMs - 1);
+    assert.equal(clock.sleepers, 1);
+    clock.advance(1);
+    await ended;
+    assert.equal(server.requests.length, 1, 'no time is left for another try');
+    assert.equal(clock.sleepers, 0);
+  });
+}
 
 test('when the body of an answer does not end, the call times out and its connection is closed', async (t) => {
-  const server = await startServer(t, (response) => {
+  const { server, api, clock } = await backend(t, (response) => {
     response.writeHead(200).write('[1,');
     response.on('close', () => server.events.emit('closed'));
   });
-  const { api, clock } = setUp(t, { url: server.url });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
   await once(server.events, 'request');
   const closed = once(server.events, 'closed');
@@ -41,19 +44,21 @@ test('when the body of an answer does not end, the call times out and its connec
 });
 
 test('a try without headers in time has failed, and another one follows', async (t) => {
-  let first = true;
-  const server = await startServer(t, (response) => {
-    if (!first) json(response, 'good');
-    first = false;
-  });
-  const { api } = setUp(t, { url: server.url, headersTimeoutMs: 1_000 });
-  assert.equal(await api.get('/'), 'good');
-  assert.equal(server.requests.length, 2);
+  let tries = 0;
+  const answer = (response: ServerResponse) => {
+    tries += 1;
+    if (tries === 2) json(response, 'good');
+  };
+  const { server, api } = await backend(t, answer, { headersTimeoutMs: 3_000 });
+  const call = api.get('/');
+  await once(server.events, 'request');
+  passInUndici(3_000);
+  assert.equal(await call, 'good');
+  assert.equal(tries, 2);
 });
 
 test('a connection that is never established does not hold the caller past its timeout', async (t) => {
-  const { url, server } = await startSilentTls(t);
-  const { api, clock } = setUp(t, { url, connectTimeoutMs: 60_000 });
+  const { server, api, clock } = await silentTls(t, { connectTimeoutMs: 60_000 });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
   await once(server, 'connection');
   clock.advance(5_000);
@@ -61,17 +66,17 @@ test('a connection that is never established does not hold the caller past its t
 });
 
 test('a connection that takes too long is a try that failed', async (t) => {
-  const { url } = await startSilentTls(t);
-  const { api } = setUp(t, { url, connectTimeoutMs: 1, retries: 0 });
-  const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
-  assert.match(String(error.cause), /Connect Timeout/);
+  const { server, api } = await silentTls(t, { connectTimeoutMs: 2_000, retries: 0 });
+  const call = failure(api.get('/'), 'BACKEND_UNAVAILABLE');
+  await once(server, 'connection');
+  passInUndici(2_000);
+  assert.match(String((await call).cause), /Connect Timeout/);
 });
 
 test('an execution that is given up ends its calls at once', async (t) => {
-  const server = await startServer(t, (response) => {
+  const { server, bind, clock, lines } = await backend(t, (response) => {
     response.on('close', () => server.events.emit('closed'));
   });
-  const { bind, clock, lines } = setUp(t, { url: server.url });
   const controller = new AbortController();
   const call = failure(bind({ signal: controller.signal }).get('/'), 'BACKEND_ABORTED');
   await once(server.events, 'request');
@@ -84,19 +89,17 @@ test('an execution that is given up ends its calls at once', async (t) => {
 });
 
 test('a call of an execution that was given up before sends nothing', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind } = setUp(t, { url: server.url });
+  const { server, bind } = await backend(t, empty);
   await failure(bind({ signal: AbortSignal.abort() }).get('/'), 'BACKEND_ABORTED');
   assert.equal(server.requests.length, 0);
 });
 
 test('giving up an execution ends its wait for the next try', async (t) => {
-  const server = await startServer(t, (response) => response.writeHead(503).end());
-  const { bind, clock } = setUp(t, { url: server.url });
+  const { server, bind, clock } = await backend(t, statuses(503));
   clock.patience = 0;
   const controller = new AbortController();
   const call = failure(bind({ signal: controller.signal }).get('/'), 'BACKEND_ABORTED');
-  let [ms] = (await once(clock.events, 'sleep')) as [number];
+  let ms = 0;
   while (ms !== 100) [ms] = (await once(clock.events, 'sleep')) as [number];
   controller.abort();
   await call;
@@ -104,8 +107,7 @@ test('giving up an execution ends its wait for the next try', async (t) => {
 });
 
 test('a call whose headers function never resolves times out and sends nothing', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { api, clock } = setUp(t, { url: server.url, headers: () => new Promise(() => undefined) });
+  const { server, api, clock } = await backend(t, empty, { headers: () => new Promise(() => undefined) });
   const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
   clock.advance(5_000);
   await call;
@@ -113,8 +115,7 @@ test('a call whose headers function never resolves times out and sends nothing',
 });
 
 test('closing the back ends ends calls that are under way', async (t) => {
-  const server = await startServer(t, () => undefined);
-  const { api, backends, clock } = setUp(t, { url: server.url });
+  const { server, api, backends, clock } = await backend(t, silence);
   const call = failure(api.get('/'), 'BACKEND_ABORTED');
   await once(server.events, 'request');
   await backends.close();
@@ -123,8 +124,7 @@ test('closing the back ends ends calls that are under way', async (t) => {
 });
 
 test('a call that is over leaves nothing behind', async (t) => {
-  const server = await startServer(t, (response) => json(response, {}));
-  const { bind, clock } = setUp(t, { url: server.url, maxConcurrency: 1, maxWaiting: 0 });
+  const { bind, clock } = await backend(t, empty, { maxConcurrency: 1, maxWaiting: 0 });
   const { signal } = new AbortController();
   const execution = bind({ signal });
   for (let turn = 0; turn < 3; turn++) await execution.get('/');

@@ -36,47 +36,46 @@ async function watched(t: TestContext, folder: string) {
   return { look };
 }
 
-async function folderWith(t: TestContext, ...names: readonly string[]): Promise<string> {
+/** A watched folder with these files, which are empty. */
+async function watchedWith(t: TestContext, ...names: readonly string[]) {
   const folder = await temporaryFolder(t);
-  for (const name of names) await writeFile(path.join(folder, name), '');
-  return folder;
+  const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+  for (const name of names) await write(name, '');
+  return { folder, write, ...(await watched(t, folder)) };
 }
 
 test('a change is noticed at the second look that finds it, once', async (t) => {
-  const folder = await folderWith(t, 'schema.graphql', 'graph.ts');
-  const { look } = await watched(t, folder);
+  const { look, write } = await watchedWith(t, 'schema.graphql', 'graph.ts');
   assert.equal(await look(), 0);
-  await writeFile(path.join(folder, 'schema.graphql'), 'changed');
+  await write('schema.graphql', 'changed');
   assert.equal(await look(), 0);
   assert.equal(await look(), 1);
   assert.equal(await look(), 1);
 });
 
 test('files that are saved one after the other are one change', async (t) => {
-  const folder = await folderWith(t, 'schema.graphql', 'graph.ts', 'version.ts');
-  const { look } = await watched(t, folder);
-  for (const name of ['schema.graphql', 'graph.ts', 'version.ts']) {
-    await writeFile(path.join(folder, name), 'changed');
+  const names = ['schema.graphql', 'graph.ts', 'version.ts'];
+  const { look, write } = await watchedWith(t, ...names);
+  for (const name of names) {
+    await write(name, 'changed');
     assert.equal(await look(), 0);
   }
   assert.equal(await look(), 1);
 });
 
 test('a file that is put in the place of another, and one of the same size, is noticed', async (t) => {
-  const folder = await folderWith(t, 'graph.js');
-  const { look } = await watched(t, folder);
-  await writeFile(path.join(folder, 'graph.js~'), '');
+  const { folder, look, write } = await watchedWith(t, 'graph.js');
+  await write('graph.js~', '');
   await rename(path.join(folder, 'graph.js~'), path.join(folder, 'graph.js'));
   await look();
   assert.equal(await look(), 1);
 });
 
 test('files that no graph is made of are not looked at', async (t) => {
-  const folder = await folderWith(t, 'schema.graphql');
-  const { look } = await watched(t, folder);
-  await writeFile(path.join(folder, 'notes.log'), 'more');
+  const { folder, look, write } = await watchedWith(t, 'schema.graphql');
+  await write('notes.log', 'more');
   await mkdir(path.join(folder, 'node_modules'));
-  await writeFile(path.join(folder, 'node_modules/some.js'), '');
+  await write('node_modules/some.js', '');
   await look();
   assert.equal(await look(), 0);
 });

@@ -13,7 +13,13 @@ function setUp() {
   const sink = {
     send: (messages: readonly DeadLetterMessage[]) => Promise.resolve(void sent.push(...messages)),
   };
-  const deadLetters = new DeadLetters({ sink, metrics, log, now: () => clock.now });
+  const deadLetters = new DeadLetters({
+    sink,
+    metrics,
+    log,
+    now: () => clock.now,
+    trace: { listener: undefined },
+  });
   return { deadLetters, lines, metrics, sent, clock };
 }
 

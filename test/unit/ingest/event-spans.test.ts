@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LocalSource } from '../../../src/ingest/local-source.ts';
-import { Metrics } from '../../../src/metrics.ts';
+import type { Event } from '../../../src/events/event.ts';
+import type { Topic } from '../../../src/graph/graph.ts';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
 import { FakeBatch, setUp } from './kafka/batch-parts.ts';
-import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+import { localSource } from './parts.ts';
 import { EventSpans } from '../../../src/ingest/event-spans.ts';
+
+const decode: Topic['decode'] = ({ value }) =>
+  value.length === 0 ? null : (JSON.parse(value.toString()) as Event);
 
 test('the spans of consumed events say what became of them, and fail for what can not be decoded', async () => {
   const { tracing, names, ended } = recordedSpans();
   const spans = new EventSpans(tracing, { 'messaging.system': 'kafka' });
-  const { processor, publisher, lines } = setUp(
-    ['id'],
-    { decode: ({ value }) => (value.length === 0 ? null : JSON.parse(value.toString())) },
-    'stop',
-    { spans },
-  );
+  const { processor, publisher, lines } = setUp(['id'], { decode }, 'stop', { spans });
   publisher.wants = (channel) => channel === 'bids:id=1';
   await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', 'no', '']));
-  assert.deepEqual(names().toSorted(), [
-    'process bids < –',
-    'process bids < –',
-    'process bids < –',
-    'process bids < –',
-    'publish bids < process bids',
-  ]);
+  const consumed = Array.from({ length: 4 }, () => 'process bids < –');
+  assert.deepEqual(names().toSorted(), [...consumed, 'publish bids < process bids']);
   const outcomes = ended()
     .filter(({ name }) => name === 'process bids')
     .map(({ attributes }) => [
@@ -59,16 +52,7 @@ test('an event is published with the span that publishes it, which lasts until t
 
 test('an event that is taken by hand goes on with the trace that its headers name', async () => {
   const { tracing, ended } = recordedSpans();
-  const publisher = new RecordingPublisher();
-  const { log } = readableLog();
-  const source = new LocalSource({
-    topics: topics(topic('bids')),
-    prefix: '',
-    publisher,
-    metrics: new Metrics(),
-    log,
-    tracing,
-  });
+  const { source } = localSource({ tracing });
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   await source.accept('bids', Buffer.from('{}'), undefined, { headers: { traceparent } });
   await assert.rejects(source.accept('bids', Buffer.from('no'), undefined, { headers: { traceparent } }));

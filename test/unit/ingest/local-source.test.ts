@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LocalSource } from '../../../src/ingest/local-source.ts';
 import { decodeMessage } from '../../../src/events/message.ts';
-import { Metrics } from '../../../src/metrics.ts';
-import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+import type { Topic } from '../../../src/graph/graph.ts';
+import { localSource, topic, topics } from './parts.ts';
 
-function setUp() {
-  const publisher = new RecordingPublisher();
-  const metrics = new Metrics();
-  const source = new LocalSource({
+const setUp = () =>
+  localSource({
     topics: topics(topic('bids', { keys: ['auction_id'] }), topic('sales')),
     prefix: 'p:',
-    publisher,
-    metrics,
-    log: readableLog().log,
     now: () => 42,
   });
-  return { source, publisher, metrics };
-}
 
 test('a local event is published like a Kafka message, with offsets that count up per topic', async () => {
   const { source, publisher, metrics } = setUp();
@@ -50,28 +42,19 @@ test('offsets begin anew with each process, so each has topic ids of its own', a
 });
 
 test('events are published in the order in which they came, though the first one takes longer to decode', async () => {
-  const publisher = new RecordingPublisher();
   const slowly: (() => void)[] = [];
-  const source = new LocalSource({
-    topics: topics(
-      topic('bids', {
-        decode: ({ value }) =>
-          value.length > 2 ? new Promise((resolve) => slowly.push(() => resolve({ n: 1 }))) : { n: 2 },
-      }),
-    ),
-    prefix: '',
-    publisher,
-    metrics: new Metrics(),
-    log: readableLog().log,
-  });
+  const decode: Topic['decode'] = ({ value }) =>
+    value.length > 2 ? new Promise((resolve) => slowly.push(() => resolve({ n: 1 }))) : { n: 2 };
+  const { source, publisher } = localSource({ topics: topics(topic('bids', { decode })) });
   const first = source.accept('bids', Buffer.from('slow'));
   const second = source.accept('bids', Buffer.from('2'));
   await new Promise((resolve) => setImmediate(resolve));
   slowly[0]?.();
   await Promise.all([first, second]);
-  const seen = publisher.published.map(({ payload }) => decodeMessage(payload));
   assert.deepEqual(
-    seen.map((message) => [message?.o, message?.event['n']]),
+    publisher.published
+      .map(({ payload }) => decodeMessage(payload))
+      .map((seen) => [seen?.o, seen?.event['n']]),
     [
       [0, 1],
       [1, 2],
@@ -81,10 +64,8 @@ test('events are published in the order in which they came, though the first one
 
 test('a payload that is no event is refused with the reason, and counted', async () => {
   const { source, publisher, metrics } = setUp();
-  await assert.rejects(source.accept('bids', Buffer.from('nope')), {
-    code: 'UNDECODABLE',
-    reason: 'not_json',
-  });
+  const refusal = { code: 'UNDECODABLE', reason: 'not_json' };
+  await assert.rejects(source.accept('bids', Buffer.from('nope')), refusal);
   assert.equal(publisher.attempts, 0);
   assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
 });

@@ -1,7 +1,9 @@
 import type { Topic } from '../../../src/graph/graph.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
+import { LocalSource, type LocalSourceOptions } from '../../../src/ingest/local-source.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
+import { Metrics } from '../../../src/metrics.ts';
 
 export function topic(name: string, options: Partial<Topic> = {}): Topic {
   return { name, keyStyle: 'SNAKE', keys: [], kafkaKey: undefined, decode: undefined, ...options };
@@ -32,6 +34,15 @@ export function readableLog(level = 'trace'): { log: Log; lines: Record<string, 
     write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   return { log, lines };
+}
+
+/** What publishes by hand, with all that it needs and the test does not name. */
+export function localSource(options: Partial<LocalSourceOptions> = {}) {
+  const publisher = new RecordingPublisher();
+  const metrics = new Metrics();
+  const { log } = readableLog();
+  const needed = { topics: topics(topic('bids')), prefix: '', publisher, metrics, log };
+  return { source: new LocalSource({ ...needed, ...options }), publisher, metrics };
 }
 
 /** Takes all publications and keeps them; but those of a batch that `failing` returns. */

@@ -38,30 +38,20 @@ function setUp(options: Partial<Topic> = {}) {
 test('a message that takes longer than 2 s to decode is a dead letter at the second try, and not tried again', async () => {
   const { attempt, decoded, lines } = setUp();
   const slow = record('2000');
-  assert.deepEqual(
-    [await attempt(slow), await attempt(slow), await attempt(slow)],
-    ['published', 'too_slow', 'too_slow'],
-  );
+  for (const expected of ['published', 'too_slow', 'too_slow']) assert.equal(await attempt(slow), expected);
   assert.equal(decoded(), 2);
+  const told = { level: 40, topic: 'bids', partition: 2, offset: 7, ms: 2_000 };
   assert.deepEqual(
-    lines.map(({ level, topic: name, partition, offset, ms, tries }) => [
-      level,
-      name,
-      partition,
-      offset,
-      ms,
-      tries,
-    ]),
-    [1, 2].map((tries) => [40, 'bids', 2, 7, 2_000, tries]),
+    lines.map(({ level, topic: name, partition, offset, ms, tries }) => {
+      return { level, topic: name, partition, offset, ms, tries };
+    }),
+    [1, 2].map((tries) => ({ ...told, tries })),
   );
 });
 
 test('one slow try is no fault of the message: the process may have stood still', async () => {
   const { attempt } = setUp();
-  assert.deepEqual(
-    [await attempt(record('2000')), await attempt(record('0')), await attempt(record('1999'))],
-    ['published', 'published', 'published'],
-  );
+  for (const ms of ['2000', '0', '1999']) assert.equal(await attempt(record(ms)), 'published', ms);
 });
 
 test('a message that is slow to decode and slow to transform has been tried once', () => {

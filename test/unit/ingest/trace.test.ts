@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IngestStep } from '../../../src/events/trace.ts';
-import { LocalSource } from '../../../src/ingest/local-source.ts';
-import { Metrics } from '../../../src/metrics.ts';
 import { FakeBatch, setUp } from './kafka/batch-parts.ts';
-import { readableLog, RecordingPublisher, topic, topics } from './parts.ts';
+import { localSource, topic, topics } from './parts.ts';
 
 /** Each step as `offset step what it tells`. */
 const told = (steps: readonly IngestStep[]): string[] =>
@@ -59,12 +57,8 @@ test('an event that is routed by its Kafka key is told without what it holds', a
 
 test('the way of an event that is published by hand is told likewise', async () => {
   const steps: IngestStep[] = [];
-  const source = new LocalSource({
+  const { source } = localSource({
     topics: topics(topic('bids', { keys: ['auction_id'] })),
-    prefix: '',
-    publisher: new RecordingPublisher(),
-    metrics: new Metrics(),
-    log: readableLog().log,
     trace: { listener: (step) => void steps.push(step as IngestStep) },
   });
   await source.accept('bids', Buffer.from('{"auctionId":3}'));

@@ -1,16 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KafkaMessage } from '../../../src/events/event.ts';
+import type { Publication } from '../../../src/events/publisher.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
-import type { Metrics } from '../../../src/metrics.ts';
 import { range } from '../../helpers/numbers.ts';
 import { events, FakeBatch, offsetsOf, setUp } from './kafka/batch-parts.ts';
 
-const count = async (counter: Metrics['unsubscribedEvents']) => (await counter.get()).values[0]?.value ?? 0;
+interface Consumed {
+  readonly fields?: string[];
+  readonly kafkaKeys?: readonly (string | Buffer | undefined)[];
+  readonly wants?: (channel: string, asked: number) => boolean;
+  /** By the attempt. */
+  readonly failing?: (batch: readonly Publication[], attempt: number) => readonly Publication[];
+  readonly topic?: Partial<Topic>;
+}
+
+/** Consumes a batch of these; only `bids:id=1` has subscribers, unless the test says otherwise. */
+async function consume(values: string[], consumed: Consumed = {}) {
+  const {
+    fields = ['id'],
+    kafkaKeys,
+    wants = (channel) => channel === 'bids:id=1',
+    failing,
+    topic,
+  } = consumed;
+  const parts = setUp(fields, topic);
+  const { publisher, metrics } = parts;
+  publisher.wants = (channel) => wants(channel, publisher.asked.length);
+  if (failing) publisher.failing = (batch) => failing(batch, publisher.attempts);
+  const batch = new FakeBatch(values, kafkaKeys);
+  await parts.processor.process(batch);
+  const unsubscribed = (await metrics.unsubscribedEvents.get()).values[0]?.value ?? 0;
+  return { ...parts, batch, offsets: offsetsOf(publisher), unsubscribed };
+}
+
+const withIds = (ids: readonly number[]): string[] => ids.map((id) => `{"id":${id}}`);
 
 test('the consumer asks the bus once per chunk, for each channel once, before it publishes', async () => {
-  const { processor, publisher } = setUp(['id']);
-  await processor.process(new FakeBatch(range(0, 700).map((n) => `{"id":${n % 3}}`)));
+  const { publisher } = await consume(withIds(range(0, 700).map((n) => n % 3)));
   assert.deepEqual(publisher.asked, [
     ['bids', 'bids:id=0', 'bids:id=1', 'bids:id=2'],
     ['bids', 'bids:id=2', 'bids:id=0', 'bids:id=1'],
@@ -18,39 +45,31 @@ test('the consumer asks the bus once per chunk, for each channel once, before it
 });
 
 test('events are published only on channels with subscribers; the other events are counted and committed', async () => {
-  const { processor, publisher, metrics } = setUp(['id']);
-  publisher.wants = (channel) => channel === 'bids:id=1';
-  const batch = new FakeBatch(range(0, 9).map((n) => `{"id":${n % 3}}`));
-  await processor.process(batch);
-  assert.deepEqual(
-    publisher.published.map(({ channel }) => channel),
-    ['bids:id=1', 'bids:id=1', 'bids:id=1'],
-  );
-  assert.deepEqual(offsetsOf(publisher), [1, 4, 7]);
-  assert.equal(await count(metrics.unsubscribedEvents), 6);
-  assert.deepEqual(batch.committed, [9]);
+  const { publisher, batch, offsets, unsubscribed } = await consume(withIds(range(0, 9).map((n) => n % 3)));
+  assert.deepEqual([...new Set(publisher.published.map(({ channel }) => channel))], ['bids:id=1']);
+  assert.deepEqual([offsets, unsubscribed, batch.committed], [[1, 4, 7], 6, [9]]);
 });
 
 test('an event without a field by which subscriptions pick it is counted as that, and not as unsubscribed', async () => {
-  const { processor, publisher, metrics, lines } = setUp(['id', 'seller_id']);
-  publisher.wants = () => false;
-  const batch = new FakeBatch([
+  const values = [
     '{"id":1,"seller_id":2}',
     '{"id":1}',
     '{"id":1,"sellerId":{"nested":2}}',
     '{"id":null,"sellerId":[]}',
     '{"n":1}',
-  ]);
-  await processor.process(batch);
-  const counted = (await metrics.missingKeys.get()).values;
+  ];
+  const { metrics, lines, unsubscribed } = await consume(values, {
+    fields: ['id', 'seller_id'],
+    wants: () => false,
+  });
   assert.deepEqual(
-    counted.map(({ labels, value }) => [labels.topic, labels.field, value]),
+    (await metrics.missingKeys.get()).values.map(({ labels, value }) => [labels.topic, labels.field, value]),
     [
       ['bids', 'id', 1],
       ['bids', 'seller_id', 3],
     ],
   );
-  assert.equal(await count(metrics.unsubscribedEvents), 2);
+  assert.equal(unsubscribed, 2);
   assert.deepEqual(
     lines
       .filter(({ msg }) => String(msg).startsWith('an event lacks the field'))
@@ -63,61 +82,39 @@ test('an event without a field by which subscriptions pick it is counted as that
 });
 
 test('without subscribers no event is published, and the committed offset advances', async () => {
-  const { processor, publisher, metrics } = setUp();
-  publisher.wants = () => false;
-  const batch = new FakeBatch(events(1_200));
-  await processor.process(batch);
+  const { publisher, batch, unsubscribed } = await consume(events(1_200), { fields: [], wants: () => false });
   assert.equal(publisher.attempts, 0);
   assert.deepEqual(batch.committed, [500, 1000, 1200]);
-  assert.equal(await count(metrics.unsubscribedEvents), 1_200);
+  assert.equal(unsubscribed, 1_200);
 });
 
 test('a subscriber that joins between two chunks gets the second one', async () => {
-  const { processor, publisher } = setUp();
-  publisher.wants = () => publisher.asked.length > 1;
-  await processor.process(new FakeBatch(events(600)));
-  assert.deepEqual(offsetsOf(publisher), range(500, 600));
+  const { offsets } = await consume(events(600), { wants: (_channel, asked) => asked > 1 });
+  assert.deepEqual(offsets, range(500, 600));
 });
 
 test('when the bus cannot be asked, the consumer tries again as for a failed publish, and a subscriber that has joined by then gets all events', async () => {
-  const { processor, publisher, clock, metrics } = setUp();
-  let joined = false;
-  publisher.wants = () => {
-    if (clock.waits.length < 3) throw new Error('the bus is away');
-    joined = true;
-    return joined;
-  };
-  const batch = new FakeBatch(events(3));
-  await processor.process(batch);
+  const { clock, batch, offsets, unsubscribed } = await consume(events(3), {
+    fields: [],
+    wants: (_channel, asked) => asked > 3 || assert.fail('the bus is away'),
+  });
   assert.deepEqual(clock.waits, [50, 100, 200]);
-  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
-  assert.deepEqual(batch.committed, [3]);
-  assert.equal(await count(metrics.unsubscribedEvents), 0);
+  assert.deepEqual([offsets, batch.committed, unsubscribed], [[0, 1, 2], [3], 0]);
 });
 
 test('a second attempt does not ask again, and no event is counted twice', async () => {
-  const { processor, publisher, metrics } = setUp(['id']);
-  publisher.wants = (channel) => channel === 'bids:id=1';
-  publisher.failing = (publications) => (publisher.attempts === 1 ? publications.slice(1) : []);
-  await processor.process(new FakeBatch([0, 1, 2, 1, 2, 0].map((id) => `{"id":${id}}`)));
+  const { publisher, offsets, unsubscribed } = await consume(withIds([0, 1, 2, 1, 2, 0]), {
+    failing: (batch, attempt) => (attempt === 1 ? batch.slice(1) : []),
+  });
   assert.equal(publisher.asked.length, 1);
-  assert.deepEqual(offsetsOf(publisher), [1, 3]);
-  assert.equal(await count(metrics.unsubscribedEvents), 4);
+  assert.deepEqual([offsets, unsubscribed], [[1, 3], 4]);
 });
 
 test('a fault inside an event is found only if the event has a subscriber, and counted once', async () => {
-  const { processor, publisher, buried, metrics } = setUp(['id']);
-  publisher.wants = (channel) => channel === 'bids:id=1';
-  publisher.failing = (publications) => (publisher.attempts < 3 ? publications : []);
-  const batch = new FakeBatch([
-    '{"id":1}',
-    '{"id":1,"__proto__":1}',
-    '{"id":2,"__proto__":1}',
-    '{"id":1}',
-    'nope',
-  ]);
-  await processor.process(batch);
-  assert.deepEqual(offsetsOf(publisher), [0, 3]);
+  const values = ['{"id":1}', '{"id":1,"__proto__":1}', '{"id":2,"__proto__":1}', '{"id":1}', 'nope'];
+  const { buried, metrics, batch, offsets, unsubscribed } = await consume(values, {
+    failing: (publications, attempt) => (attempt < 3 ? publications : []),
+  });
   assert.deepEqual(
     buried.map(({ headers }) => [headers['sluice-offset'], headers['sluice-reason']]),
     [
@@ -127,79 +124,61 @@ test('a fault inside an event is found only if the event has a subscriber, and c
   );
   const counted = (await metrics.deadLetters.get()).values.map(({ value }) => value);
   assert.deepEqual(counted, [1, 1]);
-  assert.equal(await count(metrics.unsubscribedEvents), 1);
-  assert.deepEqual(batch.committed, [5]);
+  assert.deepEqual([offsets, batch.committed, unsubscribed], [[0, 3], [5], 1]);
 });
 
-/** A decode that tells how often it was called. */
-function countedDecode() {
-  const decode = ({ value }: KafkaMessage) => {
-    decode.calls += 1;
-    return JSON.parse(value.toString()) as { id: number };
-  };
-  decode.calls = 0;
-  return decode;
-}
-
-const byKafkaKey = (decode?: Topic['decode']) => setUp(['id'], { kafkaKey: 'id', decode });
+const kafkaKey = { kafkaKey: 'id' };
 
 test('by Kafka keys, messages without subscribers are not even decoded', async () => {
-  const decode = countedDecode();
-  const { processor, publisher, metrics } = byKafkaKey(decode);
-  publisher.wants = (channel) => channel === 'bids:id=1';
+  let calls = 0;
+  const decode = ({ value }: KafkaMessage) => {
+    calls += 1;
+    return JSON.parse(value.toString()) as { id: number };
+  };
   const ids = range(0, 50).map((n) => n % 5);
-  const batch = new FakeBatch(
-    ids.map((id) => `{"id":${id}}`),
-    ids.map(String),
-  );
-  await processor.process(batch);
+  const { batch, offsets, unsubscribed } = await consume(withIds(ids), {
+    kafkaKeys: ids.map(String),
+    topic: { ...kafkaKey, decode },
+  });
   assert.deepEqual(
-    offsetsOf(publisher),
+    offsets,
     range(0, 50).filter((n) => n % 5 === 1),
   );
   // Those ten, and one that is parsed to compare its Kafka key with the event.
-  assert.equal(decode.calls, 11);
-  assert.equal(await count(metrics.unsubscribedEvents), 40);
-  assert.deepEqual(batch.committed, [50]);
+  assert.equal(calls, 11);
+  assert.deepEqual([batch.committed, unsubscribed], [[50], 40]);
 });
 
 test('a message without a Kafka key, or with one that is no text, is parsed to find its channels', async () => {
-  const { processor, publisher, lines } = byKafkaKey();
-  publisher.wants = (channel) => channel === 'bids:id=1';
-  const batch = new FakeBatch(['{"id":1}', '{"id":1}', '{"id":1}'], ['1', Buffer.from([0xff]), undefined]);
-  await processor.process(batch);
-  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
-  assert.deepEqual(lines, []);
+  const kafkaKeys = ['1', Buffer.from([0xff]), undefined];
+  const { offsets, lines } = await consume(withIds([1, 1, 1]), { kafkaKeys, topic: kafkaKey });
+  assert.deepEqual([offsets, lines], [[0, 1, 2], []]);
 });
 
 test('subscribers of the whole topic get every event, with any Kafka key', async () => {
-  const { processor, publisher } = byKafkaKey();
-  publisher.wants = (channel) => channel === 'bids';
-  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', '{}'], ['1', '2', '3']));
-  assert.deepEqual(offsetsOf(publisher), [0, 1, 2]);
+  const { offsets } = await consume(['{"id":1}', '{"id":2}', '{}'], {
+    kafkaKeys: ['1', '2', '3'],
+    wants: (channel) => channel === 'bids',
+    topic: kafkaKey,
+  });
+  assert.deepEqual(offsets, [0, 1, 2]);
 });
 
 test('by Kafka keys, a message that is no JSON is a dead letter only if its channel has subscribers', async () => {
-  const { processor, publisher, buried } = byKafkaKey();
-  publisher.wants = (channel) => channel === 'bids:id=1';
-  const batch = new FakeBatch(['{"id":1}', 'nope', 'nope', '{"id":1}'], ['1', '1', '2', '1']);
-  await processor.process(batch);
-  assert.deepEqual(offsetsOf(publisher), [0, 3]);
-  assert.equal(buried.length, 1);
-  assert.deepEqual(batch.committed, [4]);
+  const { buried, batch, offsets } = await consume(['{"id":1}', 'nope', 'nope', '{"id":1}'], {
+    kafkaKeys: ['1', '1', '2', '1'],
+    topic: kafkaKey,
+  });
+  assert.deepEqual([offsets, buried.length, batch.committed], [[0, 3], 1, [4]]);
 });
 
 test('once Kafka keys are found to differ from the events, all messages of the topic are parsed, and one log line says so', async () => {
-  const { processor, publisher, metrics, lines } = byKafkaKey();
-  publisher.wants = (channel) => channel === 'bids:id=1';
   // The first message is always parsed.
-  const values = ['{"id":7}', '{"id":1}', '{"id":1}'];
-  for (const keys of [
-    ['a', 'b', 'c'],
-    ['1', '1', 'd'],
-  ])
-    await processor.process(new FakeBatch(values, keys));
+  const values = withIds([7, 1, 1]);
+  const first = { kafkaKeys: ['a', 'b', 'c'], topic: kafkaKey };
+  const { processor, publisher, metrics, lines } = await consume(values, first);
+  await processor.process(new FakeBatch(values, ['1', '1', 'd']));
   assert.deepEqual(offsetsOf(publisher), [1, 2, 1, 2]);
-  assert.equal(await count(metrics.kafkaKeyMismatches), 5);
+  assert.equal((await metrics.kafkaKeyMismatches.get()).values[0]?.value, 5);
   assert.equal(lines.filter(({ msg }) => String(msg).includes('KAFKA_KEY')).length, 1);
 });

@@ -1,68 +1,51 @@
 import assert from 'node:assert/strict';
-import test, { mock, type TestContext } from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { Deadlines } from '../../../src/support/deadlines.ts';
 
-/** Deadlines on a clock that the test turns. */
+/** Deadlines on a clock that the test turns; `after` lets time pass and tells which have expired. */
 function setUp(t: TestContext, afterMs: number) {
   let now = 0;
-  mock.method(performance, 'now', () => now);
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.after(() => {
-    mock.timers.reset();
-    mock.restoreAll();
-  });
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const expired: string[] = [];
   const deadlines = new Deadlines<string>(afterMs, (subject) => expired.push(subject));
-  const pass = (ms: number): void => {
+  const after = (ms: number): string => {
     now += ms;
-    mock.timers.tick(ms);
+    t.mock.timers.tick(ms);
+    return expired.splice(0).join();
   };
-  return { deadlines, expired, pass };
+  return { deadlines, after };
 }
 
 test('each deadline expires after its own time, in order', (t) => {
-  const { deadlines, expired, pass } = setUp(t, 100);
+  const { deadlines, after } = setUp(t, 100);
   deadlines.begin('a');
-  pass(60);
+  after(60);
   deadlines.begin('b');
-  pass(39);
-  assert.deepEqual(expired, []);
-  pass(1);
-  assert.deepEqual(expired, ['a']);
-  pass(59);
-  assert.deepEqual(expired, ['a']);
-  pass(1);
-  assert.deepEqual(expired, ['a', 'b']);
+  assert.deepEqual([after(39), after(1), after(59), after(1)], ['', 'a', '', 'b']);
 });
 
 test('a deadline that was ended does not expire, and the others keep their time', (t) => {
-  const { deadlines, expired, pass } = setUp(t, 100);
+  const { deadlines, after } = setUp(t, 100);
   deadlines.begin('a');
-  pass(50);
+  after(50);
   deadlines.begin('b');
   deadlines.end('a');
   deadlines.end('a');
-  pass(50);
-  assert.deepEqual(expired, []);
-  pass(50);
-  assert.deepEqual(expired, ['b']);
+  assert.deepEqual([after(50), after(50)], ['', 'b']);
 });
 
 test('new deadlines may begin after all have ended', (t) => {
-  const { deadlines, expired, pass } = setUp(t, 100);
+  const { deadlines, after } = setUp(t, 100);
   deadlines.begin('a');
   deadlines.end('a');
-  pass(50);
+  after(50);
   deadlines.begin('b');
-  pass(99);
-  assert.deepEqual(expired, []);
-  pass(1);
-  assert.deepEqual(expired, ['b']);
+  assert.deepEqual([after(99), after(1)], ['', 'b']);
 });
 
 test('without a time no deadline expires', (t) => {
-  const { deadlines, expired, pass } = setUp(t, 0);
+  const { deadlines, after } = setUp(t, 0);
   deadlines.begin('a');
-  pass(1_000_000);
-  assert.deepEqual(expired, []);
+  assert.equal(after(1_000_000), '');
 });

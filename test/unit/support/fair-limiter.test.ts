@@ -3,7 +3,8 @@ import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { PATIENCE_MS } from '../../helpers/eventually.ts';
-import { upTo } from '../../helpers/numbers.ts';
+import { range, upTo } from '../../helpers/numbers.ts';
+import { Random } from '../../helpers/random.ts';
 
 const [ann, bob, cai] = [{ name: 'ann' }, { name: 'bob' }, { name: 'cai' }];
 
@@ -93,10 +94,7 @@ test('work that releases its place while it starts lets the next begin, in order
     });
   }
   limiter.release(ann);
-  assert.deepEqual(
-    started,
-    Array.from({ length: 100_000 }, (_, name) => name),
-  );
+  assert.deepEqual(started, range(0, 100_000));
   assert.deepEqual([limiter.running, limiter.waiting, limiter.loadOf(ann)], [0, 0, 0]);
 });
 
@@ -111,17 +109,10 @@ test('release and leaving take the same time however much waits', { timeout: PAT
 });
 
 test('however owners come and go, no more run than may, each in its order, and all get a place in the end', () => {
-  let state = 7;
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const dice = new Random(7);
+  const random = (below: number): number => dice.between(0, below - 1);
   const limiter = new FairLimiter(5, () => 0);
-  const owners = Array.from({ length: 8 }, () => ({
-    asked: 0,
-    started: [] as number[],
-    left: new Set<number>(),
-  }));
+  const owners = upTo(8).map(() => ({ asked: 0, started: [] as number[], left: new Set<number>() }));
   const running: (typeof owners)[number][] = [];
   const release = (): void => {
     const [owner] = running.splice(random(running.length), 1);
@@ -149,11 +140,8 @@ test('however owners come and go, no more run than may, each in its order, and a
   while (running.length > 0) release();
   assert.deepEqual([limiter.running, limiter.waiting], [0, 0]);
   for (const { asked, started, left } of owners) {
-    const all = upTo(asked);
-    assert.deepEqual(
-      started,
-      all.filter((name) => !left.has(name)),
-    );
+    const stayed = upTo(asked).filter((name) => !left.has(name));
+    assert.deepEqual(started, stayed);
   }
 });
 
@@ -176,5 +164,5 @@ test('work that has waited and takes no place is started for some time in one tu
   await nextTurn();
   assert.equal(started.length, 6);
   await nextTurn();
-  assert.deepEqual(started, [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(started, range(0, 8));
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { largest } from '../../../src/support/largest.ts';
+import { range } from '../../helpers/numbers.ts';
 
 const itself = (value: number): number => value;
 
 test('the largest of many come largest first, from any position', () => {
-  const values = Array.from({ length: 1_000 }, (_, index) => (index * 617) % 1_000);
+  const values = range(0, 1_000).map((index) => (index * 617) % 1_000);
   for (const count of [1, 2, 7, 999, 1_000]) {
-    const expected = Array.from({ length: count }, (_, index) => 999 - index);
-    assert.deepEqual(largest(values, count, itself), expected, String(count));
+    assert.deepEqual(largest(values, count, itself), range(1_000 - count, 1_000).toReversed(), `${count}`);
   }
 });
 

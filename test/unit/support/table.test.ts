@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Table } from '../../../src/support/table.ts';
+import { range } from '../../helpers/numbers.ts';
 
 const ROWS = 100_000;
 
@@ -57,19 +58,18 @@ function counted(items: readonly Item[], work?: (item: Item) => number) {
   return { table, done, list };
 }
 
-const shuffled = (count: number): Item[] =>
-  Array.from({ length: count }, (_, index) => ({ index, size: (index * 61_637) % count }));
+const itemsOf = (count: number, size: (index: number) => number): Item[] =>
+  range(0, count).map((index) => ({ index, size: size(index) }));
+
+const shuffled = (count: number): Item[] => itemsOf(count, (index) => (index * 61_637) % count);
 
 test('of a hundred thousand, the first few are listed in the order of a column, and all are counted', async () => {
   const items = shuffled(ROWS);
   const { list, done } = counted(items);
   const bySize = items.toSorted((one, other) => Number(other.size) - Number(one.size));
   const indices = bySize.map(({ index }) => index);
-  assert.deepEqual(await list({ limit: 100 }), {
-    count: ROWS,
-    matching: ROWS,
-    rows: indices.slice(0, 100),
-  });
+  const first = { count: ROWS, matching: ROWS, rows: indices.slice(0, 100) };
+  assert.deepEqual(await list({ limit: 100 }), first);
   assert.deepEqual((await list({ limit: 100, descending: false })).rows, indices.slice(-100).toReversed());
   assert.equal(done.rows, 200, 'rows are made of those that are listed only');
 });
@@ -80,20 +80,17 @@ for (const [order, size] of [
   ['equal', () => 1],
 ] as const) {
   test(`a hundred thousand of ${order} size are looked at once each, a few in each turn`, async () => {
-    const { list, done } = counted(
-      Array.from({ length: ROWS }, (_, index) => ({ index, size: size(index) })),
-    );
+    const { list, done } = counted(itemsOf(ROWS, size));
     await list({ limit: 1_000 });
-    assert.equal(done.keys, ROWS);
-    assert.equal(done.rows, 1_000);
-    assert.equal(done.texts, 0, 'nothing is searched');
-    assert.equal(done.mostKeysInTurn, WORK_PER_TURN);
-    assert.equal(done.turns, 1 + ROWS / WORK_PER_TURN);
+    const turns = 1 + ROWS / WORK_PER_TURN;
+    // Nothing is searched.
+    const expected = { keys: ROWS, rows: 1_000, texts: 0, turns, mostKeysInTurn: WORK_PER_TURN };
+    assert.deepEqual(done, expected);
   });
 }
 
 test('a turn takes fewer where texts are long or keys are costly', async () => {
-  const items = Array.from({ length: 2_000 }, (_, index) => ({ index, size: 1, text: 'x'.repeat(100_000) }));
+  const items = itemsOf(2_000, () => 1).map((item) => ({ ...item, text: 'x'.repeat(100_000) }));
   const searching = counted(items);
   assert.equal((await searching.list({ search: 'xx' })).matching, items.length);
   assert.ok(searching.done.mostKeysInTurn <= 100, `${searching.done.mostKeysInTurn} in a turn`);
@@ -105,9 +102,8 @@ test('a turn takes fewer where texts are long or keys are costly', async () => {
 test('a search finds a part of the text in any case, and only what fits is sorted and counted', async () => {
   const { list } = counted(shuffled(1_000));
   const { count, matching, rows } = await list({ search: 'ITEM 99', limit: 20 });
-  assert.equal(count, 1_000);
-  assert.equal(matching, 11);
-  assert.deepEqual(rows.toSorted(), [99, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999]);
+  assert.deepEqual([count, matching], [1_000, 11]);
+  assert.deepEqual(rows.toSorted(), [99, ...range(990, 1_000)]);
 });
 
 test('what has no value in the column comes last in both orders, and equals stay as they were', async () => {

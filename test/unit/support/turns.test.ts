@@ -16,21 +16,21 @@ class Owner implements TurnTaker {
   constructor(name: string) {
     this.name = name;
   }
-  hold(): void {
-    this.held += 1;
-  }
-  resume(): void {
-    this.resumed += 1;
-  }
-  overrun(): void {
-    this.overruns += 1;
-  }
+  readonly hold = (): number => (this.held += 1);
+  readonly resume = (): number => (this.resumed += 1);
+  readonly overrun = (): number => (this.overruns += 1);
+
   job(ms: number, least = 0): Job {
     return () => {
       done.push(this.name);
       now += ms;
       return least;
     };
+  }
+
+  /** Has as many such jobs run. */
+  runs(turns: Turns, times: number, ms: number, least = 0): void {
+    for (let index = 0; index < times; index += 1) turns.run(this, this.job(ms, least));
   }
 }
 
@@ -52,7 +52,7 @@ describe('Turns', () => {
   it('runs the jobs of a quiet owner at once', () => {
     const turns = turnsOf(50);
     const owner = new Owner('a');
-    for (let index = 0; index < 20; index += 1) turns.run(owner, owner.job(0.1));
+    owner.runs(turns, 20, 0.1);
     assert.equal(done.length, 20);
     assert.equal(owner.held, 0);
   });
@@ -60,7 +60,7 @@ describe('Turns', () => {
   it('lets a turn of the event loop take about 5 ms, and owners take turns after it', async () => {
     const turns = turnsOf(1_000);
     const [greedy, other] = [new Owner('a'), new Owner('b')];
-    for (let index = 0; index < 6; index += 1) turns.run(greedy, greedy.job(3));
+    greedy.runs(turns, 6, 3);
     turns.run(other, other.job(1));
     assert.deepEqual(done, ['a', 'a']);
     assert.equal(greedy.held, 1);
@@ -77,7 +77,7 @@ describe('Turns', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const turns = turnsOf(50);
     const [greedy, other] = [new Owner('a'), new Owner('b')];
-    for (let index = 0; index < 1_000; index += 1) turns.run(greedy, greedy.job(5));
+    greedy.runs(turns, 1_000, 5);
     const began = now;
     while (now - began < 20_000) await pass(t);
     // Five seconds' share at once, then one a second.
@@ -92,7 +92,7 @@ describe('Turns', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const turns = turnsOf(50);
     const owner = new Owner('a');
-    for (let index = 0; index < 1_000; index += 1) turns.run(owner, owner.job(0, 1 / 20));
+    owner.runs(turns, 1_000, 0, 1 / 20);
     assert.equal(done.length, 101);
     for (let ms = 0; ms < 2_000; ms += 10) await pass(t);
     assert.ok(Math.abs(done.length - 141) <= 2, `expected 20 a second more, got ${done.length}`);
@@ -131,7 +131,7 @@ describe('Turns', () => {
     const cleared = t.mock.method(globalThis, 'clearTimeout');
     const turns = turnsOf(50);
     const owner = new Owner('a');
-    for (let index = 0; index < 2; index += 1) turns.run(owner, owner.job(0, 60));
+    owner.runs(turns, 2, 0, 60);
     await nextTurn();
     const [nap] = made.mock.calls;
     assert.ok(nap !== undefined && turns.holds(owner));

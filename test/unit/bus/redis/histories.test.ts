@@ -4,24 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { Histories } from '../../../../src/bus/redis/histories.ts';
 import { createLog } from '../../../../src/log.ts';
+import { stillClock } from '../../support/still-clock.ts';
 
 /** Histories whose commands are answered, and whose listening connection does as the test says. */
 function setUp(fence: () => Promise<void>) {
-  const sleeps: { ms: number; end: () => void }[] = [];
+  const { clock, sleeps } = stillClock();
   const histories = new Histories({
     settings: new Map([['kept', { size: 10, ttlMs: 120_000, keepsAll: false }]]),
     commands: { send: async (commands) => commands.map(() => ({ value: ['e', 0] })) },
     listening: { fence },
     names: new BusNames(''),
-    clock: {
-      now: () => 0,
-      random: () => 0,
-      sleep: (ms, signal) =>
-        new Promise((end) => {
-          sleeps.push({ ms, end });
-          signal?.addEventListener('abort', () => end());
-        }),
-    },
+    clock,
     log: createLog('silent'),
     lost: () => undefined,
     missed: () => undefined,

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { RedisBus } from '../../../../src/bus/redis/redis-bus.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { FakeRedis } from './fake-redis.ts';
 
 const BEAT_MS = 1_000;
@@ -14,7 +15,7 @@ function setUp(t: TestContext) {
   const redis = new FakeRedis();
   const metrics = new Metrics();
   const log = createLog('silent');
-  const sleeping: (() => void)[] = [];
+  const { clock, wakeAll } = stillClock();
   const bus = new RedisBus({
     ...redis,
     commands: redis.commands,
@@ -24,15 +25,7 @@ function setUp(t: TestContext) {
     countsSubscribers: true,
     metrics,
     log,
-    clock: {
-      now: () => 0,
-      sleep: (_ms, signal) =>
-        new Promise<void>((resolve) => {
-          sleeping.push(resolve);
-          signal.addEventListener('abort', () => resolve());
-        }),
-      random: Math.random,
-    },
+    clock,
     timing: { beatMs: BEAT_MS, silenceMs: 4_000, settleMs: 1_500 },
   });
   const gaps: string[] = [];
@@ -49,7 +42,7 @@ function setUp(t: TestContext) {
     },
     /** All sleeps end. */
     wake: async () => {
-      for (const resolve of sleeping.splice(0)) resolve();
+      wakeAll();
       await setImmediate();
     },
     beat: async () => {
@@ -57,6 +50,11 @@ function setUp(t: TestContext) {
       await setImmediate();
     },
     join: (topic: string) => bus.subscribe(topic, topic, () => undefined).ready,
+    /** The listening connection is lost, and made again. */
+    relisten: () => {
+      redis.listening.lose();
+      redis.listening.connect();
+    },
   };
 }
 
@@ -88,16 +86,25 @@ async function started(t: TestContext) {
   return parts;
 }
 
-for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[null,{},["bids"]]']) {
-  test(`what is no list of topics tells of no gap, and does no harm: ${payload}`, async (t) => {
-    const { redis, gaps, join } = await started(t);
-    await join('bids');
-    assert.equal(redis.listening.deliver('@gaps', payload), 1);
-    assert.deepEqual(gaps, []);
-    redis.listening.deliver('@gaps', '["asks",null,"bids"]');
-    assert.deepEqual(gaps, ['bids']);
-  });
+/** The pod listens to `bids`, of whose version the heartbeat has told. */
+async function listening(t: TestContext) {
+  const parts = await started(t);
+  await parts.join('bids');
+  await parts.beat();
+  await parts.beat();
+  return parts;
 }
+
+test('what is no list of topics tells of no gap, and does no harm', async (t) => {
+  const { redis, gaps, join } = await started(t);
+  await join('bids');
+  for (const payload of ['', 'no JSON', 'null', '7', '"bids"', '{"bids":1}', '[null,{},["bids"]]']) {
+    assert.equal(redis.listening.deliver('@gaps', payload), 1);
+    assert.deepEqual(gaps, [], payload);
+  }
+  redis.listening.deliver('@gaps', '["asks",null,"bids"]');
+  assert.deepEqual(gaps, ['bids']);
+});
 
 test('a channel is joined only once the connection counts, or a loss before that would not be noticed', async (t) => {
   const { redis, bus, join } = setUp(t);
@@ -123,21 +130,19 @@ async function startedWithoutOwnChannel(t: TestContext) {
 }
 
 test('where Redis refuses a pod its own channel each lost connection is a gap, until it does not', async (t) => {
-  const { redis, gaps, wake, beat } = await startedWithoutOwnChannel(t);
+  const { redis, gaps, relisten, wake, beat } = await startedWithoutOwnChannel(t);
   redis.listening.lose();
   assert.deepEqual(gaps, []);
   redis.listening.connect();
   assert.deepEqual(gaps, ['bids']);
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   assert.deepEqual(gaps, ['bids', 'bids']);
 
   redis.listening.refuses = () => false;
   await wake();
   await beat();
   await beat();
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
 });
@@ -173,7 +178,7 @@ test('while the pod reads nothing, a missing reply to SUBSCRIBE shows nothing', 
 });
 
 test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
+  const { redis, gaps, join, relisten, beat } = await started(t);
   await join('bids');
   await beat();
   redis.refusal = ([name]) =>
@@ -182,8 +187,7 @@ test('a heartbeat goes on where Redis permits INFO no longer', async (t) => {
   assert.deepEqual(gaps, ['bids'], 'whether the server was a replica meanwhile is not known');
   await beat();
   await beat();
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, ['bids'], 'nothing was published, as the heartbeat has read');
 });
@@ -207,14 +211,10 @@ test('a server that can’t tell its role when it is connected is asked again', 
 });
 
 test('a version that is renewed shortly after it was compared is a gap: it had not told of what was published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps, relisten, beat } = await listening(t);
   redis.listening.deliver('@renewals', '["bids"]');
   assert.deepEqual(gaps, [], 'nothing has been compared');
-  redis.listening.lose();
-  redis.listening.connect();
+  relisten();
   await beat();
   assert.deepEqual(gaps, []);
   redis.listening.deliver('@renewals', '["asks","bids"]');
@@ -236,10 +236,7 @@ test('after a stop there is no heartbeat, though the own channels were refused u
 });
 
 test('a gap is told once, though the new connection is to a server on which nothing is published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps } = await listening(t);
   redis.listening.lose();
   redis.values.set('@version:bids', 'of another pod');
   redis.listening.isDeaf = true;
@@ -254,10 +251,7 @@ test('a gap is told once, though the new connection is to a server on which noth
 });
 
 test('a server that was a replica between two heartbeats may have missed what others published', async (t) => {
-  const { redis, gaps, join, beat } = await started(t);
-  await join('bids');
-  await beat();
-  await beat();
+  const { redis, gaps, beat } = await listening(t);
   redis.replicationId = 'b';
   await beat();
   await beat();
@@ -296,6 +290,19 @@ test('publishing does not begin if the server has become a replica while others 
   await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'no' }]), {
     cause: new Error('Redis is not a master'),
   });
+});
+
+test('where Redis does not permit to count subscribers all channels count as wanted, and other refusals are told', async (t) => {
+  const { redis, bus } = await started(t);
+  redis.refusal = ([name]) => (name === 'SET' || name === 'PUBSUB' ? 'NOPERM no permission' : undefined);
+  const permitted = redis.refusal;
+  redis.refusal = (command) => (command[0] === 'PUBSUB' ? 'LOADING the dataset' : permitted(command));
+  await assert.rejects(bus.subscribed('bids', ['a']), new Error('LOADING the dataset'));
+  redis.refusal = permitted;
+  assert.deepEqual(await bus.subscribed('bids', ['a', 'b']), new Set(['a', 'b']));
+  const run = t.mock.method(redis.commands, 'send');
+  assert.deepEqual(await bus.subscribed('bids', ['a']), new Set(['a']));
+  assert.equal(run.mock.callCount(), 0, 'Redis is not asked again');
 });
 
 test('where Redis refuses the channel of announcements, the pod says so, and reads those that are kept', async (t) => {

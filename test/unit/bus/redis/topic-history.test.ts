@@ -5,11 +5,12 @@ import type { Command, Reply } from '../../../../src/bus/redis/connection.ts';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { TopicHistory } from '../../../../src/bus/redis/topic-history.ts';
 import { createLog } from '../../../../src/log.ts';
+import { stillClock } from '../../support/still-clock.ts';
 
 /** A history of one channel, whose time is over only when the test says so. @param answers to each script */
 function keepChannel(...answers: (() => Reply)[]) {
   const sent: Command[] = [];
-  const sleeps: { ms: number; end: () => void }[] = [];
+  const { clock, sleeps } = stillClock();
   const history = new TopicHistory({
     topic: 'kept',
     settings: { size: 10, ttlMs: 120_000, keepsAll: false },
@@ -23,11 +24,7 @@ function keepChannel(...answers: (() => Reply)[]) {
     stands: async () => undefined,
     heard: () => undefined,
     wasRead: () => undefined,
-    clock: {
-      now: () => 0,
-      random: () => 0,
-      sleep: (ms) => new Promise((end) => sleeps.push({ ms, end })),
-    },
+    clock,
     log: createLog('silent'),
   });
   return { history, joined: history.joined('a'), sent, sleeps };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { writeTypes } from '../../../../src/graph/codegen/write-types.ts';
 import { asProject, typecheck } from '../../../helpers/typecheck.ts';
 import { graphFolder } from '../graph-folder.ts';
@@ -114,10 +114,16 @@ export const helper = (ctx: GraphContext<Types>): string => {
 };
 `;
 
+/** A folder with this graph, within a project that has what it takes to write types. */
+async function projectWith(t: TestContext, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, ...files });
+  await asProject(folder);
+  return folder;
+}
+
 describe('types of a graph', () => {
   it('are compared with its code, as strictly as TypeScript can', async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH });
-    await asProject(folder);
+    const folder = await projectWith(t, { 'graph.ts': GRAPH });
     const { file, faults } = await writeTypes(folder);
     assert.deepEqual(faults, []);
     assert.equal(file, path.join(folder, 'schema.types.ts'));
@@ -125,8 +131,7 @@ describe('types of a graph', () => {
   });
 
   it('are those of scalars that are named, and else unknown', async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-    await asProject(folder);
+    const folder = await projectWith(t);
     const scalar = async (scalars?: Readonly<Record<string, string>>) => {
       const { file } = await writeTypes(folder, undefined, scalars);
       return /Time: \{ (.*); \}/.exec(await readFile(file, 'utf8'))?.[1];
@@ -143,8 +148,7 @@ describe('types of a graph', () => {
   });
 
   it('follow from the schema alone where the code can not be loaded, and say why', async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': `import './missing.ts';` });
-    await asProject(folder);
+    const folder = await projectWith(t, { 'graph.ts': `import './missing.ts';` });
     const { file, faults } = await writeTypes(folder);
     assert.match(faults[0]?.message ?? '', /the code of the graph can't be loaded.*missing/);
     assert.match(await readFile(file, 'utf8'), /export type Resolvers</);
@@ -156,8 +160,7 @@ describe('types of a graph', () => {
   });
 
   it('replace no file that was written by hand', async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'types.ts': 'export type Mine = 1;\n' });
-    await asProject(folder);
+    const folder = await projectWith(t, { 'types.ts': 'export type Mine = 1;\n' });
     const file = path.join(folder, 'types.ts');
     await assert.rejects(writeTypes(folder, file), /expected no file .*types\.ts, or one that sluice types/);
     assert.equal(await readFile(file, 'utf8'), 'export type Mine = 1;\n');
@@ -166,14 +169,12 @@ describe('types of a graph', () => {
   });
 
   it('are refused, with its name, a file that can not be written', async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'types.ts/other.ts': '' });
-    await asProject(folder);
+    const folder = await projectWith(t, { 'types.ts/other.ts': '' });
     for (const name of ['types.ts', 'missing/types.ts']) {
       const file = path.join(folder, name);
-      const message = `expected a file ${file} that can be written: E`;
-      await assert.rejects(writeTypes(folder, file), (error: Error & { code: string }) => {
-        assert.equal(error.code, 'BAD_GRAPH');
-        assert.equal(error.message.slice(0, message.length), message);
+      await assert.rejects(writeTypes(folder, file), ({ code, message }: Error & { code: string }) => {
+        assert.equal(code, 'BAD_GRAPH');
+        assert.ok(message.startsWith(`expected a file ${file} that can be written: E`), message);
         return true;
       });
     }
@@ -181,9 +182,7 @@ describe('types of a graph', () => {
 
   it('are written where the code of a type is no object', async (t) => {
     const code = `import { defineGraph } from 'sluice';\nexport default defineGraph({ resolvers: { Parcel: null } });`;
-    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': code });
-    await asProject(folder);
-    const { file } = await writeTypes(folder);
+    const { file } = await writeTypes(await projectWith(t, { 'graph.js': code }));
     assert.match(await readFile(file, 'utf8'), /Parcel: Parcel;/);
   });
 

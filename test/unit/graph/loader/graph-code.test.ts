@@ -52,6 +52,9 @@ export function noteOf(amount: number): string {
 
 const FILES = { 'schema.graphql': SCHEMA, 'graph.ts': GRAPH_TS, 'notes/note.ts': NOTE_TS };
 
+const noteGraph = (note: string): string => `import { defineGraph } from 'sluice';
+  export default defineGraph({ resolvers: { Bid: { note: () => ${note} } } });`;
+
 async function resolversOf(folder: string) {
   const { schema } = await loadGraph(folder);
   const type = schema.getType('Bid');
@@ -64,10 +67,43 @@ async function resolversOf(folder: string) {
 }
 
 describe('the code of a graph outside the repository', () => {
-  it('may be TypeScript in several files', async (t) => {
-    const resolve = await resolversOf(await graphFolder(t, FILES));
-    assert.equal(resolve('note', { amount: 3 }), '3 bid');
-  });
+  for (const [what, files, note] of [
+    ['may be TypeScript in several files', {}, '3 bid'],
+    [
+      'may import ./x.js where TypeScript means x.ts, though an older x.js is there',
+      {
+        'graph.ts': GRAPH_TS.replace('./notes/note.ts', './notes/note.js'),
+        'notes/note.js': 'export const noteOf = () => "old";',
+      },
+      '3 bid',
+    ],
+    ['is taken from graph.ts before graph.js', { 'graph.js': 'throw new Error("old")' }, '3 bid'],
+    [
+      'is a module, for any type in the package.json beside it',
+      {
+        'graph.ts': undefined,
+        'graph.js': noteGraph(`'a module'`),
+        'package.json': '{ "type": "commonjs" }',
+      },
+      'a module',
+    ],
+    [
+      'may use CommonJS packages that the folder has installed',
+      {
+        'graph.ts': undefined,
+        'graph.js': `import { word } from 'words'; ${noteGraph('word')}`,
+        'node_modules/words/package.json': '{ "name": "words", "main": "index.js" }',
+        'node_modules/words/index.js': `exports.word = 'yes';`,
+      },
+      'yes',
+    ],
+  ] as const) {
+    it(what, async (t) => {
+      const given = Object.entries({ ...FILES, ...files }).filter(([, text]) => text !== undefined);
+      const folder = await graphFolder(t, Object.fromEntries(given) as Record<string, string>);
+      assert.equal((await resolversOf(folder))('note', { amount: 3 }), note);
+    });
+  }
 
   it('shares graphql with the gateway, even where it has a copy of its own', async (t) => {
     const own = {
@@ -100,32 +136,6 @@ describe('the code of a graph outside the repository', () => {
     );
   });
 
-  it('may import ./x.js where TypeScript means x.ts, though an older x.js is there', async (t) => {
-    const resolve = await resolversOf(
-      await graphFolder(t, {
-        ...FILES,
-        'graph.ts': GRAPH_TS.replace('./notes/note.ts', './notes/note.js'),
-        'notes/note.js': 'export const noteOf = () => "old";',
-      }),
-    );
-    assert.equal(resolve('note', { amount: 3 }), '3 bid');
-  });
-
-  it('is taken from graph.ts before graph.js', async (t) => {
-    const resolve = await resolversOf(
-      await graphFolder(t, { ...FILES, 'graph.js': 'throw new Error("old")' }),
-    );
-    assert.equal(resolve('note', { amount: 3 }), '3 bid');
-  });
-
-  it('is a module, for any type in the package.json beside it', async (t) => {
-    const graph = `import { defineGraph } from 'sluice';
-      export default defineGraph({ resolvers: { Bid: { note: () => 'js' } } });`;
-    const files = { 'schema.graphql': SCHEMA, 'graph.js': graph, 'package.json': '{ "type": "commonjs" }' };
-    const resolve = await resolversOf(await graphFolder(t, files));
-    assert.equal(resolve('note', {}), 'js');
-  });
-
   it('names lines of the TypeScript without --enable-source-maps as well', async (t) => {
     const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': `${NOTE_TS}throw new Error('here');` });
     const module = new URL('../../../../src/graph/loader/load-graph.js', import.meta.url).href;
@@ -134,47 +144,25 @@ describe('the code of a graph outside the repository', () => {
     assert.match(stdout, /notes\/note\.ts:10:7: error: .*here/);
   });
 
-  it('may use CommonJS packages that the folder has installed', async (t) => {
-    const resolve = await resolversOf(
-      await graphFolder(t, {
-        'schema.graphql': SCHEMA,
-        'graph.js': `import { defineGraph } from 'sluice';
-          import { word } from 'words';
-          export default defineGraph({ resolvers: { Bid: { note: () => word } } });`,
-        'node_modules/words/package.json': '{ "name": "words", "main": "index.js" }',
-        'node_modules/words/index.js': `exports.word = 'yes';`,
-      }),
-    );
-    assert.equal(resolve('note', {}), 'yes');
-  });
-
   it('is pointed at where it is not TypeScript, or imports a missing file', async (t) => {
-    const cases = [
-      ['notes/note.ts', 'export const a = ;\n', 1, 18, /Unexpected token/],
-      [
-        'graph.ts',
-        `\nimport { nothingLikeThat } from 'sluice';\nnothingLikeThat();\n`,
-        2,
-        1,
-        /nothingLikeThat/,
-      ],
-      ['graph.ts', `import './nothing.ts';\n`, 1, 8, /got '\.\/nothing\.ts'$/],
-      ['graph.ts', `\nimport './notes/note';\n`, 2, 8, /; there is '\.\/notes\/note\.ts'$/],
+    for (const [name, text, place, message] of [
+      ['notes/note.ts', 'export const a = ;\n', '1:18', /Unexpected token/],
+      ['graph.ts', `\nimport { nothing } from 'sluice';\nnothing();\n`, '2:1', /nothing/],
+      ['graph.ts', `import './nothing.ts';\n`, '1:8', /got '\.\/nothing\.ts'$/],
+      ['graph.ts', `\nimport './notes/note';\n`, '2:8', /; there is '\.\/notes\/note\.ts'$/],
       [
         'notes/note.ts',
         `import '../notes';\n`,
-        1,
-        8,
-        /expected the name of a file, with its ending, got '\.\.\/notes'/,
+        '1:8',
+        /the name of a file, with its ending, got '\.\.\/notes'/,
       ],
-    ] as const;
-    for (const [name, text, line, column, message] of cases) {
+    ] as const) {
       const folder = await graphFolder(t, { ...FILES, [name]: text });
       const [found] = await checkGraph(folder);
       assert.match(found?.message ?? '', message);
-      assert.deepEqual(
-        { file: path.relative(folder, found?.file ?? ''), line: found?.line, column: found?.column },
-        { file: name, line, column },
+      assert.equal(
+        `${path.relative(folder, found?.file ?? '')}:${found?.line}:${found?.column}`,
+        `${name}:${place}`,
       );
     }
   });
@@ -216,19 +204,15 @@ describe('buildGraph', () => {
   it('does not write into the graph itself, nor above it', async (t) => {
     const folder = await graphFolder(t, FILES);
     for (const output of [folder, path.dirname(folder), path.join(folder, 'dist/..')]) {
-      await assert.rejects(buildGraph(folder, output), {
-        code: 'BAD_GRAPH',
-        message: /does not hold the graph/,
-      });
+      const refusal = { code: 'BAD_GRAPH', message: /does not hold the graph/ };
+      await assert.rejects(buildGraph(folder, output), refusal);
     }
   });
 
   it('refuses a file that is not TypeScript, with its place, and then writes nothing', async (t) => {
     const folder = await graphFolder(t, { ...FILES, 'notes/note.ts': 'let a: = 1;' });
-    await assert.rejects(buildGraph(folder), {
-      code: 'BAD_GRAPH',
-      message: /note\.ts:1:8: Unexpected token/,
-    });
+    const refusal = { code: 'BAD_GRAPH', message: /note\.ts:1:8: Unexpected token/ };
+    await assert.rejects(buildGraph(folder), refusal);
     assert.ok(!existsSync(path.join(folder, 'dist')));
   });
 

@@ -1,75 +1,45 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
-import type { HistorySettings } from '../../../../src/events/history-settings.ts';
 import { graphFolder } from '../graph-folder.ts';
 
-/** What is kept of the topic of all these fields, which are given with the further arguments of their `@event`. */
-async function historyOf(t: TestContext, ...fields: readonly string[]): Promise<HistorySettings | undefined> {
-  const lines = fields.map((more, index) => `bid_${index}: Bid @event(topic: "bids" ${more})`);
-  const schema = `type Subscription { ${lines.join('\n')} } type Bid { amount: Int }`;
-  const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
-  return topics.get('bids')?.history;
-}
+const MINUTES_2 = 120_000;
+const DAY = 86_400_000;
+
+const MANY = [
+  'history: { size: 300, ttl_seconds: 5 }',
+  '',
+  'history: { size: 20, ttl_seconds: 600 }',
+  'history: { size: 299, ttl_seconds: 599 }',
+];
+
+/** Further arguments of the `@event` of each field of a topic; size, time and whether all is kept, undefined: nothing. */
+const KEPT: readonly (readonly [
+  what: string,
+  fields: readonly string[],
+  kept?: readonly [number, number, boolean],
+])[] = [
+  ['nothing is kept unless a field asks for it', ['', 'history: null']],
+  ['a field may leave out both size and time', ['history: {}'], [256, MINUTES_2, false]],
+  ['a field may leave out the time', ['history: { size: 9 }'], [9, MINUTES_2, false]],
+  ['a field may leave out the size', ['history: { ttl_seconds: 9 }'], [256, 9_000, false]],
+  ['the largest values of any field count', MANY, [300, 600_000, false]],
+  ['the order of fields does not matter', MANY.toReversed(), [300, 600_000, false]],
+  ['a replay keeps all channels for a day', ['replay: 3'], [3, DAY, true]],
+  ['a replay may be of more', ['replay: 9, history: { size: 3, ttl_seconds: 60 }'], [9, 60_000, true]],
+  ['a replay may be of less', ['replay: 1, history: { size: 9, ttl_seconds: 60 }'], [9, 60_000, true]],
+  ['one field may replay what another one keeps', ['history: {}', 'replay: 1'], [256, DAY, true]],
+];
 
 describe('the history of a topic', () => {
-  it('is not kept unless a field asks for it', async (t) => {
-    assert.equal(await historyOf(t, '', 'history: null'), undefined);
-  });
-
-  it('has defaults for what a field leaves out', async (t) => {
-    assert.deepEqual(await historyOf(t, 'history: {}'), { size: 256, ttlMs: 120_000, keepsAll: false });
-    assert.deepEqual(await historyOf(t, 'history: { size: 9 }'), {
-      size: 9,
-      ttlMs: 120_000,
-      keepsAll: false,
+  for (const [what, fields, kept] of KEPT) {
+    it(`is such that ${what}`, async (t) => {
+      const lines = fields.map((more, index) => `bid_${index}: Bid @event(topic: "bids" ${more})`);
+      const schema = `type Subscription { ${lines.join('\n')} other: Bid @event(topic: "others") } type Bid { amount: Int }`;
+      const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
+      const [size, ttlMs, keepsAll] = kept ?? [];
+      assert.deepEqual(topics.get('bids')?.history, kept && { size, ttlMs, keepsAll });
+      assert.equal(topics.get('others')?.history, undefined);
     });
-    assert.deepEqual(await historyOf(t, 'history: { ttl_seconds: 9 }'), {
-      size: 256,
-      ttlMs: 9_000,
-      keepsAll: false,
-    });
-  });
-
-  it('has the largest values of any of its fields, in any order of the fields', async (t) => {
-    const fields = [
-      'history: { size: 300, ttl_seconds: 5 }',
-      '',
-      'history: { size: 20, ttl_seconds: 600 }',
-      'history: { size: 299, ttl_seconds: 599 }',
-    ];
-    assert.deepEqual(await historyOf(t, ...fields), { size: 300, ttlMs: 600_000, keepsAll: false });
-    assert.deepEqual(await historyOf(t, ...fields.toReversed()), {
-      size: 300,
-      ttlMs: 600_000,
-      keepsAll: false,
-    });
-  });
-
-  it('is that of all channels, as long as a day, where a field replays events', async (t) => {
-    const day = 86_400_000;
-    assert.deepEqual(await historyOf(t, 'replay: 3'), { size: 3, ttlMs: day, keepsAll: true });
-    const kept = { size: 9, ttlMs: 60_000, keepsAll: true };
-    assert.deepEqual(await historyOf(t, 'replay: 9, history: { size: 3, ttl_seconds: 60 }'), kept);
-    assert.deepEqual(await historyOf(t, 'replay: 1, history: { size: 9, ttl_seconds: 60 }'), kept);
-    assert.deepEqual(await historyOf(t, 'history: {}', 'replay: 1'), {
-      size: 256,
-      ttlMs: day,
-      keepsAll: true,
-    });
-  });
-
-  it('is kept of its own topic only', async (t) => {
-    const schema = `type Subscription {
-        bid: Bid @event(topic: "bids", history: { size: 9 })
-        other: Bid @event(topic: "others")
-      }
-      type Bid { amount: Int }`;
-    const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
-    const sizes = [...topics.values()].map(({ name, history }) => [name, history?.size]);
-    assert.deepEqual(sizes, [
-      ['bids', 9],
-      ['others', undefined],
-    ]);
-  });
+  }
 });

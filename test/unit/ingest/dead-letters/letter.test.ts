@@ -10,8 +10,8 @@ import { letter, letterRecord } from './parts.ts';
 test('what the gateway writes is read back, and becomes the message that it was', async () => {
   const sent: DeadLetterMessage[] = [];
   const sink = { send: async (messages: readonly DeadLetterMessage[]) => void sent.push(...messages) };
-  const { log } = readableLog();
-  const deadLetters = new DeadLetters({ sink, metrics: new Metrics(), log, now: () => 0 });
+  const others = { metrics: new Metrics(), log: readableLog().log, now: () => 0 };
+  const deadLetters = new DeadLetters({ sink, ...others });
   const headers = { trace: Buffer.from('t'), tags: [Buffer.from('a'), Buffer.from('b')] };
   const message = record('not json', { key: Buffer.from('k'), headers });
   await deadLetters.send([{ record: message, error: new DecodeError('not_json', 'expected JSON') }]);

@@ -54,6 +54,9 @@ test('what is damaged, or of another codec, is an error', async () => {
   }
   const cut = xerial(TEXT);
   assert.throws(() => decompressSnappy(cut.subarray(0, cut.length - 10)));
+  const small = xerial(Buffer.from('small'));
+  small[XERIAL.length + 3] = 200;
+  assert.throws(() => decompressSnappy(small), /ends past its batch/);
 });
 
 test('a batch that would become larger than 64 MiB is an error', async () => {

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import {
-  KafkaSource,
-  type KafkaSourceOptions,
-  type KafkaSourceSettings,
-} from '../../../../src/ingest/kafka/source.ts';
+import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { FakeDriver } from './fake-driver.ts';
 
-const ingestOf = (
-  changed: Partial<KafkaSourceSettings>,
-  names: string[],
-  others: Partial<KafkaSourceOptions> = {},
-) =>
+const ingestOf = (names: string[], others: Partial<KafkaSourceOptions> = {}) =>
   new KafkaSource({
-    settings: { ...SOURCE_SETTINGS, ...changed },
+    settings: SOURCE_SETTINGS,
     topics: topics(...names.map((name) => topic(name))),
     publisher: new RecordingPublisher(),
     metrics: new Metrics(),
@@ -28,14 +21,13 @@ const ingestOf = (
   });
 
 test('a dead-letter topic that a subscription field reads is refused', () => {
-  assert.throws(() => ingestOf({ DEAD_LETTER_TOPIC: 'bids' }, ['bids']), {
-    code: 'BAD_SETTINGS',
-    message: /DEAD_LETTER_TOPIC/,
-  });
+  const settings = { ...SOURCE_SETTINGS, DEAD_LETTER_TOPIC: 'bids' };
+  const refusal = { code: 'BAD_SETTINGS', message: /DEAD_LETTER_TOPIC/ };
+  assert.throws(() => ingestOf(['bids'], { settings }), refusal);
 });
 
 test('a graph without topics is ready at once', async () => {
-  const ingest = ingestOf({}, []);
+  const ingest = ingestOf([]);
   assert.equal(ingest.notReady(), 'joining');
   await ingest.start();
   assert.equal(ingest.notReady(), undefined);
@@ -45,26 +37,19 @@ test('a graph without topics is ready at once', async () => {
 test('the group is joined once the bus has been reached, and not before', async (t) => {
   const driver = new FakeDriver();
   let reason: string | undefined = 'Redis has not been reached yet';
-  const waits: (() => void)[] = [];
-  const clock = {
-    now: () => 0,
-    random: () => 0,
-    sleep: (_ms: number, signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        waits.push(resolve);
-        signal.addEventListener('abort', () => resolve());
-      }),
-  };
-  const ingest = ingestOf({}, ['bids'], { driver, clock, mayNotJoin: () => reason });
+  const { clock, sleeps, wakeAll } = stillClock();
+  const ingest = ingestOf(['bids'], { driver, clock, mayNotJoin: () => reason });
   t.after(() => ingest.stop());
   await ingest.start();
-  for (let asked = 0; asked < 3; asked += 1) {
-    while (waits.length === 0) await setImmediate();
+  const wake = async (): Promise<void> => {
+    while (sleeps.length === 0) await setImmediate();
+    wakeAll();
+  };
+  for (let asked = 0; asked < 4; asked += 1) {
+    await wake();
     assert.equal(driver.options, undefined);
-    for (const wake of waits.splice(0)) wake();
   }
-  while (waits.length === 0) await setImmediate();
   reason = undefined;
-  for (const wake of waits.splice(0)) wake();
+  await wake();
   while (driver.options === undefined) await setImmediate();
 });

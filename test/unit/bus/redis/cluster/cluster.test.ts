@@ -10,6 +10,7 @@ import type {
   Reply,
 } from '../../../../../src/bus/redis/connection.ts';
 import { createLog } from '../../../../../src/log.ts';
+import { stillClock } from '../../../support/still-clock.ts';
 
 const NODE = { host: 'redis-0', port: 6379 };
 const OTHER = { host: 'redis-1', port: 6379 };
@@ -63,7 +64,7 @@ function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
     const { msg, reason } = JSON.parse(line) as { msg: string; reason: string };
     lines.push(`${msg}: ${reason}`);
   };
-  const sleeping: (() => void)[] = [];
+  const { clock, wakeAll } = stillClock();
   const cluster = new Cluster({
     nodes: seeds,
     connect: (address) => {
@@ -74,32 +75,28 @@ function setUp(t: TestContext, seeds: readonly Address[] = [NODE, OTHER]) {
       return { commands: node.commands, listening: listening as unknown as NodeListeningConnection };
     },
     log: createLog('warn', { write }),
-    clock: {
-      now: () => 0,
-      sleep: (_ms, signal) =>
-        new Promise<void>((resolve) => {
-          sleeping.push(resolve);
-          signal.addEventListener('abort', () => resolve());
-        }),
-      random: Math.random,
-    },
+    clock,
   });
   cluster.start();
   t.after(() => cluster.stop());
   const look = async (): Promise<void> => {
     await setImmediate();
     for (let times = 0; times < 3; times += 1) {
-      for (const resolve of sleeping.splice(0)) resolve();
+      wakeAll();
       await setImmediate();
     }
   };
-  return { all: [...nodes.values()], lines, look, connected };
+  const all = [...nodes.values()];
+  const connectAll = async (): Promise<void> => {
+    for (const node of all) node.connect();
+    await look();
+  };
+  return { all, lines, look, connectAll, connected };
 }
 
 test('a cluster whose connections are all lost says which nodes it has none to, once', async (t) => {
-  const { all, lines, look } = setUp(t);
-  for (const node of all) node.connect();
-  await look();
+  const { all, lines, look, connectAll } = setUp(t);
+  await connectAll();
   assert.deepEqual(lines, []);
   for (const node of all) node.lose();
   await look();
@@ -110,9 +107,8 @@ test('a cluster whose connections are all lost says which nodes it has none to, 
 });
 
 test('what a node says that is reached counts, not that another one is not', async (t) => {
-  const { all, lines, look } = setUp(t);
-  for (const node of all) node.connect();
-  await look();
+  const { all, lines, look, connectAll } = setUp(t);
+  await connectAll();
   all[0]?.lose();
   for (const node of all) node.replies = [{ value: 'cluster_state:fail\r\n' }, { value: [] }];
   await look();

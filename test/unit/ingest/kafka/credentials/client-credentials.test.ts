@@ -32,13 +32,11 @@ test('a token is asked for with scope and audience, and is valid for as long as 
 test('an endpoint that does not say how long a token is valid leaves that to the token', async (t) => {
   const issuer = await TokenIssuer.start(t);
   const token = await issuer.sign({ lifeSeconds: 600 });
+  const expiresAt = Number(decodeJwt(token).exp) * 1_000;
   for (const [body, expected] of [
     ['{"access_token":"opaque"}', { value: 'opaque', expiresAt: NOW }],
     ['{"access_token":"opaque","expires_in":1e999}', { value: 'opaque', expiresAt: NOW }],
-    [
-      JSON.stringify({ access_token: token }),
-      { value: token, expiresAt: Number(decodeJwt(token).exp) * 1_000 },
-    ],
+    [JSON.stringify({ access_token: token }), { value: token, expiresAt }],
   ] as const) {
     issuer.failure = { status: 200, body };
     assert.deepEqual(await issueToken(optionsOf(issuer.tokenUrl)), expected);

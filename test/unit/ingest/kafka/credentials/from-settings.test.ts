@@ -14,6 +14,9 @@ import { temporaryFolder } from '../../../../helpers/temporary-folder.ts';
 const credentialsOf = (settings: CredentialsSettings) =>
   kafkaCredentials({ settings, log: createLog('silent'), now: Date.now });
 
+const passwordOf = ({ sasl }: ReturnType<typeof kafkaCredentials>) =>
+  sasl?.mechanism === 'oauthbearer' ? undefined : sasl?.password();
+
 const TLS = { ...PLAIN_KAFKA, KAFKA_TLS: true };
 const SCRAM = {
   ...PLAIN_KAFKA,
@@ -31,14 +34,8 @@ test('a file that cannot be read, or is not what it must be, is refused by the n
   for (const [settings, message] of [
     [{ KAFKA_CA: '/nowhere/ca.pem' }, /^KAFKA_CA: expected a file that can be read, got \/nowhere/],
     [{ KAFKA_CA: garbage }, /^KAFKA_CA: expected a file with a certificate as PEM, got .*garbage/],
-    [
-      { ...pair, KAFKA_CERT: garbage },
-      /^KAFKA_CERT: expected a file with a certificate as PEM, got .*garbage/,
-    ],
-    [
-      { ...pair, KAFKA_KEY: other.keyFile },
-      /^KAFKA_KEY: .*the key of KAFKA_CERT as PEM, not encrypted, got /,
-    ],
+    [{ ...pair, KAFKA_CERT: garbage }, /^KAFKA_CERT: expected a file with a certificate as PEM, got .*garb/],
+    [{ ...pair, KAFKA_KEY: other.keyFile }, /^KAFKA_KEY: .* of KAFKA_CERT as PEM, not encrypted, got /],
     [pair, /^KAFKA_KEY: .*the key of KAFKA_CERT as PEM, not encrypted, got /],
     [{ ...pair, KAFKA_KEY_PASSPHRASE: 'open rye' }, /^KAFKA_KEY: .*, which KAFKA_KEY_PASSPHRASE opens, got /],
     [{ ...pair, KAFKA_KEY_PASSPHRASE_FILE: '/nowhere/p' }, /^KAFKA_KEY_PASSPHRASE_FILE: .*, got \/nowhere/],
@@ -51,11 +48,9 @@ test('a file that cannot be read, or is not what it must be, is refused by the n
 
 test('certificates and passwords are read each time that they are asked for', async (t) => {
   const folder = await temporaryFolder(t);
-  const [cert, key, secret] = ['cert', 'key', 'password'].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [cert = '', key = '', secret = ''] = ['cert', 'key', 'password'].map((name) =>
+    path.join(folder, name),
+  );
   const authority = await Authority.create(t);
   const mount = async (name: string) => {
     const issued = await authority.issue(name);
@@ -65,28 +60,23 @@ test('certificates and passwords are read each time that they are asked for', as
   };
   await mount('one');
   const files = { KAFKA_TLS: true, KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_SASL_PASSWORD_FILE: secret };
-  const { tls, sasl } = credentialsOf({ ...SCRAM, ...files });
-  const password = () => (sasl?.mechanism === 'oauthbearer' ? undefined : sasl?.password());
-  const before = tls?.();
-  assert.equal(password(), 'of one');
+  const credentials = credentialsOf({ ...SCRAM, ...files });
+  const before = credentials.tls?.();
+  assert.equal(passwordOf(credentials), 'of one');
   await mount('two');
-  assert.notEqual(tls?.().cert, before?.cert);
-  assert.notEqual(tls?.().key, before?.key);
-  assert.equal(password(), 'of two');
+  assert.notEqual(credentials.tls?.().cert, before?.cert);
+  assert.notEqual(credentials.tls?.().key, before?.key);
+  assert.equal(passwordOf(credentials), 'of two');
 });
 
-test('a file for a password must have one in it', async (t) => {
+test('a file for a password must have one in it, of which byte order mark and line breaks are no part', async (t) => {
   const file = path.join(await temporaryFolder(t), 'password');
   await writeFile(file, '\n');
-  assert.throws(() => credentialsOf({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file }), {
+  const settings = { ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file };
+  assert.throws(() => credentialsOf(settings), {
     code: 'BAD_SETTINGS',
     message: `KAFKA_SASL_PASSWORD_FILE: expected a file with text in it, got ${file}, which is empty`,
   });
-});
-
-test('a byte order mark before a password, and line breaks behind it, are no part of it', async (t) => {
-  const file = path.join(await temporaryFolder(t), 'password');
   await writeFile(file, '\uFEFFopen sesame\r\n');
-  const { sasl } = credentialsOf({ ...SCRAM, KAFKA_SASL_PASSWORD_FILE: file });
-  assert.equal(sasl?.mechanism !== 'oauthbearer' && sasl?.password(), 'open sesame');
+  assert.equal(passwordOf(credentialsOf(settings)), 'open sesame');
 });

@@ -30,29 +30,20 @@ test('connections share a token, and those that ask at once share the request fo
   assert.equal(await token.get(), 'token 1');
 });
 
-test('a token is renewed when a fifth of its life is left', async () => {
-  const { token, pass } = renewed(3_600);
-  await token.get();
-  pass(2_879);
-  assert.equal(await token.get(), 'token 1');
-  pass(1);
-  assert.equal(await token.get(), 'token 2');
-});
-
-test('a token with a short life is renewed half a minute before its end, or when half of it is over', async () => {
-  const minute = renewed(100);
-  await minute.token.get();
-  minute.pass(69);
-  assert.equal(await minute.token.get(), 'token 1');
-  minute.pass(1);
-  assert.equal(await minute.token.get(), 'token 2');
-  const brief = renewed(20);
-  await brief.token.get();
-  brief.pass(9);
-  assert.equal(await brief.token.get(), 'token 1');
-  brief.pass(1);
-  assert.equal(await brief.token.get(), 'token 2');
-});
+for (const [life, when, seconds] of [
+  [3_600, 'when a fifth of it is left', 2_880],
+  [100, 'half a minute before its end', 70],
+  [20, 'when half of it is over', 10],
+] as const) {
+  test(`a token with a life of ${life} s is renewed ${when}`, async () => {
+    const { token, pass } = renewed(life);
+    await token.get();
+    pass(seconds - 1);
+    assert.equal(await token.get(), 'token 1');
+    pass(1);
+    assert.equal(await token.get(), 'token 2');
+  });
+}
 
 test('a token without a known end is for one connection', async () => {
   const { token } = renewed(0);

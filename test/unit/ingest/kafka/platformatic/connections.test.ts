@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { apiVersionsV3 } from '@platformatic/kafka';
 import type { PasswordCredentials } from '../../../../../src/ingest/kafka/credentials/credentials.ts';
 import { Connections } from '../../../../../src/ingest/kafka/platformatic/connections.ts';
-import { eventually } from '../../../../helpers/eventually.ts';
 import { FakeBroker, KEY } from './fake-broker.ts';
 
 async function setUp(t: TestContext, mechanism: PasswordCredentials['mechanism']) {
@@ -32,19 +32,30 @@ for (const answer of ['', 'e=other-error', 'nonsense']) {
   });
 }
 
+test('a broker that has closed its connection is connected to again', async (t) => {
+  const { broker, ask } = await setUp(t, 'plain');
+  await ask();
+  broker.hangsUp = true;
+  await assert.rejects(ask(), { isRetriable: true });
+  broker.hangsUp = false;
+  await ask();
+});
+
 test('a request waits while its connection authenticates again, for which brokers would close it', async (t) => {
   const { broker, ask } = await setUp(t, 'plain');
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   broker.sessionMs = 2_000;
   await ask();
   let begin: (() => void) | undefined;
   broker.mayBegin = new Promise((resolve) => (begin = resolve));
   broker.sessionMs = 0;
-  const first = [KEY.handshake, KEY.authenticate, KEY.versions];
-  await eventually(() => assert.deepEqual(broker.keys, [...first, KEY.handshake]));
+  t.mock.timers.tick(2_000);
+  while (broker.keys.length < 4) await setImmediate();
   const asked = ask();
   // It would have been sent by then.
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
   begin?.();
   await asked;
-  assert.deepEqual(broker.keys, [...first, KEY.handshake, KEY.authenticate, KEY.versions]);
+  const authenticated = [KEY.handshake, KEY.authenticate, KEY.versions];
+  assert.deepEqual(broker.keys, [...authenticated, ...authenticated]);
 });

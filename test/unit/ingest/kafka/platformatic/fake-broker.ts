@@ -15,6 +15,8 @@ export class FakeBroker {
   authBytes = Buffer.alloc(0);
   /** For how long a connection may be used before it authenticates again, ms; 0: for ever. */
   sessionMs = 0;
+  /** Whether it closes connections in place of an answer. */
+  hangsUp = false;
   /** Resolves once the next authentication may begin. */
   mayBegin: Promise<void> = Promise.resolve();
   readonly #server = net.createServer((socket) => this.#serve(socket));
@@ -40,6 +42,7 @@ export class FakeBroker {
         bytes = bytes.subarray(4 + request.length);
         const [key, id] = [request.readInt16BE(0), request.readInt32BE(4)];
         this.keys.push(key);
+        if (this.hangsUp) socket.destroy();
         void this.#answer(key).then((body) =>
           socket.write(Buffer.concat([int32(body.length + 4), int32(id), body])),
         );

@@ -41,21 +41,23 @@ test('a topic is asked for last that had something, although its first partition
     broker: () => ({ host: 'broker', port: 1 }),
     connections: () => ({ raw, close: () => Promise.resolve() }),
   } as unknown as Cluster;
-  const partitions = [
-    ['busy', 0],
-    ['busy', 1],
-    ['large', 0],
-  ] as const;
+  const partitions = ['busy 0', 'busy 1', 'large 0'].map((place) => {
+    const [topic = '', partition] = place.split(' ');
+    return new MemberPartition({
+      topic,
+      topicId: topic,
+      partition: Number(partition),
+      metadata: '',
+      position: 0,
+    });
+  });
   const fetcher = new Fetcher({
     cluster,
     layouts: new Map([
       ['busy', layout(UUIDS.busy, 2)],
       ['large', layout(UUIDS.large, 1)],
     ]),
-    partitions: partitions.map(
-      ([topic, partition]) =>
-        new MemberPartition({ topic, topicId: topic, partition, metadata: '', position: 0 }),
-    ),
+    partitions,
     fetchWaitMs: 1,
     onFetched: () => undefined,
     onFailed: (error) => assert.fail(error),

@@ -61,7 +61,8 @@ test('what has no whole batch at its beginning is bad, as is what the broker fin
     assert.deepEqual([values, next, bad?.firstOffset, bad?.lastOffset], [[], 5, 5, undefined]);
     assert.match(bad?.error.message ?? '', /^expected a record batch with the offset 5: got \d+ bytes/);
   }
-  assert.notEqual(decode([short ?? whole], 5).bad, undefined);
+  const { bad: tooShort } = decode([short ?? whole], 5);
+  assert.deepEqual([tooShort?.firstOffset, tooShort?.lastOffset], [5, 5]);
   const { bad } = decodeRecords(ORIGIN, 5, { errorCode: 2, records: Buffer.alloc(0), aborted: [] });
   assert.match(
     bad?.error.message ?? '',
@@ -76,7 +77,7 @@ test('a batch with a wrong checksum, of an unknown codec, or with damaged record
   flipped[flipped.length - 3] = 0xff;
   const unknown = encodedBatch(['c', 'd'], { firstOffset: 2, attributes: 7 });
   const damaged = encodedBatch(['c', 'd'], { firstOffset: 2 });
-  damaged[damaged.length - 9] = 0x7f;
+  damaged[damaged.length - 1] = 0x7f;
   for (const [broken, reason] of [
     [flipped, /checksum/],
     [unknown, /codec .* number 7/],
@@ -112,17 +113,15 @@ test('of transactions that overlap, and of several that one producer has aborted
 
 test("a topic whose times are the broker's has that of the batch for all its records", () => {
   const { records } = decode([encodedBatch(['a', 'b'], { attributes: 0b1000 })]);
-  assert.deepEqual(
-    records.map(({ timestamp }) => timestamp),
-    [1_000, 1_000],
-  );
+  const times = records.map(({ timestamp }) => timestamp);
+  assert.deepEqual(times, [1_000, 1_000]);
 });
 
-test('a record with 300,000 headers of one name is decoded', () => {
-  const count = 300_000;
+test('a record with 100,000 headers of one name is decoded', () => {
+  const count = 100_000;
   const headers = new Map(Array.from({ length: count }, () => [Buffer.from('a'), Buffer.alloc(0)]));
   const { records } = decode([encodedBatch(['v'], { headers })]);
   const { a } = records[0]?.headers ?? {};
-  // With a copy for each of them it would take some ten minutes.
+  // With a copy for each of them it would take a minute.
   assert.equal(Array.isArray(a) ? a.length : 0, count);
 });

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  TransactionRefused,
+  type Command,
+  type CommandConnection,
+} from '../../../../src/bus/redis/connection.ts';
+import { BusNames } from '../../../../src/bus/redis/names.ts';
+import { TopicVersions } from '../../../../src/bus/redis/topic-versions.ts';
+import { createLog } from '../../../../src/log.ts';
+
+const OOM = 'OOM command not allowed';
+const NOPERM = 'NOPERM no permission';
+const BUSY = 'BUSY a script';
+
+/** Versions over a Redis that refuses transactions for this reason, if there is one. */
+function setUp() {
+  const redis = { refusal: undefined as string | undefined, sent: [] as Command[] };
+  const connection = {
+    transact: async (commands: readonly Command[]) => {
+      if (redis.refusal !== undefined) throw new TransactionRefused(redis.refusal);
+      return commands.map(() => ({ value: 'OK' }));
+    },
+    send: async (commands: readonly Command[]) => {
+      redis.sent.push(...commands);
+      return commands.map(() => ({ value: 'OK' }));
+    },
+  } as unknown as CommandConnection;
+  const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: () => undefined };
+  return { redis, versions: new TopicVersions({ connection, names: new BusNames(''), ...others }) };
+}
+
+for (const reason of [OOM, NOPERM, BUSY]) {
+  test(`what was published without a new version has one before a script runs, or none does: ${reason}`, async () => {
+    const { redis, versions } = setUp();
+    redis.refusal = OOM;
+    await versions.run('bids', [], async () => []);
+    redis.refusal = reason;
+    const script = versions.runScript('bids', () => ['EVAL'], assert.fail);
+    if (reason === BUSY) await assert.rejects(script, TransactionRefused);
+    else assert.equal(await script, undefined);
+    assert.deepEqual(redis.sent, []);
+  });
+
+  test(`without a version to read the commands are run by themselves, unless Redis may do it soon: ${reason}`, async () => {
+    const { redis, versions } = setUp();
+    redis.refusal = reason;
+    const reading = versions.readWith([['PING']], ['bids']);
+    if (reason === BUSY) return assert.rejects(reading, TransactionRefused);
+    assert.deepEqual(await reading, { replies: [{ value: 'OK' }], versions: new Map([['bids', null]]) });
+    assert.deepEqual(redis.sent, [['PING']]);
+  });
+}
+
+test('nothing is sent to give no topic a version, nor where Redis does not permit versions', async () => {
+  const { redis, versions } = setUp();
+  await versions.initialise([]);
+  assert.deepEqual(redis.sent, []);
+  await versions.initialise(['bids']);
+  assert.equal(redis.sent.length, 1);
+  redis.refusal = NOPERM;
+  await versions.tryOut();
+  await versions.initialise(['bids']);
+  assert.equal(redis.sent.length, 1);
+});
