@@ -6,8 +6,8 @@ import { join, range, type CheckFunction } from './kafka-checks.ts';
 const LARGEST_BATCH = 1_048_588;
 
 /** What records hold, and which of them come. */
-export function recordChecks(check: CheckFunction): void {
-  check('dead letters are written as they are', async (under) => {
+export function recordChecks(it: CheckFunction): void {
+  it('dead letters are written as they are', async (under) => {
     const { driver, broker, topic, t } = under;
     await broker.createTopic(topic, 1);
     const member = await join(under);
@@ -22,7 +22,7 @@ export function recordChecks(check: CheckFunction): void {
     assert.equal(String(record?.headers?.['reason']), 'not_json');
   });
 
-  check('a dead letter is written though a header of its message has no value', async (under) => {
+  it('a dead letter is written though a header of its message has no value', async (under) => {
     const { driver, broker, topic, t } = under;
     await broker.createTopic(topic, 1);
     const member = await join(under);
@@ -34,7 +34,7 @@ export function recordChecks(check: CheckFunction): void {
     assert.equal(String(member.records[0]?.headers?.['reason']), 'not_json');
   });
 
-  check(
+  it(
     'a dead letter that is larger than its topic takes is written without its value',
     async (under) => {
       const { driver, broker, topic, t } = under;
@@ -56,7 +56,7 @@ export function recordChecks(check: CheckFunction): void {
     'size limit',
   );
 
-  check('dead letters of one partition stay in order', async (under) => {
+  it('dead letters of one partition stay in order', async (under) => {
     const { driver, broker, topic, t } = under;
     await broker.createTopic(topic, 4);
     const member = await join(under);
@@ -75,7 +75,7 @@ export function recordChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(member.records[0]?.partition), values);
   });
 
-  check(
+  it(
     'a record with 12,000 headers is handed over with all of them, without another join, and those behind it too',
     async (under) => {
       const { broker, topic } = under;
@@ -92,7 +92,7 @@ export function recordChecks(check: CheckFunction): void {
     'headers',
   );
 
-  check(
+  it(
     'records of each codec are read',
     async (under) => {
       const { broker, topic } = under;
@@ -108,7 +108,7 @@ export function recordChecks(check: CheckFunction): void {
     'codecs',
   );
 
-  check(
+  it(
     'of interleaved transactions exactly the committed ones come, and none of an open one until it is committed',
     async (under) => {
       const { broker, topic } = under;

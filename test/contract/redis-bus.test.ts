@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
@@ -7,8 +7,10 @@ import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startRedis } from '../helpers/redis.ts';
-import { needs, redisUrl } from '../helpers/services.ts';
+import { needs, testNeeding, redisUrl } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
+
+const test = testNeeding('redis', 'redis-server');
 
 const SILENT = { prefix: 'contract:', lingerMs: 60_000, log: createLog('silent') };
 
@@ -24,48 +26,36 @@ async function startBus(
   return bus;
 }
 
-test(
-  'redis: the bus of one pod names the channels that another pod is subscribed to',
-  needs('redis'),
-  async (t) => {
-    const options = { url: redisUrl(), countsSubscribers: true };
-    const [asking, other] = [await startBus(t, options), await startBus(t, options)];
-    const channel = `bus-pods-${process.pid}-${Date.now()}`;
-    await other.subscribe('topic', channel, () => undefined).ready;
-    assert.deepEqual(await asking.subscribed('topic', [channel, `${channel}-2`]), new Set([channel]));
-  },
-);
+test('redis: the bus of one pod names the channels that another pod is subscribed to', async (t) => {
+  const options = { url: redisUrl(), countsSubscribers: true };
+  const [asking, other] = [await startBus(t, options), await startBus(t, options)];
+  const channel = `bus-pods-${process.pid}-${Date.now()}`;
+  await other.subscribe('topic', channel, () => undefined).ready;
+  assert.deepEqual(await asking.subscribed('topic', [channel, `${channel}-2`]), new Set([channel]));
+});
 
-test('redis: a bus that is set not to ask Redis names all channels', needs('redis'), async (t) => {
+test('redis: a bus that is set not to ask Redis names all channels', async (t) => {
   const bus = await startBus(t, { url: redisUrl(), countsSubscribers: false });
   assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
 });
 
-test(
-  'redis: when Redis refuses the command, the bus names all channels',
-  needs('redis-server'),
-  async (t) => {
-    const server = await startRedis(t);
-    const admin = new Redis(server.url);
-    t.after(() => admin.disconnect());
-    await admin.acl('SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-pubsub');
-    const url = `redis://mute:secret@127.0.0.1:${server.port}`;
-    const bus = await startBus(t, { url, countsSubscribers: true });
-    assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
-    assert.deepEqual(await bus.subscribed('topic', ['c']), new Set(['c']));
-  },
-);
+test('redis: when Redis refuses the command, the bus names all channels', async (t) => {
+  const server = await startRedis(t);
+  const admin = new Redis(server.url);
+  t.after(() => admin.disconnect());
+  await admin.acl('SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-pubsub');
+  const url = `redis://mute:secret@127.0.0.1:${server.port}`;
+  const bus = await startBus(t, { url, countsSubscribers: true });
+  assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
+  assert.deepEqual(await bus.subscribed('topic', ['c']), new Set(['c']));
+});
 
-test(
-  'redis: while Redis is away, asking for subscribers fails like publishing',
-  needs('redis-server'),
-  async (t) => {
-    const server = await startRedis(t);
-    const bus = await startBus(t, { url: server.url, countsSubscribers: true });
-    await server.stop('SIGKILL');
-    await assert.rejects(bus.subscribed('topic', ['a']));
-  },
-);
+test('redis: while Redis is away, asking for subscribers fails like publishing', async (t) => {
+  const server = await startRedis(t);
+  const bus = await startBus(t, { url: server.url, countsSubscribers: true });
+  await server.stop('SIGKILL');
+  await assert.rejects(bus.subscribed('topic', ['a']));
+});
 
 testBus('redis', needs('redis'), async (t, { lingerMs, maxChannels }) => {
   const url = redisUrl();

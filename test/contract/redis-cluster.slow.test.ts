@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { before, type TestContext } from 'node:test';
+import { before, type TestContext } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import { Places } from '../../src/bus/redis/cluster/places.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
@@ -13,11 +13,13 @@ import { upTo } from '../helpers/numbers.ts';
 import type { RedisServer } from '../helpers/redis.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { fileScope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
+import { needs, testNeeding } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
 import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
 import { testReplacedHistories } from './keeping.ts';
 import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
+
+const test = testNeeding('redis-server');
 
 const PREFIX = 'cluster:';
 const CHANNELS = 10_000;
@@ -95,7 +97,7 @@ testHistory('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
 testKeepingAll('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
 testReplacedHistories('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
 
-test('redis cluster: an announcement reaches every pod, and one that starts later', OPTIONS, async (t) => {
+test('redis cluster: an announcement reaches every pod, and one that starts later', async (t) => {
   const heard: string[][] = [];
   const start = async () => {
     const own: string[] = [];
@@ -112,7 +114,7 @@ test('redis cluster: an announcement reaches every pod, and one that starts late
   });
 });
 
-test('redis cluster: topics are spread over the nodes, by their names', OPTIONS, async (t) => {
+test('redis cluster: topics are spread over the nodes, by their names', async (t) => {
   const { bus } = await startBus(t, shared);
   const topics = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const topic of topics) await bus.subscribe(topic, PREFIX + topic, () => undefined).ready;
@@ -134,74 +136,62 @@ async function channelsByMaster(pattern: string): Promise<readonly number[]> {
   return channels.map((some) => some.length);
 }
 
-test(
-  'redis cluster: the channels of a topic that is spread are, over all masters within 10 %',
-  OPTIONS,
-  async (t) => {
-    const { bus } = await startBus(t, shared, { spread: ['orders'] });
-    const channels = upTo(CHANNELS).map((id) => `${PREFIX}orders:id=${id}`);
-    await Promise.all(channels.map((channel) => bus.subscribe('orders', channel, () => undefined).ready));
-    const counts = await channelsByMaster(`${PREFIX}{orders/*}:*`);
-    const fair = CHANNELS / counts.length;
-    for (const count of counts) assert.ok(Math.abs(count - fair) <= 0.1 * fair, JSON.stringify(counts));
-  },
-);
+test('redis cluster: the channels of a topic that is spread are, over all masters within 10 %', async (t) => {
+  const { bus } = await startBus(t, shared, { spread: ['orders'] });
+  const channels = upTo(CHANNELS).map((id) => `${PREFIX}orders:id=${id}`);
+  await Promise.all(channels.map((channel) => bus.subscribe('orders', channel, () => undefined).ready));
+  const counts = await channelsByMaster(`${PREFIX}{orders/*}:*`);
+  const fair = CHANNELS / counts.length;
+  for (const count of counts) assert.ok(Math.abs(count - fair) <= 0.1 * fair, JSON.stringify(counts));
+});
 
-test(
-  'redis cluster: of a topic that is spread, what one master does not take is published again, and nothing else',
-  OPTIONS,
-  async (t) => {
-    const cluster = await startCluster(t);
-    const { bus } = await startBus(t, cluster, { spread: ['orders'] });
-    const inboxes = await Promise.all(
-      upTo(50).map(async (id) => {
-        const inbox = new Inbox();
-        await bus.subscribe('orders', `${PREFIX}orders:id=${id}`, inbox.take).ready;
-        return inbox;
-      }),
-    );
-    const batch = upTo(50).map((id) => ({ channel: `${PREFIX}orders:id=${id}`, payload: String(id) }));
-    await bus.publish('orders', batch);
-    const hung = await cluster.masterOf(new Places(PREFIX, new Set(['orders'])).wordsOf('orders')[0] ?? '');
-    hung.signal('SIGSTOP');
-    const failed = await bus.publish('orders', batch).then(
-      () => [],
-      (thrown: unknown) => (thrown as PublishError).failed,
-    );
-    hung.signal('SIGCONT');
-    assert.ok(failed.length > 0 && failed.length < batch.length, String(failed.length));
-    const again = new Set(failed);
-    assert.deepEqual(
-      failed,
-      batch.filter((one) => again.has(one)),
-    );
-    const others = batch.flatMap((one, index) => (again.has(one) ? [] : [inboxes[index]]));
-    for (const inbox of others) assert.equal((await inbox?.until(2))?.length, 2);
-  },
-);
+test('redis cluster: of a topic that is spread, what one master does not take is published again, and nothing else', async (t) => {
+  const cluster = await startCluster(t);
+  const { bus } = await startBus(t, cluster, { spread: ['orders'] });
+  const inboxes = await Promise.all(
+    upTo(50).map(async (id) => {
+      const inbox = new Inbox();
+      await bus.subscribe('orders', `${PREFIX}orders:id=${id}`, inbox.take).ready;
+      return inbox;
+    }),
+  );
+  const batch = upTo(50).map((id) => ({ channel: `${PREFIX}orders:id=${id}`, payload: String(id) }));
+  await bus.publish('orders', batch);
+  const hung = await cluster.masterOf(new Places(PREFIX, new Set(['orders'])).wordsOf('orders')[0] ?? '');
+  hung.signal('SIGSTOP');
+  const failed = await bus.publish('orders', batch).then(
+    () => [],
+    (thrown: unknown) => (thrown as PublishError).failed,
+  );
+  hung.signal('SIGCONT');
+  assert.ok(failed.length > 0 && failed.length < batch.length, String(failed.length));
+  const again = new Set(failed);
+  assert.deepEqual(
+    failed,
+    batch.filter((one) => again.has(one)),
+  );
+  const others = batch.flatMap((one, index) => (again.has(one) ? [] : [inboxes[index]]));
+  for (const inbox of others) assert.equal((await inbox?.until(2))?.length, 2);
+});
 
-test(
-  'redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted',
-  OPTIONS,
-  async (t) => {
-    const cluster = await startCluster(t);
-    const { bus } = await startBus(t, cluster, { histories: STREAMED, countsSubscribers: false });
-    const inbox = new Inbox();
-    // Both are on one node, so that heartbeats of the other one keep its connection busy.
-    const [topic, other] = STREAMED_TOPICS;
-    await bus.subscribe(topic, PREFIX + topic, inbox.take).ready;
-    await bus.subscribe(other, PREFIX + other, () => undefined).ready;
-    const master = await cluster.masterOf(topic);
-    assert.equal(await cluster.masterOf(other), master);
-    await bus.publish(topic, event(1, PREFIX + topic));
-    await inbox.until(1);
-    await cluster.move(topic);
-    await cluster.move(topic);
-    assert.equal(await cluster.masterOf(topic), master);
-    await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
-    await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
-  },
-);
+test('redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted', async (t) => {
+  const cluster = await startCluster(t);
+  const { bus } = await startBus(t, cluster, { histories: STREAMED, countsSubscribers: false });
+  const inbox = new Inbox();
+  // Both are on one node, so that heartbeats of the other one keep its connection busy.
+  const [topic, other] = STREAMED_TOPICS;
+  await bus.subscribe(topic, PREFIX + topic, inbox.take).ready;
+  await bus.subscribe(other, PREFIX + other, () => undefined).ready;
+  const master = await cluster.masterOf(topic);
+  assert.equal(await cluster.masterOf(other), master);
+  await bus.publish(topic, event(1, PREFIX + topic));
+  await inbox.until(1);
+  await cluster.move(topic);
+  await cluster.move(topic);
+  assert.equal(await cluster.masterOf(topic), master);
+  await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
+  await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
+});
 
 const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Promise<unknown>> = {
   'is killed': async (cluster, master) => {
@@ -222,15 +212,11 @@ const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Pro
 };
 
 for (const [fault, happen] of Object.entries(FAULTS)) {
-  test(
-    `redis cluster: when a master ${fault}, pods go on with the next one, and what they miss is read or told`,
-    OPTIONS,
-    async (t) => {
-      const cluster = await startCluster(t, { replicas: 1 });
-      const start = async () => listenToStream(await startBus(t, cluster, { histories: STREAMED }), PREFIX);
-      await streamThrough([await start(), await start()], PREFIX, async () =>
-        happen(cluster, await cluster.masterOf(TOPIC)),
-      );
-    },
-  );
+  test(`redis cluster: when a master ${fault}, pods go on with the next one, and what they miss is read or told`, async (t) => {
+    const cluster = await startCluster(t, { replicas: 1 });
+    const start = async () => listenToStream(await startBus(t, cluster, { histories: STREAMED }), PREFIX);
+    await streamThrough([await start(), await start()], PREFIX, async () =>
+      happen(cluster, await cluster.masterOf(TOPIC)),
+    );
+  });
 }

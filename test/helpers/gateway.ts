@@ -208,6 +208,16 @@ export async function startGateway(
   return untilListening(child, settings['TLS_CERT'] !== undefined);
 }
 
+/** Starts a gateway and waits until it is ready. */
+export async function startReady(
+  scope: Scope,
+  settings: Readonly<Record<string, string>>,
+): Promise<GatewayProcess> {
+  const gateway = await startGateway(scope, settings);
+  await gateway.untilReady();
+  return gateway;
+}
+
 /** The gateway that a process becomes, however it was started. */
 export async function untilListening(
   child: ChildProcessWithoutNullStreams,

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import { startStream, type Account, type Stream } from '../helpers/delivery-account.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { createTopics } from '../helpers/topic.ts';
+
+const test = testNeeding('kafka', 'redis-server');
 
 /** What happens while the events flow, and for how many seconds they flow on. */
 interface Fault {
@@ -96,23 +98,19 @@ const FAULTS: readonly Fault[] = [
 ];
 
 for (const { name, secondsAfter, happen } of FAULTS) {
-  test(
-    `200 subscribers on two pods: while ${name}, nothing is lost untold, doubled or re-ordered`,
-    needs('kafka', 'redis-server'),
-    async (t) => {
-      const redis = await startRedis(t);
-      const stream = await startStream(t, redis);
-      await passes(1_000); // Of the stream before.
-      await happen(t, stream, redis);
-      const account = await stream.finish(secondsAfter);
-      t.diagnostic(JSON.stringify(account));
-      assert.deepEqual(faultsOf(account), { lostAndNotTold: 0, doubled: 0, reordered: 0 });
-      assert.ok(
-        account.delivered > account.owed / 2,
-        `expected most to be delivered, got ${JSON.stringify(account)}`,
-      );
-    },
-  );
+  test(`200 subscribers on two pods: while ${name}, nothing is lost untold, doubled or re-ordered`, async (t) => {
+    const redis = await startRedis(t);
+    const stream = await startStream(t, redis);
+    await passes(1_000); // Of the stream before.
+    await happen(t, stream, redis);
+    const account = await stream.finish(secondsAfter);
+    t.diagnostic(JSON.stringify(account));
+    assert.deepEqual(faultsOf(account), { lostAndNotTold: 0, doubled: 0, reordered: 0 });
+    assert.ok(
+      account.delivered > account.owed / 2,
+      `expected most to be delivered, got ${JSON.stringify(account)}`,
+    );
+  });
 }
 
 const faultsOf = ({ lostAndNotTold, doubled, reordered }: Account) => ({

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { accountOf, flow, kill, testHistoryOutlasts } from './history-faults.ts';
+
+const test = testNeeding('kafka', 'redis-server');
 
 testHistoryOutlasts('one pod is cut off from Redis', async (_t, stream) => {
   stream.relays[1]?.refuse();
@@ -15,12 +16,8 @@ testHistoryOutlasts('the connections of one pod are half open', async (_t, { rel
   await pods[1]?.untilMetric('sluice_bus_outages_total', 1);
 });
 
-test(
-  '200 subscribers of a topic without history, on two pods: while Redis closes the connections that listen, gaps are told',
-  needs('kafka', 'redis-server'),
-  async (t) => {
-    const account = await accountOf(t, 'null', kill('pubsub'));
-    assert.notEqual(account.gaps, 0);
-    assert.equal(account.lostAndNotTold, 0);
-  },
-);
+test('200 subscribers of a topic without history, on two pods: while Redis closes the connections that listen, gaps are told', async (t) => {
+  const account = await accountOf(t, 'null', kill('pubsub'));
+  assert.notEqual(account.gaps, 0);
+  assert.equal(account.lostAndNotTold, 0);
+});

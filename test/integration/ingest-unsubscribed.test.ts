@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
@@ -7,9 +7,11 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat, type Line } from '../helpers/kcat.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
-import { needs, podSettings, redisUrl } from '../helpers/services.ts';
+import { testNeeding, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { range } from '../helpers/numbers.ts';
+
+const test = testNeeding('kafka', 'redis', 'kcat');
 
 interface ItemData {
   readonly item: { readonly n: number };
@@ -71,104 +73,92 @@ async function sumOf(pods: readonly GatewayProcess[], metric: string): Promise<n
 const numbersOf = (received: Received<ItemData>): number[] =>
   received.data.map((data) => data?.item.n ?? NaN);
 
-test(
-  'events without a subscriber are counted and committed, not published; a subscriber that joins gets all events from then on',
-  needs('kafka', 'redis', 'kcat'),
-  async (t) => {
-    const topic = await createTopic(t, { partitions: 2 });
-    const pods = await startPods(t, topic, 1);
-    const [pod] = pods as [GatewayProcess];
-    const committed = await committedOf(t, topic);
-    const heard = await overhear(t, `${topic}:`);
-    const publisher = new Redis(redisUrl());
-    t.after(() => publisher.disconnect());
+test('events without a subscriber are counted and committed, not published; a subscriber that joins gets all events from then on', async (t) => {
+  const topic = await createTopic(t, { partitions: 2 });
+  const pods = await startPods(t, topic, 1);
+  const [pod] = pods as [GatewayProcess];
+  const committed = await committedOf(t, topic);
+  const heard = await overhear(t, `${topic}:`);
+  const publisher = new Redis(redisUrl());
+  t.after(() => publisher.disconnect());
 
-    await kcat(t, topic, events(0, 1_000));
-    await pod.untilMetric('sluice_unsubscribed_events_total', 1_000);
-    await eventually(async () => assert.equal(await committed(), 1_000));
-    assert.equal(await pod.metric('sluice_events_total'), 1_000);
-    assert.equal(await pod.metric('sluice_publishes_total'), 0);
-    assert.deepEqual(heard, []);
+  await kcat(t, topic, events(0, 1_000));
+  await pod.untilMetric('sluice_unsubscribed_events_total', 1_000);
+  await eventually(async () => assert.equal(await committed(), 1_000));
+  assert.equal(await pod.metric('sluice_events_total'), 1_000);
+  assert.equal(await pod.metric('sluice_publishes_total'), 0);
+  assert.deepEqual(heard, []);
 
-    const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
-    await pod.untilMetric('sluice_subscribers', 1);
-    await kcat(t, topic, events(1_000, 2_000));
-    await received.until(100);
-    await eventually(async () => assert.equal(await committed(), 2_000));
-    assert.deepEqual(
-      numbersOf(received),
-      range(1_000, 2_000).filter((n) => n % 10 === 3),
-    );
-    assert.equal(await pod.metric('sluice_publishes_total'), 100);
-    assert.equal(await pod.metric('sluice_unsubscribed_events_total'), 1_900);
-    await eventually(() => assert.equal(heard.length, 100));
-    assert.deepEqual(new Set(heard), new Set([`${topic}:id=3`]));
+  const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
+  await pod.untilMetric('sluice_subscribers', 1);
+  await kcat(t, topic, events(1_000, 2_000));
+  await received.until(100);
+  await eventually(async () => assert.equal(await committed(), 2_000));
+  assert.deepEqual(
+    numbersOf(received),
+    range(1_000, 2_000).filter((n) => n % 10 === 3),
+  );
+  assert.equal(await pod.metric('sluice_publishes_total'), 100);
+  assert.equal(await pod.metric('sluice_unsubscribed_events_total'), 1_900);
+  await eventually(() => assert.equal(heard.length, 100));
+  assert.deepEqual(new Set(heard), new Set([`${topic}:id=3`]));
 
-    received.stop();
-    await pod.untilMetric('sluice_channels', 0);
-    await kcat(t, topic, events(2_000, 2_100));
-    await pod.untilMetric('sluice_unsubscribed_events_total', 2_000);
-    await eventually(async () => assert.equal(await committed(), 2_100));
-    // Redis hands over what was published before this first.
-    await publisher.publish(`${topic}:marker`, '');
-    await eventually(() => assert.equal(heard.at(-1), 'marker'));
-    assert.equal(heard.length, 101);
-  },
-);
+  received.stop();
+  await pod.untilMetric('sluice_channels', 0);
+  await kcat(t, topic, events(2_000, 2_100));
+  await pod.untilMetric('sluice_unsubscribed_events_total', 2_000);
+  await eventually(async () => assert.equal(await committed(), 2_100));
+  // Redis hands over what was published before this first.
+  await publisher.publish(`${topic}:marker`, '');
+  await eventually(() => assert.equal(heard.at(-1), 'marker'));
+  assert.equal(heard.length, 101);
+});
 
-test(
-  'a subscriber gets its events from both pods that consume them, and each pod skips events without a subscriber on either pod',
-  needs('kafka', 'redis', 'kcat'),
-  async (t) => {
-    const topic = await createTopic(t, { partitions: 6 });
-    const pods = await startPods(t, topic, 2);
-    const [one, other] = pods as [GatewayProcess, GatewayProcess];
-    const all = new Received<ItemData>(graphqlClient(t, one.graphqlUrl), ITEM, { id: [1, 2] });
-    const some = new Received<ItemData>(graphqlClient(t, other.graphqlUrl), ITEM, { id: [2, 3, 4] });
-    await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 1)));
+test('a subscriber gets its events from both pods that consume them, and each pod skips events without a subscriber on either pod', async (t) => {
+  const topic = await createTopic(t, { partitions: 6 });
+  const pods = await startPods(t, topic, 2);
+  const [one, other] = pods as [GatewayProcess, GatewayProcess];
+  const all = new Received<ItemData>(graphqlClient(t, one.graphqlUrl), ITEM, { id: [1, 2] });
+  const some = new Received<ItemData>(graphqlClient(t, other.graphqlUrl), ITEM, { id: [2, 3, 4] });
+  await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 1)));
 
-    await kcat(t, topic, events(0, 1_000));
-    await all.until(200);
-    await some.until(300);
-    assert.deepEqual(
-      numbersOf(all).toSorted((a, b) => a - b),
-      wanted(1, 2),
-    );
-    assert.deepEqual(
-      numbersOf(some).toSorted((a, b) => a - b),
-      wanted(2, 3, 4),
-    );
-    await eventually(async () => assert.equal(await sumOf(pods, 'sluice_unsubscribed_events_total'), 600));
-    assert.equal(await sumOf(pods, 'sluice_publishes_total'), 400);
-    // Both pods listen for id 2.
-    assert.equal(await sumOf(pods, 'sluice_messages_total'), 500);
-    assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
-  },
-);
+  await kcat(t, topic, events(0, 1_000));
+  await all.until(200);
+  await some.until(300);
+  assert.deepEqual(
+    numbersOf(all).toSorted((a, b) => a - b),
+    wanted(1, 2),
+  );
+  assert.deepEqual(
+    numbersOf(some).toSorted((a, b) => a - b),
+    wanted(2, 3, 4),
+  );
+  await eventually(async () => assert.equal(await sumOf(pods, 'sluice_unsubscribed_events_total'), 600));
+  assert.equal(await sumOf(pods, 'sluice_publishes_total'), 400);
+  // Both pods listen for id 2.
+  assert.equal(await sumOf(pods, 'sluice_messages_total'), 500);
+  assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
+});
 
-test(
-  'keyFrom: KAFKA_KEY: messages without a subscriber are not parsed, events with one arrive',
-  needs('kafka', 'redis', 'kcat'),
-  async (t) => {
-    const topic = await createTopic(t);
-    const schema = `
+test('keyFrom: KAFKA_KEY: messages without a subscriber are not parsed, events with one arrive', async (t) => {
+  const topic = await createTopic(t);
+  const schema = `
       type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", keyFrom: KAFKA_KEY) }
       type Item { id: ID! n: Int }
     `;
-    const [pod] = (await startPods(t, topic, 1, schema)) as [GatewayProcess];
-    const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
-    await pod.untilMetric('sluice_subscribers', 1);
-    // The first message is parsed in any case, to find out whether its Kafka key is that of the event.
-    await kcat(t, topic, events(0, 50));
-    await kcat(t, topic, [
-      { key: '1', value: 'no JSON, and without a subscriber' },
-      { key: '3', value: 'no JSON, and with a subscriber' },
-    ]);
-    await kcat(t, topic, events(50, 60));
-    await received.until(6);
-    assert.deepEqual(numbersOf(received), [3, 13, 23, 33, 43, 53]);
-    await pod.untilMetric('sluice_unsubscribed_events_total', 55);
-    assert.equal(await pod.metric('sluice_dead_letters_total'), 1);
-    assert.equal(await pod.metric('sluice_kafka_key_mismatches_total'), 0);
-  },
-);
+  const [pod] = (await startPods(t, topic, 1, schema)) as [GatewayProcess];
+  const received = new Received<ItemData>(graphqlClient(t, pod.graphqlUrl), ITEM, { id: [3] });
+  await pod.untilMetric('sluice_subscribers', 1);
+  // The first message is parsed in any case, to find out whether its Kafka key is that of the event.
+  await kcat(t, topic, events(0, 50));
+  await kcat(t, topic, [
+    { key: '1', value: 'no JSON, and without a subscriber' },
+    { key: '3', value: 'no JSON, and with a subscriber' },
+  ]);
+  await kcat(t, topic, events(50, 60));
+  await received.until(6);
+  assert.deepEqual(numbersOf(received), [3, 13, 23, 33, 43, 53]);
+  await pod.untilMetric('sluice_unsubscribed_events_total', 55);
+  assert.equal(await pod.metric('sluice_dead_letters_total'), 1);
+  assert.equal(await pod.metric('sluice_kafka_key_mismatches_total'), 0);
+});

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
@@ -7,9 +7,11 @@ import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startOwnKafka, type OwnKafka } from '../helpers/own-kafka.ts';
-import { needs, redisUrl } from '../helpers/services.ts';
+import { testNeeding, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopics } from '../helpers/topic.ts';
+
+const test = testNeeding('kafka-jars', 'redis');
 
 const TOPIC = 'items';
 const PARTITIONS = 6;
@@ -84,72 +86,68 @@ async function producerOf(t: TestContext, { client }: OwnKafka): Promise<Produce
   return producer;
 }
 
-test(
-  'pods of both clients and protocols in one group are killed, frozen and stopped: each event comes once, in order',
-  needs('kafka-jars', 'redis'),
-  async (t) => {
-    const kafka = await startOwnKafka(t, await temporaryFolder(t), {
-      'group.consumer.min.session.timeout.ms': SESSION_MS,
-      'group.consumer.session.timeout.ms': SESSION_MS,
-    });
-    const producer = await producerOf(t, kafka);
-    const serving = {
-      GRAPH: await graphFolder(t, {
-        'schema.graphql': `type Subscription { item: Item @event(topic: "${TOPIC}") } type Item { id: ID! n: Int! }`,
-      }),
-      REDIS_URL: redisUrl(),
-      REDIS_PREFIX: `${process.pid}:`,
-    };
-    const consuming = {
-      ...serving,
-      KAFKA_BROKERS: kafka.brokers,
-      KAFKA_SESSION_TIMEOUT_MS: String(SESSION_MS),
-    };
-    const start = (client: object): Promise<GatewayProcess> => startGateway(t, { ...consuming, ...client });
-    const watching = await startGateway(t, serving);
-    const received = new Received<{ item: Item }>(
-      graphqlClient(t, watching.graphqlUrl),
-      'subscription { item { id n } }',
-    );
-    await watching.untilMetric('sluice_subscribers', 1);
-    const pods = await Promise.all(CLIENTS.map(start));
+test('pods of both clients and protocols in one group are killed, frozen and stopped: each event comes once, in order', async (t) => {
+  const kafka = await startOwnKafka(t, await temporaryFolder(t), {
+    'group.consumer.min.session.timeout.ms': SESSION_MS,
+    'group.consumer.session.timeout.ms': SESSION_MS,
+  });
+  const producer = await producerOf(t, kafka);
+  const serving = {
+    GRAPH: await graphFolder(t, {
+      'schema.graphql': `type Subscription { item: Item @event(topic: "${TOPIC}") } type Item { id: ID! n: Int! }`,
+    }),
+    REDIS_URL: redisUrl(),
+    REDIS_PREFIX: `${process.pid}:`,
+  };
+  const consuming = {
+    ...serving,
+    KAFKA_BROKERS: kafka.brokers,
+    KAFKA_SESSION_TIMEOUT_MS: String(SESSION_MS),
+  };
+  const start = (client: object): Promise<GatewayProcess> => startGateway(t, { ...consuming, ...client });
+  const watching = await startGateway(t, serving);
+  const received = new Received<{ item: Item }>(
+    graphqlClient(t, watching.graphqlUrl),
+    'subscription { item { id n } }',
+  );
+  await watching.untilMetric('sluice_subscribers', 1);
+  const pods = await Promise.all(CLIENTS.map(start));
+  await untilShared(pods);
+  const stream = new Stream(producer);
+
+  for (const [index, client] of CLIENTS.entries()) {
+    const others = pods.filter((_, each) => each !== index);
+    const pod = pods[index] as GatewayProcess;
+    pod.child.kill('SIGSTOP');
+    await untilShared(others);
+    pod.child.kill('SIGCONT');
     await untilShared(pods);
-    const stream = new Stream(producer);
 
-    for (const [index, client] of CLIENTS.entries()) {
-      const others = pods.filter((_, each) => each !== index);
-      const pod = pods[index] as GatewayProcess;
-      pod.child.kill('SIGSTOP');
-      await untilShared(others);
-      pod.child.kill('SIGCONT');
-      await untilShared(pods);
+    pod.child.kill('SIGKILL');
+    await untilShared(others);
+    pods[index] = await start(client);
+    await untilShared(pods);
+  }
+  for (const [index, client] of CLIENTS.entries()) {
+    await pods[index]?.stop();
+    pods[index] = await start(client);
+    await untilShared(pods);
+  }
 
-      pod.child.kill('SIGKILL');
-      await untilShared(others);
-      pods[index] = await start(client);
-      await untilShared(pods);
-    }
-    for (const [index, client] of CLIENTS.entries()) {
-      await pods[index]?.stop();
-      pods[index] = await start(client);
-      await untilShared(pods);
-    }
-
-    await stream.end();
-    await received.until(stream.rounds * KEYS);
-    await Promise.all(pods.map((pod) => pod.stop()));
-    await stream.send();
-    // It would publish again what the others had not committed, before the last round.
-    await start(CLIENTS[0] ?? {});
-    await received.until(stream.rounds * KEYS);
-    assert.equal(await watching.metric('sluice_gaps_total'), 0);
-    for (let id = 0; id < KEYS; id++) {
-      const items = received.data.flatMap((data) => (data?.item.id === String(id) ? [data.item.n] : []));
-      assert.deepEqual(
-        items,
-        Array.from({ length: stream.rounds }, (_, n) => n),
-        `the key ${id}`,
-      );
-    }
-  },
-);
+  await stream.end();
+  await received.until(stream.rounds * KEYS);
+  await Promise.all(pods.map((pod) => pod.stop()));
+  await stream.send();
+  // It would publish again what the others had not committed, before the last round.
+  await start(CLIENTS[0] ?? {});
+  await received.until(stream.rounds * KEYS);
+  assert.equal(await watching.metric('sluice_gaps_total'), 0);
+  for (let id = 0; id < KEYS; id++) {
+    const items = received.data.flatMap((data) => (data?.item.id === String(id) ? [data.item.n] : []));
+    assert.deepEqual(
+      items,
+      Array.from({ length: stream.rounds }, (_, n) => n),
+      `the key ${id}`,
+    );
+  }
+});

@@ -1,65 +1,62 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { startCluster } from '../helpers/redis-cluster.ts';
-import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { testRefusedLogin } from './redis-refused-login.ts';
 
+const test = testNeeding('kafka', 'kcat', 'redis-server');
+
 const EVENTS = 100;
 
-test(
-  'two pods serve each other’s subscribers of two topics by way of a Redis Cluster, while slots move',
-  needs('kafka', 'kcat', 'redis-server'),
-  async (t) => {
-    const cluster = await startCluster(t);
-    const topics = [await createTopic(t), await createTopic(t)] as const;
-    const graph = await graphFolder(t, {
-      'schema.graphql': `
+test('two pods serve each other’s subscribers of two topics by way of a Redis Cluster, while slots move', async (t) => {
+  const cluster = await startCluster(t);
+  const topics = [await createTopic(t), await createTopic(t)] as const;
+  const graph = await graphFolder(t, {
+    'schema.graphql': `
         type Subscription {
           one(id: ID!): Item @event(topic: "${topics[0]}", key: "id", history: { size: 1000, ttl_seconds: 60 })
           other(id: ID!): Item @event(topic: "${topics[1]}", key: "id", history: { size: 1000, ttl_seconds: 60 })
         }
         type Item { id: ID! n: Int! }`,
+  });
+  const start = () =>
+    startGateway(t, {
+      GRAPH: graph,
+      KAFKA_BROKERS: kafkaBrokers(),
+      KAFKA_GROUP_ID: topics[0],
+      REDIS_CLUSTER: cluster.nodes.join(','),
+      REDIS_PREFIX: `${topics[0]}:`,
     });
-    const start = () =>
-      startGateway(t, {
-        GRAPH: graph,
-        KAFKA_BROKERS: kafkaBrokers(),
-        KAFKA_GROUP_ID: topics[0],
-        REDIS_CLUSTER: cluster.nodes.join(','),
-        REDIS_PREFIX: `${topics[0]}:`,
-      });
-    const pods = [await start(), await start()];
-    for (const pod of pods) await pod.untilReady();
-    const received = pods.flatMap((pod) =>
-      ['one', 'other'].map(
-        (field) =>
-          new Received<Record<string, { n: number }>>(
-            graphqlClient(t, pod.graphqlUrl),
-            `subscription { ${field}(id: 1) { n } }`,
-          ),
-      ),
-    );
-    for (const pod of pods) await pod.untilMetric('sluice_subscribers', 2);
-    const send = (from: number) => {
-      const lines = upTo(EVENTS).map((n) => ({ value: JSON.stringify({ id: 1, n: from + n }) }));
-      return Promise.all(topics.map((topic) => kcat(t, topic, lines)));
-    };
-    await send(0);
-    for (const one of received) await one.until(EVENTS);
-    await Promise.all([send(EVENTS), ...topics.map((topic) => cluster.move(topic))]);
-    for (const one of received) {
-      await one.until(2 * EVENTS);
-      const numbers = one.data.map((data) => Object.values(data ?? {})[0]?.n);
-      assert.deepEqual(numbers, upTo(2 * EVENTS));
-    }
-  },
-);
+  const pods = [await start(), await start()];
+  for (const pod of pods) await pod.untilReady();
+  const received = pods.flatMap((pod) =>
+    ['one', 'other'].map(
+      (field) =>
+        new Received<Record<string, { n: number }>>(
+          graphqlClient(t, pod.graphqlUrl),
+          `subscription { ${field}(id: 1) { n } }`,
+        ),
+    ),
+  );
+  for (const pod of pods) await pod.untilMetric('sluice_subscribers', 2);
+  const send = (from: number) => {
+    const lines = upTo(EVENTS).map((n) => ({ value: JSON.stringify({ id: 1, n: from + n }) }));
+    return Promise.all(topics.map((topic) => kcat(t, topic, lines)));
+  };
+  await send(0);
+  for (const one of received) await one.until(EVENTS);
+  await Promise.all([send(EVENTS), ...topics.map((topic) => cluster.move(topic))]);
+  for (const one of received) {
+    await one.until(2 * EVENTS);
+    const numbers = one.data.map((data) => Object.values(data ?? {})[0]?.n);
+    assert.deepEqual(numbers, upTo(2 * EVENTS));
+  }
+});
 
 testRefusedLogin('a Redis Cluster', async (t) => {
   const { nodes, clients } = await startCluster(t);
