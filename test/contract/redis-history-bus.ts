@@ -1,38 +1,24 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
 import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { LONG_MS, SIZE, TOPIC } from './history.ts';
+import { startBus } from './redis-buses.ts';
 
 export const CHANNEL = 'history:a';
-export const PREFIX = 'history:';
 
 /** A bus that has been reached, and keeps history of `TOPIC`. */
-export async function startBus(
+export async function startKeeping(
   t: TestContext,
   port: number,
-  { user = '', ttlMs = LONG_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
+  { user = '', log = createLog('silent') } = {},
 ): Promise<Bus> {
-  const bus = ioredisBus({
-    access: { url: `redis://${user}127.0.0.1:${port}` },
-    prefix: PREFIX,
-    lingerMs: 0,
-    countsSubscribers: true,
-    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]) }),
-    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
-    metrics: new Metrics(),
-    log,
-  });
-  bus.start();
-  t.after(() => bus.stop());
-  await eventually(() => assert.equal(bus.notReady(), undefined));
-  return bus;
+  const histories = new Map([[TOPIC, { size: SIZE, ttlMs: LONG_MS, keepsAll: false }]]);
+  return (await startBus(t, { url: `redis://${user}127.0.0.1:${port}` }, { histories, log })).bus;
 }
 
 interface Listening {
@@ -49,10 +35,10 @@ interface Listening {
 export async function listen(
   t: TestContext,
   server: RedisServer,
-  { user = '', log = createLog('silent') } = {},
+  options: Parameters<typeof startKeeping>[2] = {},
 ): Promise<Listening> {
   const relay = await TcpRelay.start(t, server.port);
-  const bus = await startBus(t, relay.port, { user, log });
+  const bus = await startKeeping(t, relay.port, options);
   const gaps: string[] = [];
   bus.onGap((topic) => gaps.push(topic));
   const inbox = new Inbox();

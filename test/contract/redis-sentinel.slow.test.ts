@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { before, type TestContext } from 'node:test';
-import type { Bus } from '../../src/bus/bus.ts';
-import type { HistorySettings } from '../../src/events/history-settings.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { IoredisListening } from '../../src/bus/redis/ioredis.ts';
 import { Sentinels } from '../../src/bus/redis/sentinels.ts';
 import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
@@ -19,13 +15,11 @@ import { needs, testNeeding } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { Watched } from '../helpers/watched-connection.ts';
 import { testBus } from './bus.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
-import { testReplacedHistories } from './keeping.ts';
+import { testHistories } from './keeping.ts';
+import { addressOf, createBus, startBus } from './redis-buses.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
 const test = testNeeding('redis-server');
-
-const PREFIX = 'sentinel:';
 
 const OPTIONS = needs('redis-server');
 const scope = fileScope();
@@ -33,54 +27,18 @@ const scope = fileScope();
 let shared: SentinelTrio;
 if (OPTIONS.skip === false) before(async () => void (shared = await startSentinels(scope)));
 
-interface Settings {
-  readonly lingerMs?: number;
-  readonly maxChannels?: number;
-  readonly histories?: ReadonlyMap<string, HistorySettings>;
-}
-
-async function startBus(t: TestContext, trio: SentinelTrio, settings: Settings = {}) {
-  const metrics = new Metrics();
-  const bus = ioredisBus({
-    access: { sentinels: trio.sentinels.map(addressOf), master: trio.name },
-    prefix: PREFIX,
-    lingerMs: 0,
-    countsSubscribers: true,
-    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
-    ...settings,
-    metrics,
-    log: createLog('silent'),
-  });
-  bus.start();
-  t.after(() => bus.stop());
-  await eventually(() => assert.equal(bus.notReady(), undefined));
-  return { bus, metrics };
-}
-
-function addressOf(text: string) {
-  const [host = '', port] = text.split(':');
-  return { host, port: Number(port) };
-}
-
-const kept = (ttlMs: number, keepsAll = false): Settings => ({
-  histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
-});
-
-/** A bus of a Redis that holds nothing. */
-async function emptied(t: TestContext, settings: Settings): Promise<Bus> {
-  const admin = await redisAdmin(t, await shared.master());
-  await admin.flushall();
-  return (await startBus(t, shared, settings)).bus;
-}
+const onPort = (port: number) => `127.0.0.1:${port}`;
+const accessOf = (sentinels: readonly string[]) => ({ sentinels: sentinels.map(addressOf), master: NAME });
 
 testBus('redis with Sentinel', OPTIONS, async (t, settings) => {
   const observer = await redisAdmin(t, await shared.master());
   const joins = async (channel: string) => Number((await observer.pubsub('NUMSUB', channel))[1]);
-  return { ...(await startBus(t, shared, settings)), joins };
+  return { ...(await startBus(t, accessOf(shared.sentinels), settings)), joins };
 });
-testHistory('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
-testKeepingAll('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
-testReplacedHistories('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testHistories('redis with Sentinel', OPTIONS, async (t, histories) => {
+  await (await redisAdmin(t, await shared.master())).flushall();
+  return (await startBus(t, accessOf(shared.sentinels), { histories })).bus;
+});
 
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
@@ -91,8 +49,9 @@ const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknow
 for (const [fault, happen] of Object.entries(FAULTS)) {
   test(`redis with Sentinel: when the master ${fault}, pods go on with the next one, and what they miss is read or told`, async (t) => {
     const trio = await startSentinels(t);
-    const start = async () => listenToStream(await startBus(t, trio, { histories: STREAMED }), PREFIX);
-    await streamThrough([await start(), await start()], PREFIX, async () => {
+    const start = async () =>
+      listenToStream(await startBus(t, accessOf(trio.sentinels), { histories: STREAMED }));
+    await streamThrough([await start(), await start()], async () => {
       const former = await trio.master();
       await happen(trio, former);
       await trio.replaced(former);
@@ -101,19 +60,24 @@ for (const [fault, happen] of Object.entries(FAULTS)) {
 }
 
 /** A connection that listens to `news` on the master that these Sentinels name. */
-async function listenBy(t: TestContext, sentinels: readonly string[]) {
-  const access = { sentinels: sentinels.map(addressOf), master: NAME };
+async function listenBy(t: TestContext, addresses: readonly string[]) {
+  const access = accessOf(addresses);
   const log = createLog('silent');
-  const listening = new IoredisListening({
-    access,
-    sentinels: new Sentinels(access, log, systemClock),
-    log,
-  });
+  const sentinels = new Sentinels(access, log, systemClock);
+  const listening = new IoredisListening({ access, sentinels, log });
   const life = Watched.start(t, listening);
   await life.until('ready');
   const inbox = new Inbox();
   await listening.join('news', inbox.take);
   return { inbox, untilMoved: () => life.until('lost', 'ready') };
+}
+
+function followed(t: TestContext, ports: readonly number[]): Sentinels {
+  const sentinels = new Sentinels(accessOf(ports.map(onPort)), createLog('silent'), systemClock);
+  const follower = { moveTo: () => undefined };
+  sentinels.follow(follower);
+  t.after(() => sentinels.unfollow(follower));
+  return sentinels;
 }
 
 /** Two servers that take themselves for the master, and a Sentinel of each; that of the second one knows of a failover. */
@@ -146,7 +110,7 @@ for (const [what, part] of Object.entries(PARTITIONS)) {
   test(`redis with Sentinel: a former master that goes on as it was is left, though pods ${what} when it is replaced`, async (t) => {
     const { former, next, ports } = await startTwoMasters(t);
     const relay = await TcpRelay.start(t, ports[0]);
-    const { inbox, untilMoved } = await listenBy(t, [`127.0.0.1:${relay.port}`]);
+    const { inbox, untilMoved } = await listenBy(t, [onPort(relay.port)]);
     await (await redisAdmin(t, former)).publish('news', 'by the former one');
     assert.deepEqual(await inbox.until(1), ['by the former one']);
     relay.moveTo(ports[1]);
@@ -159,10 +123,7 @@ for (const [what, part] of Object.entries(PARTITIONS)) {
 
 test('redis with Sentinel: of several masters that are named, the one by the latest failover counts', async (t) => {
   const { next, ports } = await startTwoMasters(t);
-  const { inbox } = await listenBy(
-    t,
-    ports.map((port) => `127.0.0.1:${port}`),
-  );
+  const { inbox } = await listenBy(t, ports.map(onPort));
   const admin = await redisAdmin(t, next);
   // A Sentinel that answers late is heard with the next look, and the connection is moved then.
   await eventually(async () => assert.equal(await admin.publish('news', 'by the next one'), 1));
@@ -172,17 +133,17 @@ test('redis with Sentinel: of several masters that are named, the one by the lat
 test('redis with Sentinel: a former master is not gone back to by a Sentinel that lags, but by most of them that know no later one', async (t) => {
   const { former, next, ports } = await startTwoMasters(t);
   const relays = [await TcpRelay.start(t, ports[0]), await TcpRelay.start(t, ports[1])] as const;
-  const access = { sentinels: relays.map(({ port }) => ({ host: '127.0.0.1', port })), master: NAME };
-  const sentinels = new Sentinels(access, createLog('silent'), systemClock);
-  const follower = { moveTo: () => undefined };
-  sentinels.follow(follower);
-  t.after(() => sentinels.unfollow(follower));
+  const sentinels = followed(
+    t,
+    relays.map(({ port }) => port),
+  );
   const portNow = async (): Promise<number> => (await sentinels.master()).port;
   await eventually(async () => assert.equal(await portNow(), next.port));
   relays[1].refuse();
-  const lagging =
-    /expected the master of mymaster by failover 1 or later, got that by 0 from 1 of 2 Sentinels/;
-  await assert.rejects(sentinels.master(), lagging);
+  await assert.rejects(
+    sentinels.master(),
+    /expected the master of mymaster by failover 1 or later, got that by 0 from 1 of 2 Sentinels/,
+  );
   relays[1].moveTo(ports[0]);
   relays[1].admit();
   await eventually(async () => assert.equal(await portNow(), former.port));
@@ -207,21 +168,14 @@ test('redis with Sentinel: one that tells no epoch does not keep the others from
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
-  const listed = [(server.address() as net.AddressInfo).port, ports[1]];
-  const access = { sentinels: listed.map((port) => ({ host: '127.0.0.1', port })), master: NAME };
-  const sentinels = new Sentinels(access, createLog('silent'), systemClock);
-  const follower = { moveTo: () => undefined };
-  sentinels.follow(follower);
-  t.after(() => sentinels.unfollow(follower));
+  const sentinels = followed(t, [(server.address() as net.AddressInfo).port, ports[1]]);
   await eventually(async () => assert.equal((await sentinels.master()).port, next.port));
 });
 
 test('redis with Sentinel: a bus that no Sentinel tells the master waits for it, and says why', async (t) => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
-  const access = { sentinels: shared.sentinels.map(addressOf), master: 'other' };
-  const options = { prefix: PREFIX, lingerMs: 0, countsSubscribers: true, metrics: new Metrics() };
-  const bus = ioredisBus({ access, ...options, log });
+  const { bus } = createBus({ ...accessOf(shared.sentinels), master: 'other' }, { log });
   bus.start();
   t.after(() => bus.stop());
   await eventually(() => assert.match(lines.join(''), /Redis is out of reach/));
