@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../helpers/eventually.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { startFollower, startOwnKafka } from '../helpers/own-kafka.ts';
 import { fileScope, type Scope } from '../helpers/scope.ts';
 import { testNeeding } from '../helpers/services.ts';
@@ -44,10 +44,7 @@ async function startCluster(of: Scope) {
   const ports = { own, advertised: relay.port };
   const rack = { ...CONTROLLER, 'broker.rack': 'zone-b' };
   const follower = await startFollower(of, second, kafka, ports, rack);
-  const admin = kafka.client.admin();
-  await admin.connect();
-  disconnectAfter(of, admin);
-  return { kafka, relay, follower, admin };
+  return { kafka, relay, follower, admin: await kafkaAdmin(of, kafka.client) };
 }
 
 for (const { name, make } of DRIVERS) {

@@ -4,20 +4,16 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
-import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
 import type { RecordBatch } from '../../src/ingest/kafka/driver.ts';
-import { PlatformaticDriver } from '../../src/ingest/kafka/platformatic/driver.ts';
-import { createLog } from '../../src/log.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { GuardedKafka } from '../helpers/guarded-kafka.ts';
 import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { testNeeding } from '../helpers/services.ts';
-import { PLAIN_KAFKA } from '../helpers/source-settings.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { range } from './kafka-checks.ts';
-import { DRIVERS, type DriverMaker } from './kafka-drivers.ts';
+import { DRIVERS, platformatic, type DriverMaker } from './kafka-drivers.ts';
 import { TestMember, TIMING } from './kafka-member.ts';
 import { brokerHandle } from './kafkajs-broker.ts';
 
@@ -64,12 +60,9 @@ for (const { name, make } of DRIVERS) {
   test(`${name}: a record batch that is damaged is handed over by itself, again and again, until it can be read or is passed over`, async (t) => {
     const { driver, options, produce, flip } = await setUp(t, make);
     for (const partition of [0, 1]) {
-      for (const [from, to] of [
-        [0, 2],
-        [2, 5],
-        [5, 6],
-      ] as const)
-        await produce(partition, from, to);
+      await produce(partition, 0, 2);
+      await produce(partition, 2, 5);
+      await produce(partition, 5, 6);
       await flip(partition, 1);
     }
     const bad: RecordBatch[] = [];
@@ -176,12 +169,8 @@ for (const { name, make } of DRIVERS) {
     }
     assert.deepEqual(distinct(), range(0, 6));
     assert.deepEqual(all().slice(0, 3), range(0, 3));
-    assert.ok(
-      all()
-        .slice(3)
-        .every((value) => Number(value) >= 3),
-      all().join(),
-    );
+    const later = all().slice(3).map(Number);
+    assert.ok(Math.min(...later) >= 3, later.join());
     await member.member.stop();
     await next.member.stop();
   });
@@ -207,17 +196,10 @@ test('with brokers that know classic groups only, a member of the other protocol
   const kafka = await startOwnKafka(t, await temporaryFolder(t), {
     'group.coordinator.rebalance.protocols': 'classic',
   });
-  const topic = 'items';
   const broker = await brokerHandle(t, kafka);
-  await broker.createTopic(topic, 1);
-  const log = createLog('silent');
-  const connection = kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: [kafka.brokers] }, log);
-  const driver = new PlatformaticDriver(connection, {
-    instanceId: undefined,
-    groupProtocol: 'consumer',
-    log,
-  });
-  const refused = await new TestMember(driver, { groupId: 'group', topics: [topic] }).member.run();
+  await broker.createTopic('items', 1);
+  const driver = platformatic('consumer').make([kafka.brokers]);
+  const refused = await new TestMember(driver, { groupId: 'group', topics: ['items'] }).member.run();
   assert.match(refused.message, /^KAFKA_GROUP_PROTOCOL: expected classic, as these brokers /);
   assert.equal(driver.isRetriable(refused), false);
 });
