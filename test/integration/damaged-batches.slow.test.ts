@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { startGateway, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
+import { itemLines } from '../helpers/kcat.ts';
 import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { fileScope, type Scope } from '../helpers/scope.ts';
@@ -22,11 +23,7 @@ let starting: ReturnType<typeof startKafka> | undefined;
 
 async function startKafka(of: Scope) {
   const kafka = await startOwnKafka(of, await temporaryFolder(of));
-  const [admin, producer] = [kafka.client.admin(), kafka.client.producer()];
-  for (const client of [admin, producer]) {
-    await client.connect();
-    disconnectAfter(of, client);
-  }
+  const [admin, producer] = [await kafkaAdmin(of, kafka.client), await kafkaProducer(of, kafka.client)];
   return { kafka, admin, producer };
 }
 
@@ -36,41 +33,31 @@ async function setUp(t: TestContext) {
   const [topic, dead] = [`items-${randomUUID()}`, `dead-${randomUUID()}`];
   await createTopics(admin, [{ topic, numPartitions: 2 }, { topic: dead }]);
   const serving = {
-    GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
+    GRAPH: await itemGraph(t, topic),
     REDIS_URL: redisUrl(),
     REDIS_PREFIX: `${topic}:`,
   };
-  const watching = await startGateway(t, serving);
-  const received = new Received<{ item: { n: number } }>(
-    graphqlClient(t, watching.graphqlUrl),
-    'subscription { item { n } }',
-  );
-  await watching.untilMetric('sluice_subscribers', 1);
+  const received = await subscribed(t, await startGateway(t, serving));
   return {
     admin,
     topic,
     dead,
     folder: path.join(kafka.logFolder, `${topic}-0`),
     received,
-    seen: () => received.data.map((data) => data?.item.n ?? 0).toSorted((one, other) => one - other),
+    seen: () => numbersOf(received).toSorted((one, other) => one - other),
     /** In one record batch. */
     send: (partition: number, ...numbers: number[]) =>
-      producer.send({
-        topic,
-        messages: numbers.map((n) => ({ partition, value: JSON.stringify({ id: 1, n }) })),
-      }),
+      producer.send({ topic, messages: itemLines(numbers).map((line) => ({ ...line, partition })) }),
     /** A pod that consumes, ready. @param first where it begins in the first partition */
     consume: async (settings: Readonly<Record<string, string>>, first = 0) => {
       await beginAt(kafka.brokers, topic, topic, { 0: first, 1: 0 });
-      const gateway = await startGateway(t, {
+      return startReady(t, {
         ...serving,
         KAFKA_BROKERS: kafka.brokers,
         KAFKA_GROUP_ID: topic,
         DEAD_LETTER_TOPIC: dead,
         ...settings,
       });
-      await gateway.untilReady();
-      return gateway;
     },
   };
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { Partitioners, type Message } from 'kafkajs';
+import type { Message } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
-import { runCli, startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { runCli, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
+import { disconnectAfter, kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
+import { range } from '../helpers/numbers.ts';
 import { kafkaBrokers, testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -44,22 +45,20 @@ async function deadLetters(t: TestContext, topic: string, args: string) {
   return { code, stderr, letters };
 }
 
-async function connectedProducer(t: TestContext, transactionalId?: string) {
-  const producer = kafkaClient().producer({
-    createPartitioner: Partitioners.DefaultPartitioner,
-    ...(transactionalId !== undefined && { transactionalId, idempotent: true, maxInFlightRequests: 1 }),
-  });
-  await producer.connect();
-  disconnectAfter(t, producer);
-  return producer;
+/** @returns what counts the messages in a topic */
+async function counter(t: TestContext): Promise<(topic: string) => Promise<number>> {
+  const admin = await kafkaAdmin(t);
+  return async (topic) => {
+    const offsets = await admin.fetchTopicOffsets(topic);
+    return offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
+  };
 }
 
-async function messagesIn(topic: string): Promise<number> {
-  const admin = kafkaClient().admin();
-  await admin.connect();
-  const offsets = await admin.fetchTopicOffsets(topic).finally(() => admin.disconnect());
-  return offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
-}
+const transactional = () => ({
+  transactionalId: randomUUID(),
+  idempotent: true,
+  maxInFlightRequests: 1,
+});
 
 /** As the gateway writes them. */
 function letterOf(topic: string, partition: number, offset: number, options: Partial<Message> = {}): Message {
@@ -81,20 +80,11 @@ function letterOf(topic: string, partition: number, offset: number, options: Par
 test('dead letters are listed, fail again as such while nothing is mended, and reach a subscriber once it is', async (t) => {
   const topic = await createTopic(t, { partitions: 2 });
   const dead = await createTopic(t, { partitions: 2 });
-  const schema = { 'schema.graphql': itemSchema(topic) };
   const settings = { ...podSettings(topic), DEAD_LETTER_TOPIC: dead };
-  const broken = await startGateway(t, { ...settings, GRAPH: await graphFolder(t, schema) });
-  await broken.untilReady();
-  const producer = await connectedProducer(t);
-  await producer.send({
-    topic,
-    messages: [1, 2, 3].map((n) => ({
-      partition: 1,
-      key: 'a',
-      value: `1=${n}`,
-      headers: { trace: `t${n}` },
-    })),
-  });
+  const broken = await startReady(t, { ...settings, GRAPH: await itemGraph(t, topic) });
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
+  const ill = { partition: 1, key: 'a' };
+  await producer.send({ topic, messages: [1, 2, 3].map((n) => ({ ...ill, value: `1=${n}` })) });
   await producer.send({ topic, messages: [{ partition: 0, key: 'b', value: '' }] });
   await eventually(async () => assert.equal(await messagesIn(dead), 4));
 
@@ -118,29 +108,21 @@ test('dead letters are listed, fail again as such while nothing is mended, and r
   assert.deepEqual([again?.offset, again?.replayedFrom], [3, `${topic}/1/0`]);
   await broken.stop();
 
-  const graph = await graphFolder(t, { ...schema, 'graph.js': decoding(topic) });
-  const mended = await startGateway(t, { ...settings, GRAPH: graph });
-  await mended.untilReady();
-  const received = new Received<{ item: { n: number } }>(
-    graphqlClient(t, mended.graphqlUrl),
-    'subscription { item(id: ["1"]) { n } }',
-  );
-  await mended.untilMetric('sluice_subscribers', 1);
+  const GRAPH = await itemGraph(t, topic, { 'graph.js': decoding(topic) });
+  const mended = await startReady(t, { ...settings, GRAPH });
+  const received = await subscribed(t, mended, { query: 'subscription { item(id: ["1"]) { n } }' });
   const replayed = await deadLetters(t, dead, `replay --topic ${topic} --key a`);
   assert.equal(replayed.code, 0);
   assert.match(replayed.stderr, /^replayed 4 of 5 dead letters$/m);
   await received.until(4);
-  assert.deepEqual(
-    received.data.map((data) => data?.item.n),
-    [1, 2, 3, 1],
-  );
+  assert.deepEqual(numbersOf(received), [1, 2, 3, 1]);
   assert.equal(await messagesIn(dead), 5);
 });
 
 test('a replayed message has the key, value, headers and partition of the original', async (t) => {
   const topic = await createTopic(t, { partitions: 3 });
   const dead = await createTopic(t);
-  const producer = await connectedProducer(t);
+  const producer = await kafkaProducer(t);
   const headers = { trace: 't', tags: ['x', 'y'], 'sluice-replayed-from': `${topic}/2/1` };
   const value = Buffer.from([0xff, 0, 1]);
   await producer.send({
@@ -182,7 +164,7 @@ test('a replayed message has the key, value, headers and partition of the origin
 test('list ends where transactions end a partition: committed, aborted or still open', async (t) => {
   const dead = await createTopic(t, { partitions: 4 });
   const transact = async (partition: number, offset: number) => {
-    const producer = await connectedProducer(t, randomUUID());
+    const producer = await kafkaProducer(t, undefined, transactional());
     const transaction = await producer.transaction();
     const messages = [{ ...letterOf('bids', 0, offset), partition }];
     await transaction.send({ topic: dead, messages });
@@ -205,12 +187,13 @@ test('list ends where transactions end a partition: committed, aborted or still 
 test('many letters are read to the end as it was, from where it is told to, and sent back in order', async (t) => {
   const topic = await createTopic(t, { partitions: 2 });
   const dead = await createTopic(t, { partitions: 2 });
-  const producer = await connectedProducer(t);
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
   const padding = 'x'.repeat(2_000);
   for (let start = 0; start < 3_000; start += 100) {
-    const messages = Array.from({ length: 100 }, (_, index) => ({
-      ...letterOf(topic, (start / 100) % 2, start + index, { value: padding }),
-      partition: (start / 100) % 2,
+    const partition = (start / 100) % 2;
+    const messages = range(start, start + 100).map((offset) => ({
+      ...letterOf(topic, partition, offset, { value: padding }),
+      partition,
     }));
     await producer.send({ topic: dead, messages });
   }
@@ -219,15 +202,13 @@ test('many letters are read to the end as it was, from where it is told to, and 
   for (const partition of [0, 1]) {
     const offsets = listed.letters.filter((each) => each.partition === partition).map((each) => each.offset);
     assert.equal(offsets.length, 1_500);
-    assert.deepEqual(
-      offsets,
-      offsets.toSorted((one, other) => one - other),
-    );
+    const inOrder = offsets.toSorted((one, other) => one - other);
+    assert.deepEqual(offsets, inOrder);
   }
   const rest = await deadLetters(t, dead, 'list --from 0/1490,1/1500');
   assert.deepEqual(
     rest.letters.map(({ letter }) => letter.offset),
-    Array.from({ length: 10 }, (_, index) => 1_490 + index),
+    range(1_490, 1_500),
   );
   const replayed = await deadLetters(t, dead, 'replay --all --from 0/1000,1/1000');
   assert.equal(replayed.letters.length, 1_000);
@@ -238,9 +219,9 @@ test('many letters are read to the end as it was, from where it is told to, and 
 test('a replay that can not go on fails, and says how many were sent and where to go on', async (t) => {
   const topic = await createTopic(t);
   const dead = await createTopic(t);
-  const producer = await connectedProducer(t);
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
   const gone = `gone-${randomUUID()}`;
-  const before = Array.from({ length: 500 }, (_, offset) => letterOf(topic, 0, offset));
+  const before = range(0, 500).map((offset) => letterOf(topic, 0, offset));
   await producer.send({ topic: dead, messages: [...before, letterOf(gone, 0, 0)] });
   const { code, letters, stderr } = await deadLetters(t, dead, 'replay --all');
   assert.deepEqual([code, letters.length], [1, 500]);

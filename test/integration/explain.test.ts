@@ -1,37 +1,31 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Explanation } from '../../src/explain/explanation.ts';
-import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { runCli, startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
-import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat');
 
-interface Listed {
-  readonly rows: readonly { readonly id: string }[];
+async function rowsOf({ adminUrl }: GatewayProcess, table: string) {
+  const listed = await (await fetch(`${adminUrl}/debug/${table}`)).json();
+  return (listed as { rows: readonly { readonly id: string }[] }).rows;
 }
-
-const rowsOf = async ({ adminUrl }: GatewayProcess, table: string): Promise<Listed['rows']> =>
-  ((await (await fetch(`${adminUrl}/debug/${table}`)).json()) as Listed).rows;
 
 /** Two pods of one consumer group, on a topic of one partition: the one that consumes it, and the other. */
 async function startPods(t: TestContext, topic: string): Promise<[GatewayProcess, GatewayProcess]> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const start = (): Promise<GatewayProcess> => startGateway(t, { GRAPH: folder, ...podSettings(topic) });
-  const [one, other] = await Promise.all([start(), start()]);
-  await Promise.all([one.untilReady(), other.untilReady()]);
-  let isConsumer = false;
+  const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic) };
+  const [one, other] = await Promise.all([startReady(t, settings), startReady(t, settings)]);
   // The second pod to join has the group share the partition out again.
-  await eventually(async () => {
-    const counts = (await Promise.all([one, other].map((pod) => rowsOf(pod, 'partitions')))).map(
-      ({ length }) => length,
-    );
+  const isConsumer = await eventually(async () => {
+    const rows = await Promise.all([one, other].map((pod) => rowsOf(pod, 'partitions')));
+    const counts = rows.map(({ length }) => length);
     assert.deepEqual(counts.toSorted(), [0, 1]);
-    isConsumer = counts[0] === 1;
+    return counts[0] === 1;
   });
   return isConsumer ? [one, other] : [other, one];
 }
@@ -40,8 +34,7 @@ test('of two pods, the one that consumed an event and the one with the connectio
   const topic = await createTopic(t);
   const [consumer, holder] = await startPods(t, topic);
   const query = 'subscription { item(id: "7") { id n } }';
-  const client = TRANSPORT_CLIENTS.webSocket.ask(t, holder, { query });
-  await holder.untilMetric('sluice_subscribers', 1);
+  const client = await subscribed(t, holder, { query });
   const [{ id } = { id: '' }] = await rowsOf(holder, 'connections');
   const explained = async (offset: number, ...pods: readonly GatewayProcess[]): Promise<string> => {
     const event = ['--topic', topic, '--partition', '0', '--offset', `${offset}`];
@@ -58,7 +51,7 @@ test('of two pods, the one that consumed an event and the one with the connectio
     { key: 'k', value: '{"id":"8","n":2}' },
     { key: 'k', value: 'no JSON' },
   ]);
-  await client.untilPayloads(1);
+  await client.until(1);
 
   const place = new RegExp(`^${topic} 0/0, connection ${id} of ${holder.adminUrl}, worker 1\n`);
   const routed = `consumed at 20.* by ${consumer.adminUrl}, worker 1: routed\n`;
@@ -96,12 +89,8 @@ test('of two pods, the one that consumed an event and the one with the connectio
 
 test('a pod that can not be asked is told of, and the others answer', async (t) => {
   const topic = await createTopic(t);
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const consumer = await startGateway(t, { GRAPH: folder, ...podSettings(topic) });
-  await consumer.untilReady();
-  const query = 'subscription { item { n } }';
-  TRANSPORT_CLIENTS.webSocket.ask(t, consumer, { query });
-  await consumer.untilMetric('sluice_subscribers', 1);
+  const consumer = await startReady(t, { GRAPH: await itemGraph(t, topic), ...podSettings(topic) });
+  await subscribed(t, consumer);
   const [{ id } = { id: '' }] = await rowsOf(consumer, 'connections');
   const args = ['--connection', id, '--topic', topic, '--partition', '0', '--offset', '0'];
   const urls = ['--url', consumer.adminUrl, '--url', 'http://127.0.0.1:1'];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
-import { Partitioners, type Message as Produced } from 'kafkajs';
+import type { Message as Produced } from 'kafkajs';
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
@@ -15,22 +15,14 @@ import { Metrics } from '../../src/metrics.ts';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { committedBy, kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
 import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
 import { createTopics } from '../helpers/topic.ts';
+import { TIMING } from '../contract/kafka-member.ts';
 
 const test = testNeeding('kafka');
-
-/** Short, but not shorter than brokers allow. */
-const TIMING = {
-  sessionTimeoutMs: 6_000,
-  heartbeatMs: 300,
-  rebalanceTimeoutMs: 10_000,
-  fetchWaitMs: 200,
-  metadataMaxAgeMs: 20_000,
-};
 
 /** A bus that remembers what it was given, says so by an event, and can be away. */
 class Seen extends EventEmitter<{ refused: [] }> implements Publisher {
@@ -63,17 +55,9 @@ type TestKafka = Awaited<ReturnType<typeof useKafka>>;
 async function useKafka(t: TestContext, partitions: number) {
   const topic = `ingest-${randomUUID()}`;
   const groupId = `group-${topic}`;
-  const admin = kafkaClient().admin();
-  const producer = kafkaClient().producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  for (const client of [admin, producer]) {
-    await client.connect();
-    disconnectAfter(t, client);
-  }
+  const [admin, producer] = [await kafkaAdmin(t), await kafkaProducer(t)];
   await createTopics(admin, [{ topic, numPartitions: partitions }]);
-  const totalCommitted = async () => {
-    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
-    return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
-  };
+  const totalCommitted = () => committedBy(admin, groupId, topic);
   const described = async () => {
     const { groups } = await admin.describeGroups([groupId]);
     return { state: groups[0]?.state, members: groups[0]?.members.map(({ memberId }) => memberId) ?? [] };

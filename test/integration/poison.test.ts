@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { runCli, startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
+import { runCli, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
+import { kafkaProducer } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -31,22 +31,13 @@ const POISON: readonly (readonly [string, Buffer | string, string])[] = [
 test('a poison message is counted by its reason, goes to the dead-letter topic with it, and the next good event arrives', async (t) => {
   const topic = await createTopic(t);
   const deadLetters = await createTopic(t);
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const gateway = await startGateway(t, {
-    GRAPH: folder,
+  const gateway = await startReady(t, {
+    GRAPH: await itemGraph(t, topic),
     ...podSettings(topic),
     DEAD_LETTER_TOPIC: deadLetters,
   });
-  await gateway.untilReady();
-  const received = new Received<{ item: { n: number } }>(
-    graphqlClient(t, gateway.graphqlUrl),
-    'subscription { item { n } }',
-  );
-  await gateway.untilMetric('sluice_subscribers', 1);
-
-  const producer = kafkaClient().producer();
-  await producer.connect();
-  t.after(() => producer.disconnect());
+  const received = await subscribed(t, gateway);
+  const producer = await kafkaProducer(t);
   let n = 100;
   for (const [what, value] of POISON) {
     const good = (n += 1);

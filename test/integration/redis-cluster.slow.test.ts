@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { startGateway } from '../helpers/gateway.ts';
+import { startReady } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kcat } from '../helpers/kcat.ts';
+import { numbersOf, subscribed, type ItemData, type Received } from '../helpers/graphql-client.ts';
+import { itemLines, kcat } from '../helpers/kcat.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { startCluster } from '../helpers/redis-cluster.ts';
 import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
@@ -25,7 +25,7 @@ test('two pods serve each other’s subscribers of two topics by way of a Redis 
         type Item { id: ID! n: Int! }`,
   });
   const start = () =>
-    startGateway(t, {
+    startReady(t, {
       GRAPH: graph,
       KAFKA_BROKERS: kafkaBrokers(),
       KAFKA_GROUP_ID: topics[0],
@@ -33,19 +33,15 @@ test('two pods serve each other’s subscribers of two topics by way of a Redis 
       REDIS_PREFIX: `${topics[0]}:`,
     });
   const pods = [await start(), await start()];
-  for (const pod of pods) await pod.untilReady();
-  const received = pods.flatMap((pod) =>
-    ['one', 'other'].map(
-      (field) =>
-        new Received<Record<string, { n: number }>>(
-          graphqlClient(t, pod.graphqlUrl),
-          `subscription { ${field}(id: 1) { n } }`,
-        ),
-    ),
-  );
-  for (const pod of pods) await pod.untilMetric('sluice_subscribers', 2);
+  const received: Received<ItemData>[] = [];
+  for (const pod of pods) {
+    for (const field of ['one', 'other']) {
+      const query = `subscription { item: ${field}(id: 1) { n } }`;
+      received.push(await subscribed(t, pod, { query }));
+    }
+  }
   const send = (from: number) => {
-    const lines = upTo(EVENTS).map((n) => ({ value: JSON.stringify({ id: 1, n: from + n }) }));
+    const lines = itemLines(upTo(from + EVENTS, from + 1));
     return Promise.all(topics.map((topic) => kcat(t, topic, lines)));
   };
   await send(0);
@@ -53,8 +49,7 @@ test('two pods serve each other’s subscribers of two topics by way of a Redis 
   await Promise.all([send(EVENTS), ...topics.map((topic) => cluster.move(topic))]);
   for (const one of received) {
     await one.until(2 * EVENTS);
-    const numbers = one.data.map((data) => Object.values(data ?? {})[0]?.n);
-    assert.deepEqual(numbers, upTo(2 * EVENTS));
+    assert.deepEqual(numbersOf(one), upTo(2 * EVENTS));
   }
 });
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { testNeeding } from '../helpers/services.ts';
 import { testRefusedLogin } from './redis-refused-login.ts';
@@ -14,17 +14,16 @@ test('a user and a password that are replaced in their files are used from the n
   const redis = await startRedis(t);
   const admin = await redisAdmin(t, redis);
   await admin.acl('SETUSER', 'gateway', 'on', '>first', '~*', '&*', '+@all');
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const [user, file] = [path.join(graph, 'user'), path.join(graph, 'password')];
   await writeFile(user, 'gateway\n');
   await writeFile(file, 'first\n');
-  const gateway = await startGateway(t, {
+  const gateway = await startReady(t, {
     GRAPH: graph,
     REDIS_URL: redis.url,
     REDIS_USERNAME_FILE: user,
     REDIS_PASSWORD_FILE: file,
   });
-  await gateway.untilReady();
   await rm(file);
   await admin.call('CLIENT', 'KILL', 'USER', 'gateway');
   await gateway.untilLog(/connecting to Redis with what was read before/);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { selfSigned } from '../helpers/certificate.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startGateway, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
 import { startRedis } from '../helpers/redis.ts';
 import { NAME, startSentinel } from '../helpers/redis-sentinel.ts';
 import { startTlsRedis, tlsSettings } from '../helpers/redis-tls.ts';
@@ -22,7 +22,7 @@ test('the gateway asks Sentinel for Redis over TLS, and logs in to both', async 
     ...Object.entries(tlsSettings(own)).map(([name, value]) => `${name} ${value}`),
     'requirepass "swordfish"',
   ]);
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const settings = {
     GRAPH: graph,
     REDIS_SENTINELS: `localhost:${sentinel}`,
@@ -32,8 +32,7 @@ test('the gateway asks Sentinel for Redis over TLS, and logs in to both', async 
     REDIS_SENTINEL_PASSWORD: 'swordfish',
     REDIS_TLS: 'true',
   };
-  const trusting = await startGateway(t, { ...settings, REDIS_CA: own.certificateFile });
-  await trusting.untilReady();
+  const trusting = await startReady(t, { ...settings, REDIS_CA: own.certificateFile });
   const doubting = await startGateway(t, settings);
   await doubting.untilLog(
     /no Sentinel tells the address of mymaster: localhost:\d+: self-signed certificate/,
@@ -55,7 +54,7 @@ test('the gateway asks Sentinel for Redis over TLS, and logs in to both', async 
 test('a password for Sentinel that is replaced in its file is used from the next connection on', async (t) => {
   const redis = await startRedis(t);
   const sentinel = await startSentinel(t, redis.port, 1, (port) => [`port ${port}`, 'requirepass "second"']);
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const file = path.join(graph, 'password');
   await writeFile(file, 'first\n');
   const gateway = await startGateway(t, {

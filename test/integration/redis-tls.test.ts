@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { Authority } from '../helpers/authority.ts';
 import { selfSigned } from '../helpers/certificate.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startGateway, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
 import { startTlsRedis } from '../helpers/redis-tls.ts';
 import { testNeeding } from '../helpers/services.ts';
 
@@ -15,10 +15,9 @@ const test = testNeeding('redis-server');
 test('the gateway reaches Redis over TLS, with a private certificate authority and a password', async (t) => {
   const own = await selfSigned(t);
   const port = await startTlsRedis(t, own, '--requirepass', 'open sesame');
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const settings = { GRAPH: graph, REDIS_URL: `rediss://:open%20sesame@localhost:${port}` };
-  const trusting = await startGateway(t, { ...settings, REDIS_CA: own.certificateFile });
-  await trusting.untilReady();
+  const trusting = await startReady(t, { ...settings, REDIS_CA: own.certificateFile });
   const doubting = await startGateway(t, settings);
   await doubting.untilNotReady(/Redis/);
   for (const gateway of [trusting, doubting]) {
@@ -31,10 +30,9 @@ test('a Redis that wants certificates of its clients is shown one', async (t) =>
   const own = await selfSigned(t);
   const port = await startTlsRedis(t, { ...own, asksClients: true });
   const { certificateFile, keyFile } = own;
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const settings = { GRAPH: graph, REDIS_URL: `rediss://localhost:${port}`, REDIS_CA: certificateFile };
-  const known = await startGateway(t, { ...settings, REDIS_CERT: certificateFile, REDIS_KEY: keyFile });
-  await known.untilReady();
+  await startReady(t, { ...settings, REDIS_CERT: certificateFile, REDIS_KEY: keyFile });
   const stranger = await startGateway(t, settings);
   await stranger.untilNotReady(/Redis/);
 });
@@ -47,18 +45,17 @@ test('a pod connects again with the certificate of before, while a new one is ha
     await authority.issue('next'),
   ];
   const port = await startTlsRedis(t, { ...own, caFile: authority.certificateFile, asksClients: true });
-  const graph = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const graph = await itemGraph(t, 'items');
   const [cert, key] = [path.join(graph, 'cert.pem'), path.join(graph, 'key.pem')];
   await copyFile(former.certificateFile, cert);
   await copyFile(former.keyFile, key);
-  const gateway = await startGateway(t, {
+  const gateway = await startReady(t, {
     GRAPH: graph,
     REDIS_URL: `rediss://localhost:${port}`,
     REDIS_CA: authority.certificateFile,
     REDIS_CERT: cert,
     REDIS_KEY: key,
   });
-  await gateway.untilReady();
   const [ca, shown, secret] = await Promise.all(
     [authority.certificateFile, own.certificateFile, own.keyFile].map((file) => readFile(file, 'utf8')),
   );

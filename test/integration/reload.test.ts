@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Producer } from 'kafkajs';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { numbersOf, subscribed, type ItemData, type Received } from '../helpers/graphql-client.ts';
+import { kafkaProducer } from '../helpers/kafka-client.ts';
+import { range } from '../helpers/numbers.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
@@ -16,29 +16,22 @@ const schemaOf = (topics: Readonly<Record<string, string>>): string => {
   return `type Subscription { ${fields.join('\n')} } type Item { n: Int! }`;
 };
 
-async function producerFor(t: TestContext): Promise<Producer> {
-  const producer = kafkaClient().producer();
-  disconnectAfter(t, producer);
-  await producer.connect();
-  return producer;
+/** A pod with a subscription to the first of these topics. */
+async function startPod(t: TestContext, topics: Readonly<Record<string, string>>) {
+  const graph = await ReloadedGraph.of(t, { 'schema.graphql': schemaOf(topics) });
+  const [[field = '', topic = ''] = []] = Object.entries(topics);
+  const gateway = await startReady(t, { GRAPH: graph.folder, ...podSettings(topic) });
+  return { graph, gateway, received: await toField(t, gateway, field), producer: await kafkaProducer(t) };
 }
 
-const subscribe = (t: TestContext, { graphqlUrl }: GatewayProcess, field: string): Received =>
-  new Received(graphqlClient(t, graphqlUrl), `subscription { ${field} { n } }`);
-
-const numbersIn = ({ results }: Received): unknown[] =>
-  results.map(({ data }) => (Object.values(data ?? {})[0] as { n: number }).n);
+const toField = (t: TestContext, gateway: GatewayProcess, field: string): Promise<Received<ItemData>> =>
+  subscribed(t, gateway, { query: `subscription { item: ${field} { n } }` });
 
 test('a pod consumes the topics of the new graph, and no others, and of those that stay it loses and doubles no message', async (t) => {
   const [stays, comes, goes] = [await createTopic(t), await createTopic(t), await createTopic(t)];
-  const graph = await ReloadedGraph.of(t, { 'schema.graphql': schemaOf({ stays, goes }) });
-  const gateway = await startGateway(t, { GRAPH: graph.folder, ...podSettings(stays) });
-  await gateway.untilReady();
-  const producer = await producerFor(t);
+  const { graph, gateway, received, producer } = await startPod(t, { stays, goes });
   const send = (topic: string, n: number) =>
     producer.send({ topic, messages: [{ partition: 0, value: JSON.stringify({ n }) }] });
-  const received = subscribe(t, gateway, 'stays');
-  await gateway.untilMetric('sluice_subscribers', 1);
   await send(goes, 0);
   await gateway.untilMetric(`sluice_events_total{topic="${goes}"}`, 1);
 
@@ -56,18 +49,14 @@ test('a pod consumes the topics of the new graph, and no others, and of those th
   ending.abort();
   await stream;
   await received.until(sent);
-  assert.deepEqual(
-    numbersIn(received),
-    Array.from({ length: sent }, (_, n) => n),
-  );
+  assert.deepEqual(numbersOf(received), range(0, sent));
 
-  const added = subscribe(t, gateway, 'comes');
-  await gateway.untilMetric('sluice_subscribers', 2);
+  const added = await toField(t, gateway, 'comes');
   await gateway.untilMetric('sluice_partitions_assigned', 2);
   await send(goes, 1);
   await send(comes, 7);
   await added.until(1);
-  assert.deepEqual(numbersIn(added), [7]);
+  assert.deepEqual(numbersOf(added), [7]);
   await send(stays, sent);
   await received.until(sent + 1);
   assert.equal(await gateway.metric(`sluice_events_total{topic="${goes}"}`), 1);
@@ -77,17 +66,12 @@ test('a pod consumes the topics of the new graph, and no others, and of those th
 
 test('a graph with a topic that Kafka does not have is refused, and the pod goes on with the one before', async (t) => {
   const topic = await createTopic(t);
-  const graph = await ReloadedGraph.of(t, { 'schema.graphql': schemaOf({ item: topic }) });
-  const gateway = await startGateway(t, { GRAPH: graph.folder, ...podSettings(topic) });
-  await gateway.untilReady();
-  const received = subscribe(t, gateway, 'item');
-  await gateway.untilMetric('sluice_subscribers', 1);
+  const { graph, gateway, received, producer } = await startPod(t, { item: topic });
   await graph.reloadInVain(gateway, {
     'schema.graphql': schemaOf({ item: topic, other: `${topic}-missing` }),
   });
   const why = `expected topics that exist in Kafka, got ${topic}-missing: create them, then reload the graph again`;
   await gateway.untilLine(({ msg }) => msg === why);
-  const producer = await producerFor(t);
   await producer.send({ topic, messages: [{ value: JSON.stringify({ n: 1 }) }] });
   await received.until(1);
   await gateway.untilReady();
