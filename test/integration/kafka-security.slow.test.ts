@@ -31,10 +31,11 @@ const guardedKafka = () => (starting ??= GuardedKafka.start(scope));
 
 const consumerEnded = ({ msg }: { msg: string }) => msg.startsWith('the Kafka consumer ended');
 
-/** Ends the gateway. @returns all that it has logged */
-async function loggedBy(gateway: GatewayProcess): Promise<string> {
+/** Ends the gateway, and looks for secrets in all that it has said. */
+async function assertDiscreet(gateway: GatewayProcess): Promise<void> {
   await gateway.stop();
-  return [gateway.stderr, ...gateway.lines.map((line) => JSON.stringify(line))].join('\n');
+  const said = [gateway.stderr, ...gateway.lines.map((line) => JSON.stringify(line))].join('\n');
+  assert.doesNotMatch(said, /sesame|open rye|barley|eyJ/);
 }
 
 /** What went wrong but for ends of the consumer; to be asked once the gateway has ended. */
@@ -54,6 +55,13 @@ const oauth = ({ tokenUrl }: TokenIssuer) => ({
   KAFKA_OAUTH_CLIENT_ID: 'gateway',
   KAFKA_OAUTH_CLIENT_SECRET: SECRET,
 });
+
+/** Access by tokens, and an endpoint that issues them. */
+async function withIssuer(t: TestContext, client: Readonly<Record<string, string>>) {
+  const guarded = await guardedKafka();
+  const kafka = await guarded.access(t, 'token', client);
+  return { guarded, kafka, issuer: await TokenIssuer.start(t, guarded.issuer) };
+}
 
 const SIGNER = 'aws-msk-iam-sasl-signer-js';
 
@@ -81,27 +89,20 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       const plain = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'sluice' };
       const gateway = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: USERS.plain.sluice });
       const locked = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: 'open rye' });
-      await gateway.untilReady();
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":7}');
-      await received.until(1);
-      assert.equal(received.data[0]?.item.n, 7);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
       await locked.untilNotReady(/consumer crashed/);
       await locked.untilLog(/authenticat/i);
-      for (const pod of [gateway, locked]) assert.doesNotMatch(await loggedBy(pod), /sesame|open rye/);
+      for (const pod of [gateway, locked]) await assertDiscreet(pod);
     });
 
     it(`${name}: tokens of an endpoint, and new ones for connections that outlive them`, async (t) => {
-      const guarded = await guardedKafka();
-      const kafka = await guarded.access(t, 'token', client);
-      const issuer = await TokenIssuer.start(t, guarded.issuer);
+      const { kafka, issuer } = await withIssuer(t, client);
       issuer.claims = { lifeSeconds };
       const began = performance.now();
       const gateway = await kafka.gateway({ ...oauth(issuer), KAFKA_OAUTH_SCOPE: 'kafka' });
-      await gateway.untilReady();
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}', 'no JSON');
-      await received.until(1);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
       await kafka.untilLetters(1);
       const { authorization, form } = issuer.requests[0] ?? {};
       assert.deepEqual(form, { grant_type: 'client_credentials', scope: 'kafka' });
@@ -111,10 +112,9 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       const halves = Math.floor((performance.now() - began) / (lifeSeconds * 500));
       assert.ok(asked <= 1 + halves, `${asked} in ${halves} halves of a life`);
       await eventually(() => assert.ok(issuer.requests.length >= 3, `${issuer.requests.length} requests`));
-      await kafka.send('{"id":1,"n":2}', 'no JSON either');
-      await received.until(2);
+      await deliver(2, 'no JSON either');
       await kafka.untilLetters(2);
-      assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
+      await assertDiscreet(gateway);
       assert.deepEqual(
         gateway.lines.filter(({ level }) => level >= 50),
         [],
@@ -137,18 +137,14 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       await writeFile(file, await issuer.sign({ lifeSeconds: -60 }));
       await gateway.untilNotReady(/consumer crashed: KAFKA_OAUTH_TOKEN_FILE: .*whose token was valid until/);
       await writeFile(file, await issuer.sign());
-      await gateway.untilReady();
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}');
-      await received.until(1);
-      assert.doesNotMatch(await loggedBy(gateway), /eyJ/);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await assertDiscreet(gateway);
       assert.deepEqual(faultsOf(gateway), []);
     });
 
     it(`${name}: a token endpoint that takes requests and answers none is named`, async (t) => {
-      const guarded = await guardedKafka();
-      const kafka = await guarded.access(t, 'token', client);
-      const issuer = await TokenIssuer.start(t, guarded.issuer);
+      const { kafka, issuer } = await withIssuer(t, client);
       issuer.isSilent = true;
       const gateway = await kafka.gateway(oauth(issuer));
       const { error } = await gateway.untilLine(consumerEnded);
@@ -158,13 +154,11 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       );
       issuer.isSilent = false;
       await gateway.untilReady();
-      assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
+      await assertDiscreet(gateway);
     });
 
     it(`${name}: tokens that the package for Amazon MSK signs, and new ones before they expire`, async (t) => {
-      const guarded = await guardedKafka();
-      const kafka = await guarded.access(t, 'token', client);
-      const issuer = await TokenIssuer.start(t, guarded.issuer);
+      const { kafka, issuer } = await withIssuer(t, client);
       issuer.claims = { lifeSeconds };
       // The broker takes the issuer's tokens only; what signs says for which region it was asked.
       const signer = await withSigner(
@@ -189,14 +183,12 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       issuer.failure = undefined;
       await gateway.untilReady();
       const atFirst = issuer.requests.length;
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}');
-      await received.until(1);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
       await eventually(() => assert.ok(issuer.requests.length > atFirst, 'expected a request that renews'));
-      await kafka.send('{"id":1,"n":2}');
-      await received.until(2);
+      await deliver(2);
       assert.deepEqual(issuer.requests.at(-1)?.form, { region: 'eu-central-1' });
-      assert.doesNotMatch(await loggedBy(gateway), /eyJ/);
+      await assertDiscreet(gateway);
       assert.deepEqual(faultsOf(gateway), []);
     });
 
@@ -241,18 +233,15 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
         KAFKA_SASL_USERNAME_FILE: user,
         KAFKA_SASL_PASSWORD_FILE: file,
       });
-      await gateway.untilReady();
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}', 'no JSON');
-      await received.until(1);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
       await gateway.untilMetric('sluice_dead_letters_total', 1);
 
       // As Vault does: another user with each password.
       await writeFile(user, 'sluice-2');
       await writeFile(file, USERS.scram['sluice-2']);
       guarded.cut('password');
-      await kafka.send('{"id":1,"n":2}', 'no JSON either');
-      await received.until(2);
+      await deliver(2, 'no JSON either');
       await kafka.untilLetters(2);
 
       // The old one, which the file had before.
@@ -261,17 +250,13 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       await gateway.untilNotReady(/consumer crashed: .*authentication failed/);
       await writeFile(file, USERS.scram['sluice-2']);
       await gateway.untilReady();
-      await kafka.send('{"id":1,"n":3}');
-      await received.until(3);
-      assert.doesNotMatch(await loggedBy(gateway), /sesame|barley/);
+      await deliver(3);
+      await assertDiscreet(gateway);
       // One line for each attempt, beside what says that a member joins again.
-      const told = gateway.lines.filter(
-        (line) => line.level > 30 && /authentication/i.test(JSON.stringify(line)),
-      );
-      assert.deepEqual(
-        [...new Set(told.map(({ msg }) => msg))],
-        ['the Kafka consumer ended; starting another'],
-      );
+      const told = gateway.lines
+        .filter((line) => line.level > 30 && /authentication/i.test(JSON.stringify(line)))
+        .map(({ msg }) => msg);
+      assert.deepEqual([...new Set(told)], ['the Kafka consumer ended; starting another']);
     });
 
     it(`${name}: brokers are shown a certificate, also for dead letters, and a new one without the gateway being started anew`, async (t) => {
@@ -289,34 +274,23 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       await mount(authority, SECRET);
       const settings = { KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_KEY_PASSPHRASE_FILE: passphrase };
       const gateway = await kafka.gateway(settings);
-      await gateway.untilReady();
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}', 'no JSON');
-      await received.until(1);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
       await kafka.untilLetters(1);
-      const listed = await runCli(t, ['dead-letters', 'list', '--json'], {
-        ...kafka.settings,
-        ...settings,
-      });
+      const list = ['dead-letters', 'list', '--json'];
+      const listed = await runCli(t, list, { ...kafka.settings, ...settings });
       assert.equal(listed.code, 0, listed.stderr);
       assert.match(listed.stdout, /not_json/);
 
       await mount(next, `${SECRET} again`);
       await guarded.trust(next, authority);
       guarded.cut('certificate');
-      await kafka.send('{"id":1,"n":2}');
-      await received.until(2);
-      assert.deepEqual(
-        received.data.map((data) => data?.item.n),
-        [1, 2],
-      );
-      assert.doesNotMatch(await loggedBy(gateway), /sesame/);
+      assert.deepEqual(await deliver(2), [1, 2]);
+      await assertDiscreet(gateway);
     });
 
     it(`${name}: a token endpoint that refuses the client is told by readiness and one line, one that is away makes no pod leave`, async (t) => {
-      const guarded = await guardedKafka();
-      const kafka = await guarded.access(t, 'token', client);
-      const issuer = await TokenIssuer.start(t, guarded.issuer);
+      const { guarded, kafka, issuer } = await withIssuer(t, client);
       issuer.failure = {
         status: 401,
         body: '{"error":"invalid_client","error_description":"unknown client or secret"}',
@@ -345,10 +319,9 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       issuer.failure = { status: 503, body: '' };
       guarded.cut('token');
       // The token from before is still valid.
-      const received = await kafka.subscriber(gateway);
-      await kafka.send('{"id":1,"n":1}');
-      await received.until(1);
-      assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await assertDiscreet(gateway);
       const since = gateway.lines.slice(gateway.lines.indexOf(joined)).map((line) => JSON.stringify(line));
       assert.doesNotMatch(since.join('\n'), /KAFKA_OAUTH/);
     });
