@@ -178,16 +178,6 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await bus.subscribed(TOPIC, []), new Set());
   });
 
-  it('a channel is named as soon as its join is acknowledged, and its listener gets the messages published from then on', async ({
-    bus,
-  }) => {
-    const channel = freshChannel();
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, channel, inbox.take).ready;
-    for (const asked of await bus.subscribed(TOPIC, [channel])) await bus.publish(TOPIC, [on(asked, 'a')]);
-    assert.deepEqual(await inbox.until(1), ['a']);
-  });
-
   it('a channel that the bus has left has no subscriber any more', async ({ bus }) => {
     const channel = freshChannel();
     const subscription = bus.subscribe(TOPIC, channel, () => undefined);

@@ -13,22 +13,19 @@ export interface Certificate {
   readonly certificateFile: string;
 }
 
+/** Makes a key and its certificate. EC, since its keys are made in no time. */
+export const newKey = (...args: readonly string[]) =>
+  promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
+    ...args,
+  ]);
+
 /** A certificate for `localhost` and `127.0.0.1`. */
 export async function selfSigned(scope: Scope): Promise<Certificate> {
   const folder = await temporaryFolder(scope);
   const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const output = ['-keyout', keyFile, '-out', certificateFile];
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    ...output,
-    ...subject,
-  ]);
+  await newKey('-nodes', ...output, ...subject);
   return { folder, keyFile, certificateFile };
 }
