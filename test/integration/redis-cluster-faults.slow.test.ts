@@ -4,6 +4,7 @@ import { Places } from '../../src/bus/redis/cluster/places.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { testNeeding } from '../helpers/services.ts';
 import { accountOf, HISTORY, SEVERAL_KEYS, type Stream } from './delivery-account.ts';
+import { testRefusedLogin } from './redis-refused-login.ts';
 
 const test = testNeeding('kafka', 'redis-server');
 
@@ -59,3 +60,8 @@ for (const [name, topic] of Object.entries(TOPICS)) {
     );
   });
 }
+
+testRefusedLogin('a Redis Cluster', async (t) => {
+  const { nodes, clients } = await startCluster(t);
+  return { settings: { REDIS_CLUSTER: nodes.join(',') }, clients };
+});
