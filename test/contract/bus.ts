@@ -6,6 +6,7 @@ import type { Publication } from '../../src/events/publisher.ts';
 import type { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { range } from '../helpers/numbers.ts';
 
 export interface BusUnderTest {
   readonly bus: Bus;
@@ -32,20 +33,16 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
 
   it('once ready, a listener gets every message of its channel, in order', async ({ bus }) => {
     const channel = freshChannel();
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, channel, inbox.take).ready;
-    const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    await bus.publish(
-      TOPIC,
-      sent.map((payload) => ({ channel, payload })),
-    );
+    const inbox = await inboxOf(bus, channel);
+    const sent = range(0, 500).map(String);
+    const messages = sent.map((payload) => on(channel, payload));
+    await bus.publish(TOPIC, messages);
     assert.deepEqual(await inbox.until(500), sent);
   });
 
   it('a listener gets no message of another channel', async ({ bus }) => {
     const [mine, other] = [freshChannel(), freshChannel()];
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, mine, inbox.take).ready;
+    const inbox = await inboxOf(bus, mine);
     await bus.publish(TOPIC, [on(other, 'no'), on(mine, 'yes')]);
     assert.deepEqual(await inbox.until(1), ['yes']);
   });
@@ -62,15 +59,12 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
 
   it('a bus that is paused and resumed loses no message', async ({ bus, joins }) => {
     const channel = freshChannel();
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, channel, inbox.take).ready;
+    const inbox = await inboxOf(bus, channel);
     bus.pause();
     bus.pause();
-    const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    const published = bus.publish(
-      TOPIC,
-      sent.map((payload) => ({ channel, payload })),
-    );
+    const sent = range(0, 500).map(String);
+    const messages = sent.map((payload) => on(channel, payload));
+    const published = bus.publish(TOPIC, messages);
     // A server has sent them all by then; within one process publishing waits.
     if (joins !== undefined) await published;
     for (let turns = 0; turns < 50; turns += 1) await nextTurn();
@@ -145,8 +139,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     first.leave();
     await first.ready;
     assert.equal(await channels(under.metrics), 1);
-    const inbox = new Inbox();
-    await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
+    const inbox = await inboxOf(under.bus, channel);
     await under.bus.publish(TOPIC, [on(channel, 'a')]);
     assert.deepEqual(await inbox.until(1), ['a']);
   });
@@ -158,8 +151,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     await eventually(async () => assert.equal(await channels(under.metrics), 0));
     if (under.joins !== undefined)
       await eventually(async () => assert.equal(await under.joins?.(channel), 0));
-    const inbox = new Inbox();
-    await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
+    const inbox = await inboxOf(under.bus, channel);
     await under.bus.publish(TOPIC, [on(channel, 'again')]);
     assert.deepEqual(await inbox.until(1), ['again']);
   }, 1);
@@ -167,8 +159,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   it('asked for subscribers, the bus names the channels that are joined, and no others', async ({ bus }) => {
     const [joined, other, left] = [freshChannel(), freshChannel(), freshChannel()];
     assert.deepEqual(await bus.subscribed(TOPIC, [joined, other]), new Set());
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, joined, inbox.take).ready;
+    const inbox = await inboxOf(bus, joined);
     const lingering = bus.subscribe(TOPIC, left, inbox.take);
     await lingering.ready;
     lingering.leave();
@@ -196,6 +187,13 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   it('publishing an empty batch succeeds', async ({ bus }) => {
     await bus.publish(TOPIC, []);
   });
+}
+
+/** Of a channel that has been joined. */
+async function inboxOf(bus: Bus, channel: string): Promise<Inbox> {
+  const inbox = new Inbox();
+  await bus.subscribe(TOPIC, channel, inbox.take).ready;
+  return inbox;
 }
 
 const on = (channel: string, payload: string): Publication => ({ channel, payload });

@@ -6,6 +6,10 @@ import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { Inbox } from '../helpers/inbox.ts';
+import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { LONG_MS, SIZE, TOPIC } from './history.ts';
 
 /** Of all channels and keys. */
 export const PREFIX = 'history:';
@@ -45,4 +49,50 @@ export async function startBus(t: TestContext, access: RedisAccess, settings: Se
 export function addressOf(text: string) {
   const [host = '', port] = text.split(':');
   return { host, port: Number(port) };
+}
+
+/** Of the topic that is kept. */
+export const CHANNEL = 'history:a';
+
+/** A bus that has been reached, and keeps history of `TOPIC`. */
+export async function startKeeping(
+  t: TestContext,
+  port: number,
+  { user = '', log = createLog('silent') } = {},
+): Promise<Bus> {
+  const histories = new Map([[TOPIC, { size: SIZE, ttlMs: LONG_MS, keepsAll: false }]]);
+  return (await startBus(t, { url: `redis://${user}127.0.0.1:${port}` }, { histories, log })).bus;
+}
+
+interface Listening {
+  readonly bus: Bus;
+  readonly inbox: Inbox;
+  /** Of the topic. */
+  readonly gaps: string[];
+  readonly relay: TcpRelay;
+  /** Until `relay.admit()`. Resolves when Redis has noticed. */
+  readonly cutOff: () => Promise<void>;
+}
+
+/** A pod that listens to the channel, over a network of its own. */
+export async function listen(
+  t: TestContext,
+  server: RedisServer,
+  options: Parameters<typeof startKeeping>[2] = {},
+): Promise<Listening> {
+  const relay = await TcpRelay.start(t, server.port);
+  const bus = await startKeeping(t, relay.port, options);
+  const gaps: string[] = [];
+  bus.onGap((topic) => gaps.push(topic));
+  const inbox = new Inbox();
+  await bus.subscribe(TOPIC, CHANNEL, inbox.take).ready;
+  const admin = await redisAdmin(t, server);
+  const cutOff = async (): Promise<void> => {
+    relay.refuse();
+    await eventually(async () => {
+      const [, count] = (await admin.call('PUBSUB', 'NUMSUB', CHANNEL)) as [string, number];
+      assert.equal(count, 0);
+    });
+  };
+  return { bus, inbox, gaps, relay, cutOff };
 }

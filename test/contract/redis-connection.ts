@@ -9,6 +9,7 @@ import {
 import { INSPECTION, inspectedServer, type Server } from '../../src/bus/redis/server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { range } from '../helpers/numbers.ts';
 import { Watched } from '../helpers/watched-connection.ts';
 
 /** Makes connections, not started, to a server of the test's own. */
@@ -67,8 +68,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   });
 
   it('a transaction with a command that can’t be is not run at all', async ({ commands, listening }) => {
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     await assert.rejects(
       commands.transact([
         ['PUBLISH', 'news', 'refused'],
@@ -117,8 +117,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   });
 
   it('a replica takes PUBLISH all the same, for its own clients', async ({ commands, listening, admin }) => {
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
     assert.deepEqual(values(await commands.send([['PUBLISH', 'news', 'x']])), [1]);
     assert.deepEqual(await inbox.until(1), ['x']);
@@ -137,9 +136,8 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   });
 
   it('once a channel is joined, what is published comes, in order', async ({ commands, listening }) => {
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
-    const sent = Array.from({ length: 100 }, (_, index) => String(index));
+    const inbox = await inboxOf(listening);
+    const sent = range(0, 100).map(String);
     const replies = await commands.send(sent.map((payload) => ['PUBLISH', 'news', payload] as const));
     assert.deepEqual(new Set(values(replies)), new Set([1]));
     assert.deepEqual(await inbox.until(100), sent);
@@ -151,7 +149,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   }) => {
     const inbox = new Inbox();
     await Promise.all([listening.join('one', inbox.take), listening.join('other', inbox.take)]);
-    const sent = Array.from({ length: 20 }, (_, index) => String(index));
+    const sent = range(0, 20).map(String);
     await commands.transact(
       sent.map((payload, index) => ['PUBLISH', index % 2 === 0 ? 'one' : 'other', payload] as const),
     );
@@ -192,8 +190,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
 
   it('a new connection is not ready while Redis refuses its channels, and is made again until it does not', async (connected) => {
     const { commands, listening, listeningLife, admin } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     await admin.send([['ACL', 'SETUSER', 'default', '-subscribe']]);
     await admin.send([['CLIENT', 'KILL', 'TYPE', 'pubsub']]);
     await listeningLife.until('lost');
@@ -213,18 +210,16 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     const { commands, listening, listeningLife } = connected;
     listening.reconnect();
     await listeningLife.until('lost');
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     await commands.send([['PUBLISH', 'news', 'a']]);
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
   it('a paused connection brings nothing until it is resumed, and then all', async (connected) => {
     const { commands, listening } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     listening.pause();
-    const sent = Array.from({ length: 50 }, (_, index) => String(index));
+    const sent = range(0, 50).map(String);
     for (const payload of sent) await commands.send([['PUBLISH', 'news', payload]]);
     assert.deepEqual(inbox.messages, []);
     listening.resume();
@@ -233,8 +228,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
 
   it('a new connection begins to read, though the one before was paused', async (connected) => {
     const { commands, listening, listeningLife } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     listening.pause();
     listening.reconnect();
     await listeningLife.until('lost', 'ready');
@@ -244,8 +238,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
 
   it('bytes that have come are counted, from 0 on each connection', async (connected) => {
     const { commands, listening, listeningLife } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     const before = listening.bytesRead;
     await commands.send([['PUBLISH', 'news', 'x'.repeat(10_000)]]);
     await inbox.until(1);
@@ -284,16 +277,18 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   });
 }
 
+/** Of the channel `news`, which has been joined. */
+export async function inboxOf(listening: ListeningConnection): Promise<Inbox> {
+  const inbox = new Inbox();
+  await listening.join('news', inbox.take);
+  return inbox;
+}
+
 async function connect(t: TestContext, under: RedisUnderTest): Promise<Connected> {
   const [commands, admin, listening] = [under.commands(), under.commands(), under.listening()];
-  const lives = [commands, admin, listening].map((connection) => Watched.start(t, connection));
-  const [commandsLife, , listeningLife] = await Promise.all(
-    lives.map(async (life) => {
-      await life.until('ready');
-      return life;
-    }),
-  );
-  assert.ok(commandsLife !== undefined && listeningLife !== undefined);
+  const [commandsLife, listeningLife] = [Watched.start(t, commands), Watched.start(t, listening)];
+  const lives = [commandsLife, listeningLife, Watched.start(t, admin)];
+  await Promise.all(lives.map((life) => life.until('ready')));
   return { commands, listening, admin, commandsLife, listeningLife };
 }
 

@@ -8,8 +8,7 @@ import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { ROOT } from '../docs/markdown.ts';
 import { testNeeding } from '../helpers/services.ts';
 import { event, numberIn, SIZE, TOPIC } from './history.ts';
-import { PREFIX } from './redis-buses.ts';
-import { CHANNEL, listen } from './redis-history-bus.ts';
+import { CHANNEL, listen, PREFIX } from './redis-buses.ts';
 import { upTo } from '../helpers/numbers.ts';
 
 const it = testNeeding('redis-server');

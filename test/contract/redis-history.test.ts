@@ -10,8 +10,7 @@ import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, testNeeding } from '../helpers/services.ts';
 import { event, numberIn, SIZE, TOPIC } from './history.ts';
 import { testHistories } from './keeping.ts';
-import { PREFIX, startBus } from './redis-buses.ts';
-import { CHANNEL, listen, startKeeping } from './redis-history-bus.ts';
+import { CHANNEL, listen, PREFIX, startBus, startKeeping } from './redis-buses.ts';
 
 const test = testNeeding('redis-server');
 

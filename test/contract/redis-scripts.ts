@@ -3,9 +3,10 @@ import test, { type TestOptions } from 'node:test';
 import type { Command, Reply } from '../../src/bus/redis/connection.ts';
 import { isNotPermitted, isNotWritable, isReadOnly } from '../../src/bus/redis/refusals.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { Inbox } from '../helpers/inbox.ts';
+import type { Inbox } from '../helpers/inbox.ts';
+import { upTo } from '../helpers/numbers.ts';
 import { Watched } from '../helpers/watched-connection.ts';
-import type { MakeRedis } from './redis-connection.ts';
+import { inboxOf, type MakeRedis } from './redis-connection.ts';
 
 interface UnderTest {
   readonly run: (...command: Command) => Promise<Reply>;
@@ -22,8 +23,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
       const [commands, listening] = [redis.commands(), redis.listening()];
       const lives = [commands, listening].map((connection) => Watched.start(t, connection));
       await Promise.all(lives.map((life) => life.until('ready')));
-      const inbox = new Inbox();
-      await listening.join('news', inbox.take);
+      const inbox = await inboxOf(listening);
       const run: UnderTest['run'] = async (...command) => (await commands.send([command]))[0] as Reply;
       const evaluate: UnderTest['evaluate'] = (script, keys = [], args = []) =>
         run('EVAL', script, String(keys.length), ...keys, ...args);
@@ -117,10 +117,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
   it('a script publishes in the order of its calls', async ({ evaluate, inbox }) => {
     const script = "for index = 1, 20 do redis.call('PUBLISH', 'news', index) end return #ARGV";
     assert.equal(valueIn(await evaluate(script, [], ['x'])), 1);
-    assert.deepEqual(
-      await inbox.until(20),
-      Array.from({ length: 20 }, (_, index) => String(index + 1)),
-    );
+    assert.deepEqual(await inbox.until(20), upTo(20).map(String));
   });
 
   it('what a script has done before it fails stays done', async ({ run, evaluate, inbox }) => {

@@ -7,7 +7,6 @@ import { Sentinels } from '../../src/bus/redis/sentinels.ts';
 import { createLog } from '../../src/log.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { Inbox } from '../helpers/inbox.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
 import { fileScope } from '../helpers/scope.ts';
@@ -17,6 +16,7 @@ import { Watched } from '../helpers/watched-connection.ts';
 import { testBus } from './bus.ts';
 import { testHistories } from './keeping.ts';
 import { addressOf, createBus, startBus } from './redis-buses.ts';
+import { inboxOf } from './redis-connection.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
 const test = testNeeding('redis-server');
@@ -67,9 +67,7 @@ async function listenBy(t: TestContext, addresses: readonly string[]) {
   const listening = new IoredisListening({ access, sentinels, log });
   const life = Watched.start(t, listening);
   await life.until('ready');
-  const inbox = new Inbox();
-  await listening.join('news', inbox.take);
-  return { inbox, untilMoved: () => life.until('lost', 'ready') };
+  return { inbox: await inboxOf(listening), untilMoved: () => life.until('lost', 'ready') };
 }
 
 function followed(t: TestContext, ports: readonly number[]): Sentinels {

@@ -90,9 +90,9 @@ export async function connect(t: TestContext, url: string, options: ClientOption
 }
 
 /** Connects and is acknowledged. */
-export async function connectAndInit(t: TestContext, url: string): Promise<RawSocket> {
+export async function connectAndInit(t: TestContext, url: string, payload?: object): Promise<RawSocket> {
   const socket = await connect(t, url);
-  socket.send({ type: 'connection_init' });
+  socket.send({ type: 'connection_init', payload });
   await socket.until(({ type }) => type === 'connection_ack');
   return socket;
 }

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { Changes } from './changes.ts';
-import { connect, type RawSocket } from './raw-socket.ts';
+import { connectAndInit, type RawSocket } from './raw-socket.ts';
 
 interface Result {
   readonly errors?: unknown;
@@ -20,9 +20,7 @@ export async function subscribeWith(
   connectionParams: object = {},
 ): Promise<RawSocket> {
   const { query, variables = {}, resume } = payload;
-  const socket = await connect(t, url);
-  socket.send({ type: 'connection_init', payload: connectionParams });
-  await socket.until(({ type }) => type === 'connection_ack');
+  const socket = await connectAndInit(t, url, connectionParams);
   socket.send({ type: 'subscribe', id: '1', payload: { query, variables, extensions: { resume } } });
   return socket;
 }

@@ -10,7 +10,9 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
+import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { kafkaBrokers } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { createTopics } from '../helpers/topic.ts';
 
 export const PODS = 2;
@@ -21,6 +23,8 @@ const SENDS_PER_SECOND = 100;
 
 /** Then events that have not come to all are sent once more: those behind a fault may be among what it has lost. */
 const LAST_MS = 5_000;
+
+const KILLS = 4;
 
 /** Before a fault. */
 const PUBLISHES_BEFORE = 60;
@@ -275,4 +279,41 @@ function sumUp(subscribers: readonly Subscriber[], { sent }: Sender): Account {
     }
   }
   return { ...account, toldOf };
+}
+
+interface StreamWithRedis extends Stream {
+  readonly t: TestContext;
+  readonly redis: RedisServer;
+  /** Each pod's network to it. */
+  readonly relays: readonly TcpRelay[];
+}
+
+export type Happen = (stream: StreamWithRedis) => Promise<void>;
+
+/** Redis closes the connections of these types, those of both pods, again and again. */
+export const kill =
+  (...types: readonly string[]): Happen =>
+  async ({ t, redis, flow }) => {
+    const client = await redisAdmin(t, redis);
+    for (let times = 0; times < KILLS; times += 1) {
+      for (const type of types) {
+        await eventually(async () => {
+          const closed = Number(await client.call('CLIENT', 'KILL', 'TYPE', type));
+          assert.ok(closed >= PODS, `expected ${PODS} connections of type ${type}, got ${closed}`);
+        });
+      }
+      await flow();
+    }
+  };
+
+/** What became of a stream to pods with a Redis of their own. */
+export async function accountWithRedis(
+  t: TestContext,
+  options: Omit<Parameters<typeof accountOf>[1], 'redis'>,
+  happen: Happen,
+): Promise<Account> {
+  const redis = await startRedis(t);
+  const relays = await Promise.all(range(0, PODS).map(() => TcpRelay.start(t, redis.port)));
+  const url = (pod: number) => ({ REDIS_URL: `redis://127.0.0.1:${relays[pod]?.port}` });
+  return accountOf(t, { ...options, redis: url }, (stream) => happen({ ...stream, t, redis, relays }));
 }

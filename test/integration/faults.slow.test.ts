@@ -5,8 +5,7 @@ import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { testNeeding } from '../helpers/services.ts';
 import { createTopics } from '../helpers/topic.ts';
-import { PARTITIONS, type Account } from './delivery-account.ts';
-import { accountWithRedis, kill, type Happen } from './own-redis.ts';
+import { accountWithRedis, kill, PARTITIONS, type Account, type Happen } from './delivery-account.ts';
 
 const test = testNeeding('kafka', 'redis-server');
 

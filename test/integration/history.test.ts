@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { testNeeding } from '../helpers/services.ts';
-import { accountWithRedis, kill } from './own-redis.ts';
+import { accountWithRedis, kill } from './delivery-account.ts';
 
 const test = testNeeding('kafka', 'redis-server');
 

@@ -26,18 +26,7 @@ test('the gateway reaches Redis over TLS, with a private certificate authority a
   }
 });
 
-test('a Redis that wants certificates of its clients is shown one', async (t) => {
-  const own = await selfSigned(t);
-  const port = await startTlsRedis(t, { ...own, asksClients: true });
-  const { certificateFile, keyFile } = own;
-  const graph = await itemGraph(t, 'items');
-  const settings = { GRAPH: graph, REDIS_URL: `rediss://localhost:${port}`, REDIS_CA: certificateFile };
-  await startReady(t, { ...settings, REDIS_CERT: certificateFile, REDIS_KEY: keyFile });
-  const stranger = await startGateway(t, settings);
-  await stranger.untilNotReady(/Redis/);
-});
-
-test('a pod connects again with the certificate of before, while a new one is half written or lacks its key', async (t) => {
+test('a Redis that wants certificates is shown one: that of before, while a new one is half written or lacks its key', async (t) => {
   const authority = await Authority.create(t);
   const [own, former, next] = [
     await authority.issue('redis'),
@@ -49,13 +38,12 @@ test('a pod connects again with the certificate of before, while a new one is ha
   const [cert, key] = [path.join(graph, 'cert.pem'), path.join(graph, 'key.pem')];
   await copyFile(former.certificateFile, cert);
   await copyFile(former.keyFile, key);
-  const gateway = await startReady(t, {
-    GRAPH: graph,
-    REDIS_URL: `rediss://localhost:${port}`,
-    REDIS_CA: authority.certificateFile,
-    REDIS_CERT: cert,
-    REDIS_KEY: key,
-  });
+  const REDIS_CA = authority.certificateFile;
+  const settings = { GRAPH: graph, REDIS_URL: `rediss://localhost:${port}`, REDIS_CA };
+  const gateway = await startReady(t, { ...settings, REDIS_CERT: cert, REDIS_KEY: key });
+  const stranger = await startGateway(t, settings);
+  await stranger.untilNotReady(/Redis/);
+  await stranger.stop();
   const [ca, shown, secret] = await Promise.all(
     [authority.certificateFile, own.certificateFile, own.keyFile].map((file) => readFile(file, 'utf8')),
   );
