@@ -53,6 +53,19 @@ const epochOf = async (bus: Bus): Promise<string> =>
 /** A pod of another version of the gateway, or of another graph. */
 const startWithout = async (t: TestContext, url: string): Promise<Bus> => (await startBus(t, { url })).bus;
 
+/** Ten events, none of which waits for another. */
+const publishTen = (bus: Bus, first: number) =>
+  range(first, first + 10).map((o) =>
+    bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o }) }]),
+  );
+
+/** From another partition than `event`. */
+const fromOther = (n: number) =>
+  event(100 + n, CHANNEL).map((publication) => ({
+    ...publication,
+    source: { topicId: undefined, partition: 1, offset: n },
+  }));
+
 /** Meanwhile Redis takes no writes. */
 async function withoutMemory(client: Redis, run: () => Promise<unknown>): Promise<void> {
   await client.config('SET', 'maxmemory', '1');
@@ -73,11 +86,6 @@ test('redis: an event that is published again is neither kept nor heard twice', 
 test('redis: two pods that publish give each event a position of its own', async (t) => {
   const { server, pod } = await setUp(t);
   const other = await startKeeping(t, server.port);
-  /** Ten events, none of which waits for another. */
-  const publishTen = (bus: Bus, first: number) =>
-    range(first, first + 10).map((o) =>
-      bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o }) }]),
-    );
   await Promise.all([...publishTen(pod.bus, 0), ...publishTen(other, 100)]);
   const sequences = (await pod.inbox.until(20)).map((payload) => positionOf(payload)?.sequence);
   assert.deepEqual(sequences, upTo(20));
@@ -246,11 +254,6 @@ test('redis: a pod that hears another epoch begin keeps its channels in that one
 test('redis: a server that comes back with its data tells no gap, though two pods have published', async (t) => {
   const server = await startRedis(t, { keeps: true });
   const [one, other] = [await listen(t, server), await listen(t, server)];
-  const fromOther = (n: number) =>
-    event(100 + n, CHANNEL).map((publication) => ({
-      ...publication,
-      source: { topicId: undefined, partition: 1, offset: n },
-    }));
   await publish(one.bus, 1);
   await other.bus.publish(TOPIC, fromOther(1));
   const epoch = await epochOf(one.bus);

@@ -13,12 +13,11 @@ export interface Certificate {
   readonly certificateFile: string;
 }
 
-/** Makes a key and its certificate. EC, since its keys are made in no time. */
-export const newKey = (...args: readonly string[]) =>
-  promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
-    ...args,
-  ]);
+/** EC, since its keys are made in no time. */
+const NEW_KEY = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+
+/** Makes a key and its certificate. */
+export const newKey = (...args: readonly string[]) => promisify(execFile)('openssl', [...NEW_KEY, ...args]);
 
 /** A certificate for `localhost` and `127.0.0.1`. */
 export async function selfSigned(scope: Scope): Promise<Certificate> {

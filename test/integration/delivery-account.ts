@@ -15,7 +15,7 @@ import { kafkaBrokers } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { createTopics } from '../helpers/topic.ts';
 
-export const PODS = 2;
+const PODS = 2;
 export const PARTITIONS = 4;
 const KEYS = 10;
 const SUBSCRIPTIONS_PER_CLIENT = 20;
@@ -163,6 +163,11 @@ function subscribe(
   });
 }
 
+const createPartitioner =
+  () =>
+  ({ message: { value } }: { message: { value: Buffer | string | null } }) =>
+    (JSON.parse(String(value)) as Item).partition;
+
 class Sender {
   readonly sent: (Item & { readonly at: number })[] = [];
   readonly #topic: string;
@@ -178,10 +183,6 @@ class Sender {
   }
 
   static async start(t: TestContext, topic: string, burst: number): Promise<Sender> {
-    const createPartitioner =
-      () =>
-      ({ message: { value } }: { message: { value: Buffer | string | null } }) =>
-        (JSON.parse(String(value)) as Item).partition;
     const sender = new Sender(topic, burst, await kafkaProducer(t, undefined, { createPartitioner }));
     t.after(() => sender.hold());
     sender.release();
