@@ -6,6 +6,7 @@ import type { Publication } from '../../src/events/publisher.ts';
 import type { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { range } from '../helpers/numbers.ts';
 
 export interface BusUnderTest {
   readonly bus: Bus;
@@ -22,39 +23,31 @@ const MAX_CHANNELS = 10;
 
 /** What every bus must do. `make` gives a started bus. */
 export function testBus(name: string, options: TestOptions, make: MakeBus): void {
-  const check = (
-    title: string,
-    run: (t: TestContext, under: BusUnderTest) => Promise<void>,
-    lingerMs = 60_000,
-  ): void => {
+  const it = (title: string, run: (under: BusUnderTest) => Promise<void>, lingerMs = 60_000): void => {
     test(`${name}: ${title}`, options, async (t) =>
-      run(t, await make(t, { lingerMs, maxChannels: MAX_CHANNELS })),
+      run(await make(t, { lingerMs, maxChannels: MAX_CHANNELS })),
     );
   };
   let count = 0;
   const freshChannel = (): string => `bus-contract-${process.pid}-${Date.now()}-${(count += 1)}`;
 
-  check('once ready, a listener gets every message of its channel, in order', async (_t, { bus }) => {
+  it('once ready, a listener gets every message of its channel, in order', async ({ bus }) => {
     const channel = freshChannel();
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, channel, inbox.take).ready;
-    const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    await bus.publish(
-      TOPIC,
-      sent.map((payload) => ({ channel, payload })),
-    );
+    const inbox = await inboxOf(bus, channel);
+    const sent = range(0, 500).map(String);
+    const messages = sent.map((payload) => on(channel, payload));
+    await bus.publish(TOPIC, messages);
     assert.deepEqual(await inbox.until(500), sent);
   });
 
-  check('a listener gets no message of another channel', async (_t, { bus }) => {
+  it('a listener gets no message of another channel', async ({ bus }) => {
     const [mine, other] = [freshChannel(), freshChannel()];
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, mine, inbox.take).ready;
+    const inbox = await inboxOf(bus, mine);
     await bus.publish(TOPIC, [on(other, 'no'), on(mine, 'yes')]);
     assert.deepEqual(await inbox.until(1), ['yes']);
   });
 
-  check('several listeners of a channel join it once, and each gets each message once', async (_t, under) => {
+  it('several listeners of a channel join it once, and each gets each message once', async (under) => {
     const channel = freshChannel();
     const inboxes = [new Inbox(), new Inbox(), new Inbox()];
     await Promise.all(inboxes.map((inbox) => under.bus.subscribe(TOPIC, channel, inbox.take).ready));
@@ -64,17 +57,14 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.equal(await channels(under.metrics), 1);
   });
 
-  check('a bus that is paused and resumed loses no message', async (_t, { bus, joins }) => {
+  it('a bus that is paused and resumed loses no message', async ({ bus, joins }) => {
     const channel = freshChannel();
-    const inbox = new Inbox();
-    await bus.subscribe(TOPIC, channel, inbox.take).ready;
+    const inbox = await inboxOf(bus, channel);
     bus.pause();
     bus.pause();
-    const sent = Array.from({ length: 500 }, (_, index) => String(index));
-    const published = bus.publish(
-      TOPIC,
-      sent.map((payload) => ({ channel, payload })),
-    );
+    const sent = range(0, 500).map(String);
+    const messages = sent.map((payload) => on(channel, payload));
+    const published = bus.publish(TOPIC, messages);
     // A server has sent them all by then; within one process publishing waits.
     if (joins !== undefined) await published;
     for (let turns = 0; turns < 50; turns += 1) await nextTurn();
@@ -87,7 +77,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(501), [...sent, 'more']);
   });
 
-  check('a listener that has left gets no more messages, and the others do', async (_t, { bus }) => {
+  it('a listener that has left gets no more messages, and the others do', async ({ bus }) => {
     const channel = freshChannel();
     const [stays, leaves] = [new Inbox(), new Inbox()];
     await bus.subscribe(TOPIC, channel, stays.take).ready;
@@ -100,7 +90,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(leaves.messages, []);
   });
 
-  check('when a listener throws, the other listeners still get the message', async (_t, { bus }) => {
+  it('when a listener throws, the other listeners still get the message', async ({ bus }) => {
     const channel = freshChannel();
     const inbox = new Inbox();
     bus.subscribe(TOPIC, channel, () => {
@@ -111,7 +101,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
-  check('channels that linger make room for new ones, the oldest first', async (_t, { bus, metrics }) => {
+  it('channels that linger make room for new ones, the oldest first', async ({ bus, metrics }) => {
     const lingering = Array.from({ length: MAX_CHANNELS }, freshChannel);
     for (const channel of lingering) {
       const { ready, leave } = bus.subscribe(TOPIC, channel, () => undefined);
@@ -132,7 +122,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual([...subscribed], [oldest, ...others]);
   });
 
-  check('channels that are being joined take room, with or without a listener', async (_t, { bus }) => {
+  it('channels that are being joined take room, with or without a listener', async ({ bus }) => {
     const leaving = Array.from({ length: MAX_CHANNELS - 1 }, () =>
       bus.subscribe(TOPIC, freshChannel(), () => undefined),
     );
@@ -142,92 +132,68 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.equal(bus.room, MAX_CHANNELS);
   });
 
-  check(
-    'after the last listener has left, the bus stays on the channel for the linger time',
-    async (_t, under) => {
-      const channel = freshChannel();
-      const first = under.bus.subscribe(TOPIC, channel, () => undefined);
-      await first.ready;
-      first.leave();
-      await first.ready;
-      assert.equal(await channels(under.metrics), 1);
-      const inbox = new Inbox();
-      await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
-      await under.bus.publish(TOPIC, [on(channel, 'a')]);
-      assert.deepEqual(await inbox.until(1), ['a']);
-    },
-  );
+  it('after the last listener has left, the bus stays on the channel for the linger time', async (under) => {
+    const channel = freshChannel();
+    const first = under.bus.subscribe(TOPIC, channel, () => undefined);
+    await first.ready;
+    first.leave();
+    await first.ready;
+    assert.equal(await channels(under.metrics), 1);
+    const inbox = await inboxOf(under.bus, channel);
+    await under.bus.publish(TOPIC, [on(channel, 'a')]);
+    assert.deepEqual(await inbox.until(1), ['a']);
+  });
 
-  check(
-    'after the linger time the bus leaves the channel, even if the listener left before the join was acknowledged',
-    async (_t, under) => {
-      const channel = freshChannel();
-      const hasty = under.bus.subscribe(TOPIC, channel, () => undefined);
-      hasty.leave();
-      await eventually(async () => assert.equal(await channels(under.metrics), 0));
-      if (under.joins !== undefined)
-        await eventually(async () => assert.equal(await under.joins?.(channel), 0));
-      const inbox = new Inbox();
-      await under.bus.subscribe(TOPIC, channel, inbox.take).ready;
-      await under.bus.publish(TOPIC, [on(channel, 'again')]);
-      assert.deepEqual(await inbox.until(1), ['again']);
-    },
-    1,
-  );
+  it('after the linger time the bus leaves the channel, even if the listener left before the join was acknowledged', async (under) => {
+    const channel = freshChannel();
+    const hasty = under.bus.subscribe(TOPIC, channel, () => undefined);
+    hasty.leave();
+    await eventually(async () => assert.equal(await channels(under.metrics), 0));
+    if (under.joins !== undefined)
+      await eventually(async () => assert.equal(await under.joins?.(channel), 0));
+    const inbox = await inboxOf(under.bus, channel);
+    await under.bus.publish(TOPIC, [on(channel, 'again')]);
+    assert.deepEqual(await inbox.until(1), ['again']);
+  }, 1);
 
-  check(
-    'asked for subscribers, the bus names the channels that are joined, and no others',
-    async (_t, { bus }) => {
-      const [joined, other, left] = [freshChannel(), freshChannel(), freshChannel()];
-      assert.deepEqual(await bus.subscribed(TOPIC, [joined, other]), new Set());
-      const inbox = new Inbox();
-      await bus.subscribe(TOPIC, joined, inbox.take).ready;
-      const lingering = bus.subscribe(TOPIC, left, inbox.take);
-      await lingering.ready;
-      lingering.leave();
-      // The bus leaves a channel only after the linger time: until then the pod counts as a subscriber.
-      assert.deepEqual(await bus.subscribed(TOPIC, [other, left, joined]), new Set([left, joined]));
-      assert.deepEqual(await bus.subscribed(TOPIC, [other]), new Set());
-      assert.deepEqual(await bus.subscribed(TOPIC, []), new Set());
-    },
-  );
+  it('asked for subscribers, the bus names the channels that are joined, and no others', async ({ bus }) => {
+    const [joined, other, left] = [freshChannel(), freshChannel(), freshChannel()];
+    assert.deepEqual(await bus.subscribed(TOPIC, [joined, other]), new Set());
+    const inbox = await inboxOf(bus, joined);
+    const lingering = bus.subscribe(TOPIC, left, inbox.take);
+    await lingering.ready;
+    lingering.leave();
+    // The bus leaves a channel only after the linger time: until then the pod counts as a subscriber.
+    assert.deepEqual(await bus.subscribed(TOPIC, [other, left, joined]), new Set([left, joined]));
+    assert.deepEqual(await bus.subscribed(TOPIC, [other]), new Set());
+    assert.deepEqual(await bus.subscribed(TOPIC, []), new Set());
+  });
 
-  check(
-    'a channel is named as soon as its join is acknowledged, and its listener gets the messages published from then on',
-    async (_t, { bus }) => {
-      const channel = freshChannel();
-      const inbox = new Inbox();
-      await bus.subscribe(TOPIC, channel, inbox.take).ready;
-      for (const asked of await bus.subscribed(TOPIC, [channel])) await bus.publish(TOPIC, [on(asked, 'a')]);
-      assert.deepEqual(await inbox.until(1), ['a']);
-    },
-  );
+  it('a channel that the bus has left has no subscriber any more', async ({ bus }) => {
+    const channel = freshChannel();
+    const subscription = bus.subscribe(TOPIC, channel, () => undefined);
+    await subscription.ready;
+    subscription.leave();
+    await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [channel]), new Set()));
+  }, 1);
 
-  check(
-    'a channel that the bus has left has no subscriber any more',
-    async (_t, { bus }) => {
-      const channel = freshChannel();
-      const subscription = bus.subscribe(TOPIC, channel, () => undefined);
-      await subscription.ready;
-      subscription.leave();
-      await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [channel]), new Set()));
-    },
-    1,
-  );
+  it('one call may ask for the subscribers of more channels than fit in one command', async ({ bus }) => {
+    const many = Array.from({ length: 25_000 }, () => freshChannel());
+    const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
+    await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
+    assert.deepEqual([...(await bus.subscribed(TOPIC, many))], joined);
+  });
 
-  check(
-    'one call may ask for the subscribers of more channels than fit in one command',
-    async (_t, { bus }) => {
-      const many = Array.from({ length: 25_000 }, () => freshChannel());
-      const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
-      await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
-      assert.deepEqual([...(await bus.subscribed(TOPIC, many))], joined);
-    },
-  );
-
-  check('publishing an empty batch succeeds', async (_t, { bus }) => {
+  it('publishing an empty batch succeeds', async ({ bus }) => {
     await bus.publish(TOPIC, []);
   });
+}
+
+/** Of a channel that has been joined. */
+async function inboxOf(bus: Bus, channel: string): Promise<Inbox> {
+  const inbox = new Inbox();
+  await bus.subscribe(TOPIC, channel, inbox.take).ready;
+  return inbox;
 }
 
 const on = (channel: string, payload: string): Publication => ({ channel, payload });

@@ -93,12 +93,12 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
  * @param endsMs for how long a channel is kept in tests that wait for its end
  */
 export function testHistory(name: string, options: TestOptions, make: MakeBus, endsMs = TTL_MS): void {
-  const check = (title: string, run: (bus: Bus) => Promise<void>, ttlMs = LONG_MS): void => {
+  const it = (title: string, run: (bus: Bus) => Promise<void>, ttlMs = LONG_MS): void => {
     test(`${name}: ${title}`, options, async (t) => run(await make(t, ttlMs)));
   };
   const [a, b] = CHANNELS;
 
-  check('what was published since a channel was joined can be read, in order', async (bus) => {
+  it('what was published since a channel was joined can be read, in order', async (bus) => {
     const inbox = new Inbox();
     await bus.subscribe(TOPIC, a, inbox.take).ready;
     const begin = bus.position(TOPIC);
@@ -115,7 +115,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     assert.deepEqual(bus.position(TOPIC), position);
   });
 
-  check('an event has one position on all of its channels, and each event a higher one', async (bus) => {
+  it('an event has one position on all of its channels, and each event a higher one', async (bus) => {
     const inboxes = [new Inbox(), new Inbox()] as const;
     await Promise.all([
       bus.subscribe(TOPIC, a, inboxes[0].take).ready,
@@ -129,7 +129,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     assert.deepEqual(sequences, upTo((sequences[0] ?? 0) + 2, sequences[0]));
   });
 
-  check('a channel is kept up to its size, and what is kept is complete from where it says', async (bus) => {
+  it('a channel is kept up to its size, and what is kept is complete from where it says', async (bus) => {
     await bus.subscribe(TOPIC, a, () => undefined).ready;
     for (const n of upTo(3 * SIZE)) await bus.publish(TOPIC, event(n, a));
     const [kept] = (await bus.readHistory(TOPIC, [a], 0)).channels;
@@ -139,7 +139,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     assert.equal(kept?.from, (positionOf(messages[0] ?? '')?.sequence ?? 0) - 1);
   });
 
-  check('a channel is kept after the last listener has left', async (bus) => {
+  it('a channel is kept after the last listener has left', async (bus) => {
     const subscription = bus.subscribe(TOPIC, a, () => undefined);
     await subscription.ready;
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a]));
@@ -152,7 +152,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     assert.deepEqual(channels[0]?.messages.map(numberIn), upTo(SIZE));
   });
 
-  check(
+  it(
     'what was passed over since a channel is kept no longer is behind no position of before',
     async (bus) => {
       const subscription = bus.subscribe(TOPIC, a, () => undefined);
@@ -169,7 +169,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     endsMs,
   );
 
-  check(
+  it(
     'a channel is kept for as long as it has a listener',
     async (bus) => {
       await bus.subscribe(TOPIC, a, () => undefined).ready;
@@ -196,7 +196,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     return longest < ms / 4;
   }
 
-  check('a topic without history has no positions, and can not be read', async (bus) => {
+  it('a topic without history has no positions, and can not be read', async (bus) => {
     const inbox = new Inbox();
     await bus.subscribe('other', a, inbox.take).ready;
     await bus.publish('other', event(1, a));

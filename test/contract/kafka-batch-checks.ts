@@ -5,8 +5,8 @@ import { join, range, type CheckFunction } from './kafka-checks.ts';
 import type { TestMember } from './kafka-member.ts';
 
 /** Batches: in order, committed, held and given up. */
-export function batchChecks(check: CheckFunction): void {
-  check('records come in order, and the next member goes on behind what is committed', async (under) => {
+export function batchChecks(it: CheckFunction): void {
+  it('records come in order, and the next member goes on behind what is committed', async (under) => {
     const { broker, topic, groupId } = under;
     await broker.createTopic(topic, 2);
     const first = await join(under);
@@ -26,7 +26,7 @@ export function batchChecks(check: CheckFunction): void {
     assert.ok(second.answers > 0);
   });
 
-  check('what is not committed comes again, to the next member', async (under) => {
+  it('what is not committed comes again, to the next member', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);
     const seen: string[] = [];
@@ -42,7 +42,7 @@ export function batchChecks(check: CheckFunction): void {
     assert.deepEqual(second.values(), range(0, 5));
   });
 
-  check('a member knows its positions, and how far its partitions reach', async (under) => {
+  it('a member knows its positions, and how far its partitions reach', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);
     await broker.produce(topic, 0, range(0, 3));
@@ -54,7 +54,7 @@ export function batchChecks(check: CheckFunction): void {
     assert.deepEqual(member.member.positions(), [{ topic, partition: 0, position: 5, highWatermark: 5 }]);
   });
 
-  check('a partition that is paused waits, and no other; resumed, it goes on where it was', async (under) => {
+  it('a partition that is paused waits, and no other; resumed, it goes on where it was', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 2);
     const paused: (() => void)[] = [];
@@ -72,7 +72,7 @@ export function batchChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(0), range(0, 3));
   });
 
-  check('a batch that is in hand while the group rebalances is given up, and comes again', async (under) => {
+  it('a batch that is in hand while the group rebalances is given up, and comes again', async (under) => {
     const { broker, topic, groupId } = under;
     await broker.createTopic(topic, 2);
     let held: RecordBatch | undefined;

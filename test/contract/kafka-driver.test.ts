@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { kafkaBrokers, needs } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { testKafkaDriver } from './kafka-driver.ts';
@@ -23,13 +23,8 @@ for (const { name, make } of DRIVERS) {
     const topic = await createTopic(t);
     const driver = make(kafkaBrokers().split(','), { KAFKA_CLIENT_ID: 'a gateway' });
     await new TestMember(driver, { groupId: topic, topics: [topic] }).start(t);
-    const admin = kafkaClient().admin();
-    await admin.connect();
-    disconnectAfter(t, admin);
-    const { groups } = await admin.describeGroups([topic]);
-    assert.deepEqual(
-      groups.flatMap(({ members }) => members.map(({ clientId }) => clientId)),
-      ['a gateway'],
-    );
+    const { groups } = await (await kafkaAdmin(t)).describeGroups([topic]);
+    const clientIds = groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
+    assert.deepEqual(clientIds, ['a gateway']);
   });
 }

@@ -16,20 +16,17 @@ export interface DriverMaker {
 
 const log = createLog('silent');
 
+export const platformatic = (groupProtocol: 'classic' | 'consumer', instanceId?: string): DriverMaker =>
+  maker(
+    `platformatic (${groupProtocol})`,
+    (connection) => new PlatformaticDriver(connection, { instanceId, groupProtocol, log }),
+  );
+
 /** The drivers for real brokers. */
 export const DRIVERS: readonly DriverMaker[] = [
   maker('kafkajs', (connection) => new KafkajsDriver(connection, log)),
-  ...(['classic', 'consumer'] as const).map((groupProtocol) =>
-    maker(
-      `platformatic (${groupProtocol})`,
-      (connection) =>
-        new PlatformaticDriver(connection, {
-          instanceId: undefined,
-          groupProtocol,
-          log: createLog('silent'),
-        }),
-    ),
-  ),
+  platformatic('classic'),
+  platformatic('consumer'),
 ];
 
 function maker(name: string, make: (connection: KafkaConnection) => KafkaDriver): DriverMaker {

@@ -3,8 +3,8 @@ import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
 /** Members come and go; topics are missing; groups are forgotten. */
-export function groupChecks(check: CheckFunction): void {
-  check('a stop during the join leaves the group, and nothing is handed over afterwards', async (under) => {
+export function groupChecks(it: CheckFunction): void {
+  it('a stop during the join leaves the group, and nothing is handed over afterwards', async (under) => {
     const { driver, broker, topic, groupId, t } = under;
     await broker.createTopic(topic, 1);
     const stopped = new TestMember(driver, { groupId, topics: [topic] });
@@ -18,7 +18,7 @@ export function groupChecks(check: CheckFunction): void {
     assert.deepEqual([next.partitions, stopped.records.length], [1, 0]);
   });
 
-  check('members that begin at once share the partitions out, and none crashes', async (under) => {
+  it('members that begin at once share the partitions out, and none crashes', async (under) => {
     const { driver, broker, topic, groupId, t } = under;
     await broker.createTopic(topic, 6);
     const created = range(0, 6).map(() => new TestMember(driver, { groupId, topics: [topic] }));
@@ -33,7 +33,7 @@ export function groupChecks(check: CheckFunction): void {
     await Promise.all(members.map((member) => member.until(() => member.records.length === 1)));
   });
 
-  check('an error of the application crashes the member, and is not worth another attempt', async (under) => {
+  it('an error of the application crashes the member, and is not worth another attempt', async (under) => {
     const { driver, broker, topic } = under;
     await broker.createTopic(topic, 1);
     const member = await join(under, () => Promise.reject(new TypeError('a fault')));
@@ -43,12 +43,12 @@ export function groupChecks(check: CheckFunction): void {
     assert.equal(driver.isRetriable(member.crash), false);
   });
 
-  check('topics that are missing are named', async ({ driver, broker, topic }) => {
+  it('topics that are missing are named', async ({ driver, broker, topic }) => {
     await broker.createTopic(topic, 1);
     assert.deepEqual(await driver.missingTopics([topic, `${topic}-2`]), [`${topic}-2`]);
   });
 
-  check('a group is forgotten, with its positions, once it has no members', async (under) => {
+  it('a group is forgotten, with its positions, once it has no members', async (under) => {
     const { driver, broker, topic, groupId } = under;
     await broker.createTopic(topic, 1);
     assert.equal(await driver.forgetGroup(groupId), true);

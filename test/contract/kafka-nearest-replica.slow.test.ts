@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { startFollower, startOwnKafka } from '../helpers/own-kafka.ts';
 import { fileScope, type Scope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopics } from '../helpers/topic.ts';
@@ -15,6 +14,8 @@ import { range } from './kafka-checks.ts';
 import { DRIVERS } from './kafka-drivers.ts';
 import { TestMember, TIMING } from './kafka-member.ts';
 import { brokerHandle } from './kafkajs-broker.ts';
+
+const test = testNeeding('kafka-jars');
 
 /** No broker is heard of by the metadata that is asked for now and then, but by connections that end. */
 const timing = { ...TIMING, metadataMaxAgeMs: 600_000 };
@@ -43,59 +44,52 @@ async function startCluster(of: Scope) {
   const ports = { own, advertised: relay.port };
   const rack = { ...CONTROLLER, 'broker.rack': 'zone-b' };
   const follower = await startFollower(of, second, kafka, ports, rack);
-  const admin = kafka.client.admin();
-  await admin.connect();
-  disconnectAfter(of, admin);
-  return { kafka, relay, follower, admin };
+  return { kafka, relay, follower, admin: await kafkaAdmin(of, kafka.client) };
 }
 
 for (const { name, make } of DRIVERS) {
-  test(
-    `${name}: events are fetched from the replica in the member's rack, and from the leader when that is gone, or without a rack`,
-    needs('kafka-jars'),
-    async (t) => {
-      const { kafka, relay, follower, admin } = await (starting ??= startCluster(scope));
-      const topic = `items-${name.replaceAll(/\W/g, '')}`;
-      // The first of the replicas leads.
-      const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
-      await createTopics(admin, [{ topic, replicaAssignment }]);
-      await eventually(async () => {
-        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-        const [partition] = topics[0]?.partitions ?? [];
-        assert.deepEqual([partition?.leader, partition?.isr.toSorted()], [1, [1, 2]]);
-      });
-      const broker = await brokerHandle(t, kafka);
-      const join = (groupId: string, rack?: string) =>
-        new TestMember(make([kafka.brokers], { KAFKA_RACK: rack }), {
-          groupId: `${groupId}-${topic}`,
-          topics: [topic],
-          timing,
-        }).start(t);
+  test(`${name}: events are fetched from the replica in the member's rack, and from the leader when that is gone, or without a rack`, async (t) => {
+    const { kafka, relay, follower, admin } = await (starting ??= startCluster(scope));
+    const topic = `items-${name.replaceAll(/\W/g, '')}`;
+    // The first of the replicas leads.
+    const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
+    await createTopics(admin, [{ topic, replicaAssignment }]);
+    await eventually(async () => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+      const [partition] = topics[0]?.partitions ?? [];
+      assert.deepEqual([partition?.leader, partition?.isr.toSorted()], [1, [1, 2]]);
+    });
+    const broker = await brokerHandle(t, kafka);
+    const join = (groupId: string, rack?: string) =>
+      new TestMember(make([kafka.brokers], { KAFKA_RACK: rack }), {
+        groupId: `${groupId}-${topic}`,
+        topics: [topic],
+        timing,
+      }).start(t);
 
-      const far = await join('anywhere');
-      const atFirst = relay.carriedBytes;
-      await broker.produce(topic, 0, LARGE);
-      await far.until(() => far.records.length === LARGE.length);
-      const byOthers = relay.carriedBytes - atFirst;
-      assert.ok(byOthers < LARGE_BYTES, `${byOthers} bytes of the follower`);
-      await far.member.stop();
+    const far = await join('anywhere');
+    const atFirst = relay.carriedBytes;
+    await broker.produce(topic, 0, LARGE);
+    await far.until(() => far.records.length === LARGE.length);
+    const byOthers = relay.carriedBytes - atFirst;
+    assert.ok(byOthers < LARGE_BYTES, `${byOthers} bytes of the follower`);
+    await far.member.stop();
 
-      const near = await join('near', 'zone-b');
-      await broker.produce(topic, 0, ['first']);
-      await near.until(() => near.records.length === 1);
-      const before = relay.carriedBytes;
-      await broker.produce(topic, 0, LARGE);
-      await near.until(() => near.records.length === 101);
-      const carried = relay.carriedBytes - before;
-      assert.ok(carried >= LARGE_BYTES, `${carried} bytes of the follower`);
+    const near = await join('near', 'zone-b');
+    await broker.produce(topic, 0, ['first']);
+    await near.until(() => near.records.length === 1);
+    const before = relay.carriedBytes;
+    await broker.produce(topic, 0, LARGE);
+    await near.until(() => near.records.length === 101);
+    const carried = relay.carriedBytes - before;
+    assert.ok(carried >= LARGE_BYTES, `${carried} bytes of the follower`);
 
-      await follower.kill();
-      await broker.produce(topic, 0, range(101, 110));
-      await near.until(() => near.records.length === 110);
-      assert.deepEqual(near.values(), ['first', ...LARGE, ...range(101, 110)]);
-      assert.equal(near.crash, undefined);
-      await near.member.stop();
-      await follower.restart();
-    },
-  );
+    await follower.kill();
+    await broker.produce(topic, 0, range(101, 110));
+    await near.until(() => near.records.length === 110);
+    assert.deepEqual(near.values(), ['first', ...LARGE, ...range(101, 110)]);
+    assert.equal(near.crash, undefined);
+    await near.member.stop();
+    await follower.restart();
+  });
 }

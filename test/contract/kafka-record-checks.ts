@@ -1,47 +1,34 @@
 import assert from 'node:assert/strict';
 import type { Codec } from './kafka-broker.ts';
-import { join, range, type CheckFunction } from './kafka-checks.ts';
+import { join, range, type Check, type CheckFunction } from './kafka-checks.ts';
 
 /** That brokers take by default. */
 const LARGEST_BATCH = 1_048_588;
 
+/** A member that reads what is written to the sink. */
+async function withSink(under: Check, partitions = 1) {
+  await under.broker.createTopic(under.topic, partitions);
+  const sink = under.driver.deadLetterSink(under.topic);
+  under.t.after(() => sink.stop());
+  return { sink, member: await join(under) };
+}
+
 /** What records hold, and which of them come. */
-export function recordChecks(check: CheckFunction): void {
-  check('dead letters are written as they are', async (under) => {
-    const { driver, broker, topic, t } = under;
-    await broker.createTopic(topic, 1);
-    const member = await join(under);
-    const sink = driver.deadLetterSink(topic);
-    t.after(() => sink.stop());
-    await sink.send([
-      { key: Buffer.from('k'), value: Buffer.from([0xff, 0]), headers: { reason: 'not_json' } },
-    ]);
+export function recordChecks(it: CheckFunction): void {
+  it('dead letters are written as they are, though a header has no value', async (under) => {
+    const { member, sink } = await withSink(under);
+    const headers = { reason: 'not_json', trace: null as unknown as Buffer };
+    await sink.send([{ key: Buffer.from('k'), value: Buffer.from([0xff, 0]), headers }]);
     await member.until(() => member.records.length === 1);
     const [record] = member.records;
     assert.deepEqual([String(record?.key), record?.value], ['k', Buffer.from([0xff, 0])]);
     assert.equal(String(record?.headers?.['reason']), 'not_json');
   });
 
-  check('a dead letter is written though a header of its message has no value', async (under) => {
-    const { driver, broker, topic, t } = under;
-    await broker.createTopic(topic, 1);
-    const member = await join(under);
-    const sink = driver.deadLetterSink(topic);
-    t.after(() => sink.stop());
-    const headers = { trace: null as unknown as Buffer, reason: 'not_json' };
-    await sink.send([{ key: null, value: Buffer.from('x'), headers }]);
-    await member.until(() => member.records.length === 1);
-    assert.equal(String(member.records[0]?.headers?.['reason']), 'not_json');
-  });
-
-  check(
+  it(
     'a dead letter that is larger than its topic takes is written without its value',
     async (under) => {
-      const { driver, broker, topic, t } = under;
-      await broker.createTopic(topic, 1);
-      const member = await join(under);
-      const sink = driver.deadLetterSink(topic);
-      t.after(() => sink.stop());
+      const { member, sink } = await withSink(under);
       const headers = { reason: 'not_json' };
       await sink.send([
         { key: null, value: Buffer.alloc(LARGEST_BATCH), headers },
@@ -56,12 +43,8 @@ export function recordChecks(check: CheckFunction): void {
     'size limit',
   );
 
-  check('dead letters of one partition stay in order', async (under) => {
-    const { driver, broker, topic, t } = under;
-    await broker.createTopic(topic, 4);
-    const member = await join(under);
-    const sink = driver.deadLetterSink(topic);
-    t.after(() => sink.stop());
+  it('dead letters of one partition stay in order', async (under) => {
+    const { member, sink } = await withSink(under, 4);
     const headers = { 'sluice-topic': 'bids', 'sluice-partition': '3' };
     const values = range(0, 20);
     await sink.send(
@@ -75,7 +58,7 @@ export function recordChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(member.records[0]?.partition), values);
   });
 
-  check(
+  it(
     'a record with 12,000 headers is handed over with all of them, without another join, and those behind it too',
     async (under) => {
       const { broker, topic } = under;
@@ -92,7 +75,7 @@ export function recordChecks(check: CheckFunction): void {
     'headers',
   );
 
-  check(
+  it(
     'records of each codec are read',
     async (under) => {
       const { broker, topic } = under;
@@ -108,7 +91,7 @@ export function recordChecks(check: CheckFunction): void {
     'codecs',
   );
 
-  check(
+  it(
     'of interleaved transactions exactly the committed ones come, and none of an open one until it is committed',
     async (under) => {
       const { broker, topic } = under;

@@ -3,24 +3,21 @@ import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
 /** Where partitions start. */
-export function startChecks(check: CheckFunction): void {
-  check(
-    'a new group starts at the end of a log, and two members that start together replay nothing',
-    async (under) => {
-      const { broker, topic, groupId } = under;
-      await broker.createTopic(topic, 4);
-      for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, range(0, 5));
-      const members = await Promise.all([join(under), join(under)]);
-      await members[0].until(() => members.every(({ partitions }) => partitions === 2));
-      for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, ['new']);
-      const values = () => members.flatMap((member) => member.values());
-      await members[0].until(() => members.every(({ committed }) => committed === 2));
-      assert.deepEqual(values(), ['new', 'new', 'new', 'new']);
-      assert.deepEqual(await broker.committed(groupId, topic), [6, 6, 6, 6]);
-    },
-  );
+export function startChecks(it: CheckFunction): void {
+  it('a new group starts at the end of a log, and two members that start together replay nothing', async (under) => {
+    const { broker, topic, groupId } = under;
+    await broker.createTopic(topic, 4);
+    for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, range(0, 5));
+    const members = await Promise.all([join(under), join(under)]);
+    await members[0].until(() => members.every(({ partitions }) => partitions === 2));
+    for (const partition of [0, 1, 2, 3]) await broker.produce(topic, partition, ['new']);
+    const values = () => members.flatMap((member) => member.values());
+    await members[0].until(() => members.every(({ committed }) => committed === 2));
+    assert.deepEqual(values(), ['new', 'new', 'new', 'new']);
+    assert.deepEqual(await broker.committed(groupId, topic), [6, 6, 6, 6]);
+  });
 
-  check('partitions that are added are consumed from their beginning', async (under) => {
+  it('partitions that are added are consumed from their beginning', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);
     await broker.produce(topic, 0, ['old']);
@@ -32,22 +29,19 @@ export function startChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(0), []);
   });
 
-  check(
-    'partitions that are added while the group has no member are consumed from their beginning',
-    async (under) => {
-      const { broker, topic } = under;
-      await broker.createTopic(topic, 1);
-      const first = await join(under);
-      await first.member.stop();
-      await broker.addPartitions(topic, 3);
-      for (const partition of [0, 1, 2]) await broker.produce(topic, partition, range(0, 10));
-      const member = await join(under);
-      await member.until(() => member.records.length >= 30);
-      for (const partition of [0, 1, 2]) assert.deepEqual(member.values(partition), range(0, 10));
-    },
-  );
+  it('partitions that are added while the group has no member are consumed from their beginning', async (under) => {
+    const { broker, topic } = under;
+    await broker.createTopic(topic, 1);
+    const first = await join(under);
+    await first.member.stop();
+    await broker.addPartitions(topic, 3);
+    for (const partition of [0, 1, 2]) await broker.produce(topic, partition, range(0, 10));
+    const member = await join(under);
+    await member.until(() => member.records.length >= 30);
+    for (const partition of [0, 1, 2]) assert.deepEqual(member.values(partition), range(0, 10));
+  });
 
-  check('a topic that is made anew is consumed from its beginning, under its own id', async (under) => {
+  it('a topic that is made anew is consumed from its beginning, under its own id', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);
     const member = await join(under);
@@ -77,7 +71,7 @@ export function startChecks(check: CheckFunction): void {
     );
   });
 
-  check('a position beyond the end of the log is moved to its end', async (under) => {
+  it('a position beyond the end of the log is moved to its end', async (under) => {
     const { broker, topic, groupId } = under;
     await broker.createTopic(topic, 1);
     await broker.produce(topic, 0, range(0, 5));
@@ -90,7 +84,7 @@ export function startChecks(check: CheckFunction): void {
     assert.deepEqual(member.values(), ['new']);
   });
 
-  check(
+  it(
     'a position that retention has deleted is moved to the beginning of what is left',
     async (under) => {
       const { broker, topic, groupId } = under;

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { Partitioners, type Kafka, type Producer } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { kafkaBrokers } from '../helpers/services.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
-
-const createPartitioner = Partitioners.DefaultPartitioner;
 
 /** The one that `npm test` brings up. Needs 'kafka'. */
 export const sharedBroker = (t: TestContext): Promise<BrokerHandle> =>
@@ -19,19 +17,7 @@ export async function brokerHandle(
   t: TestContext,
   { client: kafka, brokers }: { readonly client: Kafka; readonly brokers: string },
 ): Promise<BrokerHandle> {
-  const admin = kafka.admin();
-  await admin.connect();
-  disconnectAfter(t, admin);
-  const producers: Producer[] = [];
-  disconnectAfter(t, {
-    disconnect: async () => void (await Promise.all(producers.map((producer) => producer.disconnect()))),
-  });
-  const producerOf = async (options: Parameters<Kafka['producer']>[0]) => {
-    const producer = kafka.producer({ ...options, createPartitioner });
-    await producer.connect();
-    producers.push(producer);
-    return producer;
-  };
+  const admin = await kafkaAdmin(t, kafka);
 
   return {
     createTopic: async (topic, partitions) => {
@@ -45,7 +31,7 @@ export async function brokerHandle(
     },
     produce: async (topic, partition, values, headers = {}) => {
       // One that has yet to ask for the topic's partitions; and the broker may take a moment to lead them.
-      const producer = await producerOf({});
+      const producer = await kafkaProducer(t, kafka);
       const messages = values.map((value) => ({ partition, value, headers }));
       await eventually(() => producer.send({ topic, messages }));
     },
@@ -60,14 +46,11 @@ export async function brokerHandle(
       await admin.fetchTopicOffsets(topic); // or kafkajs does not know who leads the partition
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] });
     },
-    transaction: async () => transactionOf(await producerOf(transactional())),
-    produceWith: (codec, topic, values) =>
-      kcat(
-        t,
-        topic,
-        values.map((value) => ({ value })),
-        codec,
-      ),
+    transaction: async () => transactionOf(await kafkaProducer(t, kafka, transactional())),
+    produceWith: async (codec, topic, values) => {
+      const lines = values.map((value) => ({ value }));
+      await kcat(t, topic, lines, codec);
+    },
   };
 }
 

@@ -1,15 +1,48 @@
 import assert from 'node:assert/strict';
-import test, { type TestOptions } from 'node:test';
+import test, { type TestContext, type TestOptions } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
 import { positionOf } from '../../src/bus/history.ts';
+import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import { event, LONG_MS, numberIn, SIZE, TOPIC, type MakeBus } from './history.ts';
+import {
+  event,
+  LONG_MS,
+  numberIn,
+  SIZE,
+  testHistory,
+  testKeepingAll,
+  TOPIC,
+  type MakeBus,
+} from './history.ts';
 
 const [KEPT, OTHER] = ['history:a', 'history:b'];
 const SETTINGS = { size: SIZE, ttlMs: LONG_MS, keepsAll: false };
 
-/** What every bus must do whose topics are replaced. @param make a bus that keeps `TOPIC` */
-export function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {
+type Histories = ReadonlyMap<string, HistorySettings>;
+
+/**
+ * All that a bus must do which keeps history, of some channels or of all, and whose topics are replaced.
+ *
+ * @param start a bus that has been reached
+ * @param endsMs for how long a channel is kept in tests that wait for its end
+ */
+export function testHistories(
+  name: string,
+  options: TestOptions,
+  start: (t: TestContext, histories: Histories) => Promise<Bus>,
+  endsMs?: number,
+): void {
+  const make =
+    (keepsAll: boolean): MakeBus =>
+    (t, ttlMs) =>
+      start(t, new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]));
+  testHistory(name, options, make(false), endsMs);
+  testKeepingAll(name, options, make(true), endsMs);
+  testReplacedHistories(name, options, make(false));
+}
+
+function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {
   test(
     `${name}: a topic loses its history and gets one again, and those who listen hear every message once`,
     options,

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import test, { before, type TestContext } from 'node:test';
-import type { Bus } from '../../src/bus/bus.ts';
+import { before } from 'node:test';
 import { Places } from '../../src/bus/redis/cluster/places.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
-import type { HistorySettings } from '../../src/events/history-settings.ts';
-import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
 import type { PublishError } from '../../src/events/publisher.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
@@ -13,13 +8,15 @@ import { upTo } from '../helpers/numbers.ts';
 import type { RedisServer } from '../helpers/redis.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
 import { fileScope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
+import { needs, testNeeding } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
-import { event, numberIn, SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
-import { testReplacedHistories } from './keeping.ts';
+import { event, numberIn, TOPIC } from './history.ts';
+import { testHistories } from './keeping.ts';
+import { addressOf, createBus, PREFIX, startBus, started } from './redis-buses.ts';
 import { listenToStream, STREAMED, STREAMED_TOPICS, streamThrough } from './redis-stream.ts';
 
-const PREFIX = 'cluster:';
+const test = testNeeding('redis-server');
+
 const CHANNELS = 10_000;
 const OPTIONS = needs('redis-server');
 const scope = fileScope();
@@ -27,57 +24,10 @@ const scope = fileScope();
 let shared: RedisCluster;
 if (OPTIONS.skip === false) before(async () => void (shared = await startCluster(scope)));
 
-interface Settings {
-  readonly lingerMs?: number;
-  readonly maxChannels?: number;
-  readonly countsSubscribers?: boolean;
-  readonly histories?: ReadonlyMap<string, HistorySettings>;
-  /** Topics whose channels are spread. */
-  readonly spread?: readonly string[];
-}
-
-function createBus(cluster: RedisCluster, { spread = [], ...settings }: Settings) {
-  const metrics = new Metrics();
-  const bus = ioredisBus({
-    access: { nodes: cluster.nodes.map(addressOf), spread: new Set(spread) },
-    prefix: PREFIX,
-    lingerMs: 0,
-    countsSubscribers: true,
-    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
-    ...settings,
-    metrics,
-    log: createLog('silent'),
-  });
-  return { bus, metrics };
-}
-
-async function started(t: TestContext, bus: Bus): Promise<Bus> {
-  bus.start();
-  t.after(() => bus.stop());
-  await eventually(() => assert.equal(bus.notReady(), undefined));
-  return bus;
-}
-
-async function startBus(t: TestContext, cluster: RedisCluster, settings: Settings = {}) {
-  const created = createBus(cluster, settings);
-  await started(t, created.bus);
-  return created;
-}
-
-function addressOf(text: string) {
-  const [host = '', port] = text.split(':');
-  return { host, port: Number(port) };
-}
-
-const kept = (ttlMs: number, keepsAll = false): Settings => ({
-  histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
+const accessOf = ({ nodes }: RedisCluster, spread: readonly string[] = []) => ({
+  nodes: nodes.map(addressOf),
+  spread: new Set(spread),
 });
-
-/** A bus of a cluster that holds nothing. */
-async function emptied(t: TestContext, settings: Settings): Promise<Bus> {
-  for (const client of shared.clients) await client.flushall();
-  return (await startBus(t, shared, settings)).bus;
-}
 
 for (const spread of [[], ['topic']]) {
   testBus(spread.length > 0 ? 'redis cluster, spread' : 'redis cluster', OPTIONS, async (t, settings) => {
@@ -88,19 +38,20 @@ for (const spread of [[], ['topic']]) {
       );
       return counts.reduce((sum, [, count]) => sum + Number(count), 0);
     };
-    return { ...(await startBus(t, shared, { ...settings, spread })), joins };
+    return { ...(await startBus(t, accessOf(shared, spread), settings)), joins };
   });
 }
-testHistory('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
-testKeepingAll('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
-testReplacedHistories('redis cluster', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testHistories('redis cluster', OPTIONS, async (t, histories) => {
+  for (const client of shared.clients) await client.flushall();
+  return (await startBus(t, accessOf(shared), { histories })).bus;
+});
 
-test('redis cluster: an announcement reaches every pod, and one that starts later', OPTIONS, async (t) => {
+test('redis cluster: an announcement reaches every pod, and one that starts later', async (t) => {
   const heard: string[][] = [];
   const start = async () => {
     const own: string[] = [];
     heard.push(own);
-    const bus = createBus(shared, {}).bus;
+    const bus = createBus(accessOf(shared)).bus;
     bus.onAnnouncement((text) => own.push(text));
     return started(t, bus);
   };
@@ -112,13 +63,15 @@ test('redis cluster: an announcement reaches every pod, and one that starts late
   });
 });
 
-test('redis cluster: topics are spread over the nodes, by their names', OPTIONS, async (t) => {
-  const { bus } = await startBus(t, shared);
+/** The channels of these names that each master has. */
+const channelsByMaster = (pattern: string) =>
+  Promise.all(shared.clients.map((client) => client.pubsub('SHARDCHANNELS', pattern) as Promise<string[]>));
+
+test('redis cluster: topics are spread over the nodes, by their names', async (t) => {
+  const { bus } = await startBus(t, accessOf(shared));
   const topics = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const topic of topics) await bus.subscribe(topic, PREFIX + topic, () => undefined).ready;
-  const channels = await Promise.all(
-    shared.clients.map((client) => client.pubsub('SHARDCHANNELS', `${PREFIX}{*}`)),
-  );
+  const channels = await channelsByMaster(`${PREFIX}{*}`);
   assert.deepEqual(
     channels.flat().toSorted(),
     topics.map((topic) => `${PREFIX}{${topic}}`),
@@ -126,82 +79,62 @@ test('redis cluster: topics are spread over the nodes, by their names', OPTIONS,
   assert.ok(channels.filter((some) => some.length > 0).length > 1, JSON.stringify(channels));
 });
 
-/** How many channels of these names each master has. */
-async function channelsByMaster(pattern: string): Promise<readonly number[]> {
-  const channels = await Promise.all(
-    shared.clients.map((client) => client.pubsub('SHARDCHANNELS', pattern) as Promise<unknown[]>),
+test('redis cluster: the channels of a topic that is spread are, over all masters within 10 %', async (t) => {
+  const { bus } = await startBus(t, accessOf(shared, ['orders']));
+  const channels = upTo(CHANNELS).map((id) => `${PREFIX}orders:id=${id}`);
+  await Promise.all(channels.map((channel) => bus.subscribe('orders', channel, () => undefined).ready));
+  const counts = (await channelsByMaster(`${PREFIX}{orders/*}:*`)).map(({ length }) => length);
+  const fair = CHANNELS / counts.length;
+  for (const count of counts) assert.ok(Math.abs(count - fair) <= 0.1 * fair, JSON.stringify(counts));
+});
+
+test('redis cluster: of a topic that is spread, what one master does not take is published again, and nothing else', async (t) => {
+  const cluster = await startCluster(t);
+  const { bus } = await startBus(t, accessOf(cluster, ['orders']));
+  const inboxes = await Promise.all(
+    upTo(50).map(async (id) => {
+      const inbox = new Inbox();
+      await bus.subscribe('orders', `${PREFIX}orders:id=${id}`, inbox.take).ready;
+      return inbox;
+    }),
   );
-  return channels.map((some) => some.length);
-}
+  const batch = upTo(50).map((id) => ({ channel: `${PREFIX}orders:id=${id}`, payload: String(id) }));
+  await bus.publish('orders', batch);
+  const hung = await cluster.masterOf(new Places(PREFIX, new Set(['orders'])).wordsOf('orders')[0] ?? '');
+  hung.signal('SIGSTOP');
+  const failed = await bus.publish('orders', batch).then(
+    () => [],
+    (thrown: unknown) => (thrown as PublishError).failed,
+  );
+  hung.signal('SIGCONT');
+  assert.ok(failed.length > 0 && failed.length < batch.length, String(failed.length));
+  const again = new Set(failed);
+  assert.deepEqual(
+    failed,
+    batch.filter((one) => again.has(one)),
+  );
+  const others = batch.flatMap((one, index) => (again.has(one) ? [] : [inboxes[index]]));
+  for (const inbox of others) assert.equal((await inbox?.until(2))?.length, 2);
+});
 
-test(
-  'redis cluster: the channels of a topic that is spread are, over all masters within 10 %',
-  OPTIONS,
-  async (t) => {
-    const { bus } = await startBus(t, shared, { spread: ['orders'] });
-    const channels = upTo(CHANNELS).map((id) => `${PREFIX}orders:id=${id}`);
-    await Promise.all(channels.map((channel) => bus.subscribe('orders', channel, () => undefined).ready));
-    const counts = await channelsByMaster(`${PREFIX}{orders/*}:*`);
-    const fair = CHANNELS / counts.length;
-    for (const count of counts) assert.ok(Math.abs(count - fair) <= 0.1 * fair, JSON.stringify(counts));
-  },
-);
-
-test(
-  'redis cluster: of a topic that is spread, what one master does not take is published again, and nothing else',
-  OPTIONS,
-  async (t) => {
-    const cluster = await startCluster(t);
-    const { bus } = await startBus(t, cluster, { spread: ['orders'] });
-    const inboxes = await Promise.all(
-      upTo(50).map(async (id) => {
-        const inbox = new Inbox();
-        await bus.subscribe('orders', `${PREFIX}orders:id=${id}`, inbox.take).ready;
-        return inbox;
-      }),
-    );
-    const batch = upTo(50).map((id) => ({ channel: `${PREFIX}orders:id=${id}`, payload: String(id) }));
-    await bus.publish('orders', batch);
-    const hung = await cluster.masterOf(new Places(PREFIX, new Set(['orders'])).wordsOf('orders')[0] ?? '');
-    hung.signal('SIGSTOP');
-    const failed = await bus.publish('orders', batch).then(
-      () => [],
-      (thrown: unknown) => (thrown as PublishError).failed,
-    );
-    hung.signal('SIGCONT');
-    assert.ok(failed.length > 0 && failed.length < batch.length, String(failed.length));
-    const again = new Set(failed);
-    assert.deepEqual(
-      failed,
-      batch.filter((one) => again.has(one)),
-    );
-    const others = batch.flatMap((one, index) => (again.has(one) ? [] : [inboxes[index]]));
-    for (const inbox of others) assert.equal((await inbox?.until(2))?.length, 2);
-  },
-);
-
-test(
-  'redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted',
-  OPTIONS,
-  async (t) => {
-    const cluster = await startCluster(t);
-    const { bus } = await startBus(t, cluster, { histories: STREAMED, countsSubscribers: false });
-    const inbox = new Inbox();
-    // Both are on one node, so that heartbeats of the other one keep its connection busy.
-    const [topic, other] = STREAMED_TOPICS;
-    await bus.subscribe(topic, PREFIX + topic, inbox.take).ready;
-    await bus.subscribe(other, PREFIX + other, () => undefined).ready;
-    const master = await cluster.masterOf(topic);
-    assert.equal(await cluster.masterOf(other), master);
-    await bus.publish(topic, event(1, PREFIX + topic));
-    await inbox.until(1);
-    await cluster.move(topic);
-    await cluster.move(topic);
-    assert.equal(await cluster.masterOf(topic), master);
-    await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
-    await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
-  },
-);
+test('redis cluster: a slot that has gone and come back at once has its listeners again, though none are counted', async (t) => {
+  const cluster = await startCluster(t);
+  const { bus } = await startBus(t, accessOf(cluster), { histories: STREAMED, countsSubscribers: false });
+  const inbox = new Inbox();
+  // Both are on one node, so that heartbeats of the other one keep its connection busy.
+  const [topic, other] = STREAMED_TOPICS;
+  await bus.subscribe(topic, PREFIX + topic, inbox.take).ready;
+  await bus.subscribe(other, PREFIX + other, () => undefined).ready;
+  const master = await cluster.masterOf(topic);
+  assert.equal(await cluster.masterOf(other), master);
+  await bus.publish(topic, event(1, PREFIX + topic));
+  await inbox.until(1);
+  await cluster.move(topic);
+  await cluster.move(topic);
+  assert.equal(await cluster.masterOf(topic), master);
+  await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
+  await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
+});
 
 const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Promise<unknown>> = {
   'is killed': async (cluster, master) => {
@@ -222,15 +155,11 @@ const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Pro
 };
 
 for (const [fault, happen] of Object.entries(FAULTS)) {
-  test(
-    `redis cluster: when a master ${fault}, pods go on with the next one, and what they miss is read or told`,
-    OPTIONS,
-    async (t) => {
-      const cluster = await startCluster(t, { replicas: 1 });
-      const start = async () => listenToStream(await startBus(t, cluster, { histories: STREAMED }), PREFIX);
-      await streamThrough([await start(), await start()], PREFIX, async () =>
-        happen(cluster, await cluster.masterOf(TOPIC)),
-      );
-    },
-  );
+  test(`redis cluster: when a master ${fault}, pods go on with the next one, and what they miss is read or told`, async (t) => {
+    const cluster = await startCluster(t, { replicas: 1 });
+    const start = async () => listenToStream(await startBus(t, accessOf(cluster), { histories: STREAMED }));
+    await streamThrough([await start(), await start()], async () =>
+      happen(cluster, await cluster.masterOf(TOPIC)),
+    );
+  });
 }

@@ -9,6 +9,7 @@ import {
 import { INSPECTION, inspectedServer, type Server } from '../../src/bus/redis/server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { range } from '../helpers/numbers.ts';
 import { Watched } from '../helpers/watched-connection.ts';
 
 /** Makes connections, not started, to a server of the test's own. */
@@ -31,11 +32,11 @@ interface Connected {
 
 /** What the two connections that a Redis bus uses must do, whether their Redis is real or simulated. */
 export function testRedisConnections(name: string, options: TestOptions, make: MakeRedis): void {
-  const check = (title: string, run: (connected: Connected) => Promise<void>): void => {
+  const it = (title: string, run: (connected: Connected) => Promise<void>): void => {
     test(`${name}: ${title}`, options, async (t) => run(await connect(t, await make(t))));
   };
 
-  check('replies come in the order of the commands', async ({ commands }) => {
+  it('replies come in the order of the commands', async ({ commands }) => {
     const replies = await commands.send([
       ['SET', 'a', '1'],
       ['GET', 'a'],
@@ -47,20 +48,17 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(values(replies), ['OK', '1', null, ['1', null], 1, null]);
   });
 
-  check(
-    'a command that Redis refuses is answered by an error, and the others are run',
-    async ({ commands }) => {
-      const replies = await commands.send([
-        ['SET', 'a', '1'],
-        ['SET', 'a'],
-        ['SET', 'a', '2'],
-      ]);
-      assert.deepEqual(replies.map(outcome), ['OK', 'ERR', 'OK']);
-      assert.deepEqual(values(await commands.send([['GET', 'a']])), ['2']);
-    },
-  );
+  it('a command that Redis refuses is answered by an error, and the others are run', async ({ commands }) => {
+    const replies = await commands.send([
+      ['SET', 'a', '1'],
+      ['SET', 'a'],
+      ['SET', 'a', '2'],
+    ]);
+    assert.deepEqual(replies.map(outcome), ['OK', 'ERR', 'OK']);
+    assert.deepEqual(values(await commands.send([['GET', 'a']])), ['2']);
+  });
 
-  check('a transaction gives the reply to each of its commands', async ({ commands }) => {
+  it('a transaction gives the reply to each of its commands', async ({ commands }) => {
     const replies = await commands.transact([
       ['SET', 'a', '1'],
       ['PUBLISH', 'unheard', 'x'],
@@ -69,9 +67,8 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(values(replies), ['OK', 0, '1']);
   });
 
-  check('a transaction with a command that can’t be is not run at all', async ({ commands, listening }) => {
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+  it('a transaction with a command that can’t be is not run at all', async ({ commands, listening }) => {
+    const inbox = await inboxOf(listening);
     await assert.rejects(
       commands.transact([
         ['PUBLISH', 'news', 'refused'],
@@ -83,7 +80,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(await inbox.until(1), ['run']);
   });
 
-  check('a transaction that has no memory is not run at all', async ({ commands, admin }) => {
+  it('a transaction that has no memory is not run at all', async ({ commands, admin }) => {
     await admin.send([['CONFIG', 'SET', 'maxmemory', '1']]);
     await assert.rejects(
       commands.transact([
@@ -96,22 +93,19 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
   });
 
-  check(
-    'a transaction with a command that is not permitted is not run at all',
-    async ({ commands, admin }) => {
-      await admin.send([['ACL', 'SETUSER', 'default', '-publish']]);
-      await assert.rejects(
-        commands.transact([
-          ['SET', 'a', '1'],
-          ['PUBLISH', 'news', 'x'],
-        ]),
-        refusedFor('NOPERM'),
-      );
-      assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
-    },
-  );
+  it('a transaction with a command that is not permitted is not run at all', async ({ commands, admin }) => {
+    await admin.send([['ACL', 'SETUSER', 'default', '-publish']]);
+    await assert.rejects(
+      commands.transact([
+        ['SET', 'a', '1'],
+        ['PUBLISH', 'news', 'x'],
+      ]),
+      refusedFor('NOPERM'),
+    );
+    assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
+  });
 
-  check('a replica says that it is one, and refuses to write', async ({ commands, admin }) => {
+  it('a replica says that it is one, and refuses to write', async ({ commands, admin }) => {
     assert.equal((await inspect(commands)).role, 'master');
     await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
     assert.equal((await inspect(commands)).role, 'replica');
@@ -122,52 +116,47 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.equal((await inspect(commands)).role, 'master');
   });
 
-  check(
-    'a replica takes PUBLISH all the same, for its own clients',
-    async ({ commands, listening, admin }) => {
-      const inbox = new Inbox();
-      await listening.join('news', inbox.take);
-      await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
-      assert.deepEqual(values(await commands.send([['PUBLISH', 'news', 'x']])), [1]);
-      assert.deepEqual(await inbox.until(1), ['x']);
-    },
-  );
+  it('a replica takes PUBLISH all the same, for its own clients', async ({ commands, listening, admin }) => {
+    const inbox = await inboxOf(listening);
+    await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
+    assert.deepEqual(values(await commands.send([['PUBLISH', 'news', 'x']])), [1]);
+    assert.deepEqual(await inbox.until(1), ['x']);
+  });
 
-  check(
-    'a server that was a replica has another replication ID once it is promoted',
-    async ({ commands, admin }) => {
-      const { replicationId } = await inspect(commands);
-      assert.match(String(replicationId), /^\w+$/);
-      assert.equal((await inspect(commands)).replicationId, replicationId);
-      await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
-      await admin.send([['REPLICAOF', 'NO', 'ONE']]);
-      assert.notEqual((await inspect(commands)).replicationId, replicationId);
-    },
-  );
+  it('a server that was a replica has another replication ID once it is promoted', async ({
+    commands,
+    admin,
+  }) => {
+    const { replicationId } = await inspect(commands);
+    assert.match(String(replicationId), /^\w+$/);
+    assert.equal((await inspect(commands)).replicationId, replicationId);
+    await admin.send([['REPLICAOF', '127.0.0.1', '1']]);
+    await admin.send([['REPLICAOF', 'NO', 'ONE']]);
+    assert.notEqual((await inspect(commands)).replicationId, replicationId);
+  });
 
-  check('once a channel is joined, what is published comes, in order', async ({ commands, listening }) => {
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
-    const sent = Array.from({ length: 100 }, (_, index) => String(index));
+  it('once a channel is joined, what is published comes, in order', async ({ commands, listening }) => {
+    const inbox = await inboxOf(listening);
+    const sent = range(0, 100).map(String);
     const replies = await commands.send(sent.map((payload) => ['PUBLISH', 'news', payload] as const));
     assert.deepEqual(new Set(values(replies)), new Set([1]));
     assert.deepEqual(await inbox.until(100), sent);
   });
 
-  check(
-    'messages of several channels come in the order of their publishing',
-    async ({ commands, listening }) => {
-      const inbox = new Inbox();
-      await Promise.all([listening.join('one', inbox.take), listening.join('other', inbox.take)]);
-      const sent = Array.from({ length: 20 }, (_, index) => String(index));
-      await commands.transact(
-        sent.map((payload, index) => ['PUBLISH', index % 2 === 0 ? 'one' : 'other', payload] as const),
-      );
-      assert.deepEqual(await inbox.until(20), sent);
-    },
-  );
+  it('messages of several channels come in the order of their publishing', async ({
+    commands,
+    listening,
+  }) => {
+    const inbox = new Inbox();
+    await Promise.all([listening.join('one', inbox.take), listening.join('other', inbox.take)]);
+    const sent = range(0, 20).map(String);
+    await commands.transact(
+      sent.map((payload, index) => ['PUBLISH', index % 2 === 0 ? 'one' : 'other', payload] as const),
+    );
+    assert.deepEqual(await inbox.until(20), sent);
+  });
 
-  check('Redis counts who has joined, and who has left', async ({ commands, listening }) => {
+  it('Redis counts who has joined, and who has left', async ({ commands, listening }) => {
     const count = async (): Promise<unknown> =>
       values(await commands.send([['PUBSUB', 'NUMSUB', 'news', 'other']]))[0];
     await listening.join('news', () => undefined);
@@ -178,7 +167,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(await count(), ['news', 0, 'other', 0]);
   });
 
-  check('a join that Redis refuses rejects', async ({ listening, admin }) => {
+  it('a join that Redis refuses rejects', async ({ listening, admin }) => {
     await admin.send([['ACL', 'SETUSER', 'default', '-subscribe']]);
     await assert.rejects(
       listening.join('news', () => undefined),
@@ -186,7 +175,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     );
   });
 
-  check('a new connection is on all channels before it is ready', async (connected) => {
+  it('a new connection is on all channels before it is ready', async (connected) => {
     const { commands, listening, listeningLife, admin } = connected;
     const inbox = new Inbox();
     await Promise.all([listening.join('news', inbox.take), listening.join('other', inbox.take)]);
@@ -199,54 +188,47 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(await inbox.until(2), ['a', 'b']);
   });
 
-  check(
-    'a new connection is not ready while Redis refuses its channels, and is made again until it does not',
-    async (connected) => {
-      const { commands, listening, listeningLife, admin } = connected;
-      const inbox = new Inbox();
-      await listening.join('news', inbox.take);
-      await admin.send([['ACL', 'SETUSER', 'default', '-subscribe']]);
-      await admin.send([['CLIENT', 'KILL', 'TYPE', 'pubsub']]);
-      await listeningLife.until('lost');
-      await eventually(async () => {
-        const refused = refusedJoins(await admin.send([['INFO', 'commandstats']]));
-        const isReady = listeningLife.states.length > 2;
-        assert.ok(refused >= 2 || isReady, `expected two joins to be refused, got ${refused}`);
-      });
-      assert.deepEqual(listeningLife.states, ['ready', 'lost']);
-      await admin.send([['ACL', 'SETUSER', 'default', '+subscribe']]);
-      await listeningLife.until('ready');
-      await commands.send([['PUBLISH', 'news', 'a']]);
-      assert.deepEqual(await inbox.until(1), ['a']);
-    },
-  );
-
-  check('a channel may be joined while the connection is lost', async (connected) => {
-    const { commands, listening, listeningLife } = connected;
-    listening.reconnect();
+  it('a new connection is not ready while Redis refuses its channels, and is made again until it does not', async (connected) => {
+    const { commands, listening, listeningLife, admin } = connected;
+    const inbox = await inboxOf(listening);
+    await admin.send([['ACL', 'SETUSER', 'default', '-subscribe']]);
+    await admin.send([['CLIENT', 'KILL', 'TYPE', 'pubsub']]);
     await listeningLife.until('lost');
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    await eventually(async () => {
+      const refused = refusedJoins(await admin.send([['INFO', 'commandstats']]));
+      const isReady = listeningLife.states.length > 2;
+      assert.ok(refused >= 2 || isReady, `expected two joins to be refused, got ${refused}`);
+    });
+    assert.deepEqual(listeningLife.states, ['ready', 'lost']);
+    await admin.send([['ACL', 'SETUSER', 'default', '+subscribe']]);
+    await listeningLife.until('ready');
     await commands.send([['PUBLISH', 'news', 'a']]);
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
-  check('a paused connection brings nothing until it is resumed, and then all', async (connected) => {
+  it('a channel may be joined while the connection is lost', async (connected) => {
+    const { commands, listening, listeningLife } = connected;
+    listening.reconnect();
+    await listeningLife.until('lost');
+    const inbox = await inboxOf(listening);
+    await commands.send([['PUBLISH', 'news', 'a']]);
+    assert.deepEqual(await inbox.until(1), ['a']);
+  });
+
+  it('a paused connection brings nothing until it is resumed, and then all', async (connected) => {
     const { commands, listening } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     listening.pause();
-    const sent = Array.from({ length: 50 }, (_, index) => String(index));
+    const sent = range(0, 50).map(String);
     for (const payload of sent) await commands.send([['PUBLISH', 'news', payload]]);
     assert.deepEqual(inbox.messages, []);
     listening.resume();
     assert.deepEqual(await inbox.until(50), sent);
   });
 
-  check('a new connection begins to read, though the one before was paused', async (connected) => {
+  it('a new connection begins to read, though the one before was paused', async (connected) => {
     const { commands, listening, listeningLife } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     listening.pause();
     listening.reconnect();
     await listeningLife.until('lost', 'ready');
@@ -254,10 +236,9 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.deepEqual(await inbox.until(1), ['a']);
   });
 
-  check('bytes that have come are counted, from 0 on each connection', async (connected) => {
+  it('bytes that have come are counted, from 0 on each connection', async (connected) => {
     const { commands, listening, listeningLife } = connected;
-    const inbox = new Inbox();
-    await listening.join('news', inbox.take);
+    const inbox = await inboxOf(listening);
     const before = listening.bytesRead;
     await commands.send([['PUBLISH', 'news', 'x'.repeat(10_000)]]);
     await inbox.until(1);
@@ -267,48 +248,47 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
     assert.ok(listening.bytesRead < 10_000, `${listening.bytesRead} bytes on a new connection`);
   });
 
-  check(
-    'commands under way are rejected when the connection is closed, and later ones at once',
-    async (connected) => {
-      const { commands, commandsLife } = connected;
-      const underWay = commands.send([['GET', 'a']]);
-      commands.reconnect();
-      await assert.rejects(underWay);
-      await assert.rejects(commands.send([['GET', 'a']]));
-      await assert.rejects(
-        commands.transact([['GET', 'a']]),
-        (error) => !(error instanceof TransactionRefused),
-      );
-      await commandsLife.until('lost', 'ready');
-      assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
-      assert.deepEqual(commandsLife.states, ['ready', 'lost', 'ready']);
-    },
-  );
+  it('commands under way are rejected when the connection is closed, and later ones at once', async (connected) => {
+    const { commands, commandsLife } = connected;
+    const underWay = commands.send([['GET', 'a']]);
+    commands.reconnect();
+    await assert.rejects(underWay);
+    await assert.rejects(commands.send([['GET', 'a']]));
+    await assert.rejects(
+      commands.transact([['GET', 'a']]),
+      (error) => !(error instanceof TransactionRefused),
+    );
+    await commandsLife.until('lost', 'ready');
+    assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
+    assert.deepEqual(commandsLife.states, ['ready', 'lost', 'ready']);
+  });
 
-  check('a connection that the server closes is made again', async (connected) => {
+  it('a connection that the server closes is made again', async (connected) => {
     const { commands, commandsLife, admin } = connected;
     await admin.send([['CLIENT', 'KILL', 'TYPE', 'normal']]);
     await commandsLife.until('lost', 'ready');
     assert.deepEqual(values(await commands.send([['GET', 'a']])), [null]);
   });
 
-  check('a connection that is stopped takes no commands', async ({ commands, listening }) => {
+  it('a connection that is stopped takes no commands', async ({ commands, listening }) => {
     commands.stop();
     listening.stop();
     await assert.rejects(commands.send([['GET', 'a']]));
   });
 }
 
+/** Of the channel `news`, which has been joined. */
+export async function inboxOf(listening: ListeningConnection): Promise<Inbox> {
+  const inbox = new Inbox();
+  await listening.join('news', inbox.take);
+  return inbox;
+}
+
 async function connect(t: TestContext, under: RedisUnderTest): Promise<Connected> {
   const [commands, admin, listening] = [under.commands(), under.commands(), under.listening()];
-  const lives = [commands, admin, listening].map((connection) => Watched.start(t, connection));
-  const [commandsLife, , listeningLife] = await Promise.all(
-    lives.map(async (life) => {
-      await life.until('ready');
-      return life;
-    }),
-  );
-  assert.ok(commandsLife !== undefined && listeningLife !== undefined);
+  const [commandsLife, listeningLife] = [Watched.start(t, commands), Watched.start(t, listening)];
+  const lives = [commandsLife, listeningLife, Watched.start(t, admin)];
+  await Promise.all(lives.map((life) => life.until('ready')));
   return { commands, listening, admin, commandsLife, listeningLife };
 }
 

@@ -3,14 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { PublishError, type Publication } from '../../src/events/publisher.ts';
-import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
+import type { Metrics } from '../../src/metrics.ts';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { range } from '../helpers/numbers.ts';
 import type { RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { createBus, started } from './redis-buses.ts';
 
 export const TOPIC = 'bids';
 const OTHER = 'asks';
@@ -36,24 +36,15 @@ export async function startPod(
   { user = '', clock = systemClock }: { user?: string; clock?: Clock } = {},
 ): Promise<Pod> {
   const relay = await TcpRelay.start(t, server.port);
-  const metrics = new Metrics();
-  const bus = ioredisBus({
-    access: { url: `redis://${user}127.0.0.1:${relay.port}` },
-    prefix: 'faults:',
-    lingerMs: 0,
-    countsSubscribers: true,
-    timing: { beatMs: 200, silenceMs: 2_000, settleMs: SETTLE_MS },
-    metrics,
-    clock,
-    log: createLog('silent'),
-  });
+  const { bus, metrics } = createBus(
+    { url: `redis://${user}127.0.0.1:${relay.port}` },
+    { prefix: 'faults:', timing: { beatMs: 200, silenceMs: 2_000, settleMs: SETTLE_MS }, clock },
+  );
   const pod: Pod = { bus, metrics, relay, heard: [], gaps: [] };
   bus.onGap((topic) => pod.gaps.push(topic));
-  bus.start();
-  t.after(() => bus.stop());
+  await started(t, bus);
   await bus.subscribe(TOPIC, CHANNEL, (payload) => pod.heard.push(payload.toString())).ready;
   await bus.subscribe(OTHER, 'faults:asks', () => undefined).ready;
-  await eventually(() => assert.equal(bus.notReady(), undefined));
   await publish(pod, ['first']);
   return pod;
 }
@@ -136,4 +127,4 @@ export class SettlingClock implements Clock {
   }
 }
 
-export const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
+export const numbered = (count: number): string[] => range(0, count).map(String);

@@ -6,10 +6,12 @@ import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { ROOT } from '../docs/markdown.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { event, numberIn, SIZE, TOPIC } from './history.ts';
-import { CHANNEL, listen, PREFIX } from './redis-history-bus.ts';
+import { CHANNEL, listen, PREFIX } from './redis-buses.ts';
 import { upTo } from '../helpers/numbers.ts';
+
+const it = testNeeding('redis-server');
 
 const SETTINGS = 'docs/reference/settings.md';
 
@@ -54,23 +56,19 @@ async function blinkWith(t: TestContext, rules: readonly string[]) {
 
 const EVERY = upTo(2 * SIZE + 5);
 
-test('redis: the rights that the manual lists suffice for history', needs('redis-server'), async (t) => {
+it('redis: the rights that the manual lists suffice for history', async (t) => {
   const { numbers, gaps, told } = await blinkWith(t, (await rights()).flat());
   assert.deepEqual(numbers, EVERY);
   assert.deepEqual(gaps, []);
   assert.deepEqual([told(NOT_KEPT), told(NOT_READ), told('refuses')], [0, 0, 0]);
 });
 
-test(
-  'redis: without the rights for history, events are published without it, gaps are told, and one line says so',
-  needs('redis-server'),
-  async (t) => {
-    const [all] = await rights();
-    const { numbers, gaps, told } = await blinkWith(t, all);
-    assert.deepEqual(numbers, EVERY);
-    await eventually(() => assert.deepEqual([gaps, told(NOT_KEPT)], [[TOPIC], 1]));
-  },
-);
+it('redis: without the rights for history, events are published without it, gaps are told, and one line says so', async (t) => {
+  const [all] = await rights();
+  const { numbers, gaps, told } = await blinkWith(t, all);
+  assert.deepEqual(numbers, EVERY);
+  await eventually(() => assert.deepEqual([gaps, told(NOT_KEPT)], [[TOPIC], 1]));
+});
 
 /** Without the last of these, history is kept until a list is to be cut, and begins anew behind that. */
 const SINGLE: readonly (readonly [right: string, line: string, gaps: readonly string[]])[] = [
@@ -87,15 +85,11 @@ const SINGLE: readonly (readonly [right: string, line: string, gaps: readonly st
 ];
 
 for (const [right, line, expected] of SINGLE) {
-  test(
-    `redis: without the right to ${right} alone, events are published all the same, and a line says what is not there`,
-    needs('redis-server'),
-    async (t) => {
-      const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`]);
-      assert.deepEqual(numbers, EVERY);
-      await eventually(() => assert.deepEqual([gaps, told(line)], [expected, 1]));
-    },
-  );
+  it(`redis: without the right to ${right} alone, events are published all the same, and a line says what is not there`, async (t) => {
+    const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`]);
+    assert.deepEqual(numbers, EVERY);
+    await eventually(() => assert.deepEqual([gaps, told(line)], [expected, 1]));
+  });
 }
 
 test('redis: each right for history in the manual is needed', async () => {

@@ -3,9 +3,10 @@ import test, { type TestOptions } from 'node:test';
 import type { Command, Reply } from '../../src/bus/redis/connection.ts';
 import { isNotPermitted, isNotWritable, isReadOnly } from '../../src/bus/redis/refusals.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { Inbox } from '../helpers/inbox.ts';
+import type { Inbox } from '../helpers/inbox.ts';
+import { upTo } from '../helpers/numbers.ts';
 import { Watched } from '../helpers/watched-connection.ts';
-import type { MakeRedis } from './redis-connection.ts';
+import { inboxOf, type MakeRedis } from './redis-connection.ts';
 
 interface UnderTest {
   readonly run: (...command: Command) => Promise<Reply>;
@@ -16,14 +17,13 @@ interface UnderTest {
 
 /** What Redis must do with scripts, and with the commands that those of histories use, be it real or simulated. */
 export function testRedisScripts(name: string, options: TestOptions, make: MakeRedis): void {
-  const check = (title: string, body: (redis: UnderTest) => Promise<void>): void => {
+  const it = (title: string, body: (redis: UnderTest) => Promise<void>): void => {
     test(`${name}: ${title}`, options, async (t) => {
       const redis = await make(t);
       const [commands, listening] = [redis.commands(), redis.listening()];
       const lives = [commands, listening].map((connection) => Watched.start(t, connection));
       await Promise.all(lives.map((life) => life.until('ready')));
-      const inbox = new Inbox();
-      await listening.join('news', inbox.take);
+      const inbox = await inboxOf(listening);
       const run: UnderTest['run'] = async (...command) => (await commands.send([command]))[0] as Reply;
       const evaluate: UnderTest['evaluate'] = (script, keys = [], args = []) =>
         run('EVAL', script, String(keys.length), ...keys, ...args);
@@ -31,7 +31,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     });
   };
 
-  check('what a script returns becomes a reply', async ({ evaluate }) => {
+  it('what a script returns becomes a reply', async ({ evaluate }) => {
     const replies: [script: string, reply: unknown][] = [
       ["return 'text'", 'text'],
       ['return 7 / 2', 3],
@@ -47,14 +47,14 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     }
   });
 
-  check('a script reads what is not there as false, and lists as tables', async ({ evaluate }) => {
+  it('a script reads what is not there as false, and lists as tables', async ({ evaluate }) => {
     const script = `
       local got, list = redis.call('GET', KEYS[1]), redis.call('HMGET', KEYS[1], 'x', 'y')
       return { tostring(got), #list, tostring(list[1]), tostring(list[3]) }`;
     assert.deepEqual(valueIn(await evaluate(script, ['missing'])), ['false', 2, 'false', 'nil']);
   });
 
-  check('a script computes as Lua 5.1 does', async ({ evaluate }) => {
+  it('a script computes as Lua 5.1 does', async ({ evaluate }) => {
     const script = `
       local total, steps = 0, {}
       for number = 10, 1, -3 do total = total + number end
@@ -68,7 +68,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     assert.deepEqual(valueIn(await evaluate(script)), [steps, 76, 13, 25, '3-x', '42', 'z', 'yes']);
   });
 
-  check('lists keep their order, and are cut by places from either end', async ({ run }) => {
+  it('lists keep their order, and are cut by places from either end', async ({ run }) => {
     const replies: [command: Command, reply: unknown][] = [
       [['RPUSHX', 'l', 'none'], 0],
       [['EXISTS', 'l'], 0],
@@ -97,7 +97,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     }
   });
 
-  check('hashes keep a text for each field', async ({ run }) => {
+  it('hashes keep a text for each field', async ({ run }) => {
     assert.equal(valueIn(await run('HSET', 'h', 'a', '1', 'b', '2')), 2);
     assert.equal(valueIn(await run('HSET', 'h', 'b', '3')), 0);
     assert.deepEqual(valueIn(await run('HMGET', 'h', 'b', 'c')), ['3', null]);
@@ -105,7 +105,7 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     assert.match(errorIn(await run('RPUSH', 'h', 'x')), /^WRONGTYPE/);
   });
 
-  check('a key expires when it is to', async ({ run }) => {
+  it('a key expires when it is to', async ({ run }) => {
     assert.equal(valueIn(await run('PEXPIRE', 'l', '100')), 0);
     await run('RPUSH', 'l', 'a');
     assert.equal(valueIn(await run('PEXPIRE', 'l', '100')), 1);
@@ -114,16 +114,13 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     assert.deepEqual(valueIn(await run('LRANGE', 'l', '0', '-1')), ['b']);
   });
 
-  check('a script publishes in the order of its calls', async ({ evaluate, inbox }) => {
+  it('a script publishes in the order of its calls', async ({ evaluate, inbox }) => {
     const script = "for index = 1, 20 do redis.call('PUBLISH', 'news', index) end return #ARGV";
     assert.equal(valueIn(await evaluate(script, [], ['x'])), 1);
-    assert.deepEqual(
-      await inbox.until(20),
-      Array.from({ length: 20 }, (_, index) => String(index + 1)),
-    );
+    assert.deepEqual(await inbox.until(20), upTo(20).map(String));
   });
 
-  check('what a script has done before it fails stays done', async ({ run, evaluate, inbox }) => {
+  it('what a script has done before it fails stays done', async ({ run, evaluate, inbox }) => {
     const script = `
       redis.call('SET', 'done', 'yes')
       redis.call('PUBLISH', 'news', 'heard')
@@ -134,29 +131,29 @@ export function testRedisScripts(name: string, options: TestOptions, make: MakeR
     assert.deepEqual(await inbox.until(1), ['heard']);
   });
 
-  check('a script fails at a command that is not permitted', async ({ run, evaluate }) => {
+  it('a script fails at a command that is not permitted', async ({ run, evaluate }) => {
     await run('ACL', 'SETUSER', 'default', '-rpush');
     const reply = errorIn(await evaluate("redis.call('SET', 'a', '1') redis.call('RPUSH', 'l', 'x')"));
     assert.ok(isNotPermitted(reply), reply);
     assert.equal(valueIn(await run('GET', 'a')), '1');
   });
 
-  check(
-    'without memory a script fails at its first write, unless that frees some',
-    async ({ run, evaluate }) => {
-      await run('SET', 'old', '1');
-      await run('CONFIG', 'SET', 'maxmemory', '1');
-      const refused = errorIn(await evaluate("redis.call('HSET', 'h', 'a', '1')"));
-      assert.ok(isNotWritable(refused), refused);
-      assert.equal(
-        valueIn(await evaluate("redis.call('DEL', 'old') return redis.call('HSET', 'h', 'a', '1')")),
-        1,
-      );
-      await run('CONFIG', 'SET', 'maxmemory', '0');
-    },
-  );
+  it('without memory a script fails at its first write, unless that frees some', async ({
+    run,
+    evaluate,
+  }) => {
+    await run('SET', 'old', '1');
+    await run('CONFIG', 'SET', 'maxmemory', '1');
+    const refused = errorIn(await evaluate("redis.call('HSET', 'h', 'a', '1')"));
+    assert.ok(isNotWritable(refused), refused);
+    assert.equal(
+      valueIn(await evaluate("redis.call('DEL', 'old') return redis.call('HSET', 'h', 'a', '1')")),
+      1,
+    );
+    await run('CONFIG', 'SET', 'maxmemory', '0');
+  });
 
-  check('a script that writes is refused by a replica', async ({ run, evaluate }) => {
+  it('a script that writes is refused by a replica', async ({ run, evaluate }) => {
     await run('REPLICAOF', '127.0.0.1', '1');
     const reply = errorIn(await evaluate("redis.call('SET', 'a', '1')"));
     await run('REPLICAOF', 'NO', 'ONE');

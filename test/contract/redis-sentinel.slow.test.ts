@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import test, { before, type TestContext } from 'node:test';
-import type { Bus } from '../../src/bus/bus.ts';
-import type { HistorySettings } from '../../src/events/history-settings.ts';
-import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
+import { before, type TestContext } from 'node:test';
 import { IoredisListening } from '../../src/bus/redis/ioredis.ts';
 import { Sentinels } from '../../src/bus/redis/sentinels.ts';
 import { createLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { Inbox } from '../helpers/inbox.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
 import { fileScope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
+import { needs, testNeeding } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { Watched } from '../helpers/watched-connection.ts';
 import { testBus } from './bus.ts';
-import { SIZE, testHistory, testKeepingAll, TOPIC } from './history.ts';
-import { testReplacedHistories } from './keeping.ts';
+import { testHistories } from './keeping.ts';
+import { addressOf, createBus, startBus } from './redis-buses.ts';
+import { inboxOf } from './redis-connection.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
-const PREFIX = 'sentinel:';
+const test = testNeeding('redis-server');
 
 const OPTIONS = needs('redis-server');
 const scope = fileScope();
@@ -31,54 +27,18 @@ const scope = fileScope();
 let shared: SentinelTrio;
 if (OPTIONS.skip === false) before(async () => void (shared = await startSentinels(scope)));
 
-interface Settings {
-  readonly lingerMs?: number;
-  readonly maxChannels?: number;
-  readonly histories?: ReadonlyMap<string, HistorySettings>;
-}
-
-async function startBus(t: TestContext, trio: SentinelTrio, settings: Settings = {}) {
-  const metrics = new Metrics();
-  const bus = ioredisBus({
-    access: { sentinels: trio.sentinels.map(addressOf), master: trio.name },
-    prefix: PREFIX,
-    lingerMs: 0,
-    countsSubscribers: true,
-    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
-    ...settings,
-    metrics,
-    log: createLog('silent'),
-  });
-  bus.start();
-  t.after(() => bus.stop());
-  await eventually(() => assert.equal(bus.notReady(), undefined));
-  return { bus, metrics };
-}
-
-function addressOf(text: string) {
-  const [host = '', port] = text.split(':');
-  return { host, port: Number(port) };
-}
-
-const kept = (ttlMs: number, keepsAll = false): Settings => ({
-  histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]),
-});
-
-/** A bus of a Redis that holds nothing. */
-async function emptied(t: TestContext, settings: Settings): Promise<Bus> {
-  const admin = await redisAdmin(t, await shared.master());
-  await admin.flushall();
-  return (await startBus(t, shared, settings)).bus;
-}
+const onPort = (port: number) => `127.0.0.1:${port}`;
+const accessOf = (sentinels: readonly string[]) => ({ sentinels: sentinels.map(addressOf), master: NAME });
 
 testBus('redis with Sentinel', OPTIONS, async (t, settings) => {
   const observer = await redisAdmin(t, await shared.master());
   const joins = async (channel: string) => Number((await observer.pubsub('NUMSUB', channel))[1]);
-  return { ...(await startBus(t, shared, settings)), joins };
+  return { ...(await startBus(t, accessOf(shared.sentinels), settings)), joins };
 });
-testHistory('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
-testKeepingAll('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs, true)));
-testReplacedHistories('redis with Sentinel', OPTIONS, (t, ttlMs) => emptied(t, kept(ttlMs)));
+testHistories('redis with Sentinel', OPTIONS, async (t, histories) => {
+  await (await redisAdmin(t, await shared.master())).flushall();
+  return (await startBus(t, accessOf(shared.sentinels), { histories })).bus;
+});
 
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
@@ -87,35 +47,35 @@ const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknow
 };
 
 for (const [fault, happen] of Object.entries(FAULTS)) {
-  test(
-    `redis with Sentinel: when the master ${fault}, pods go on with the next one, and what they miss is read or told`,
-    OPTIONS,
-    async (t) => {
-      const trio = await startSentinels(t);
-      const start = async () => listenToStream(await startBus(t, trio, { histories: STREAMED }), PREFIX);
-      await streamThrough([await start(), await start()], PREFIX, async () => {
-        const former = await trio.master();
-        await happen(trio, former);
-        await trio.replaced(former);
-      });
-    },
-  );
+  test(`redis with Sentinel: when the master ${fault}, pods go on with the next one, and what they miss is read or told`, async (t) => {
+    const trio = await startSentinels(t);
+    const start = async () =>
+      listenToStream(await startBus(t, accessOf(trio.sentinels), { histories: STREAMED }));
+    await streamThrough([await start(), await start()], async () => {
+      const former = await trio.master();
+      await happen(trio, former);
+      await trio.replaced(former);
+    });
+  });
 }
 
 /** A connection that listens to `news` on the master that these Sentinels name. */
-async function listenBy(t: TestContext, sentinels: readonly string[]) {
-  const access = { sentinels: sentinels.map(addressOf), master: NAME };
+async function listenBy(t: TestContext, addresses: readonly string[]) {
+  const access = accessOf(addresses);
   const log = createLog('silent');
-  const listening = new IoredisListening({
-    access,
-    sentinels: new Sentinels(access, log, systemClock),
-    log,
-  });
+  const sentinels = new Sentinels(access, log, systemClock);
+  const listening = new IoredisListening({ access, sentinels, log });
   const life = Watched.start(t, listening);
   await life.until('ready');
-  const inbox = new Inbox();
-  await listening.join('news', inbox.take);
-  return { inbox, untilMoved: () => life.until('lost', 'ready') };
+  return { inbox: await inboxOf(listening), untilMoved: () => life.until('lost', 'ready') };
+}
+
+function followed(t: TestContext, ports: readonly number[]): Sentinels {
+  const sentinels = new Sentinels(accessOf(ports.map(onPort)), createLog('silent'), systemClock);
+  const follower = { moveTo: () => undefined };
+  sentinels.follow(follower);
+  t.after(() => sentinels.unfollow(follower));
+  return sentinels;
 }
 
 /** Two servers that take themselves for the master, and a Sentinel of each; that of the second one knows of a failover. */
@@ -128,20 +88,16 @@ async function startTwoMasters(t: TestContext) {
   return { former, next, ports };
 }
 
-test(
-  'redis with Sentinel: a connection to a master that hangs is made anew once another one is named, by that alone',
-  OPTIONS,
-  async (t) => {
-    const trio = await startSentinels(t);
-    const { inbox, untilMoved } = await listenBy(t, trio.sentinels);
-    const former = await trio.master();
-    former.signal('SIGSTOP');
-    const admin = await redisAdmin(t, await trio.replaced(former));
-    await untilMoved();
-    await admin.publish('news', 'by the next one');
-    assert.deepEqual(await inbox.until(1), ['by the next one']);
-  },
-);
+test('redis with Sentinel: a connection to a master that hangs is made anew once another one is named, by that alone', async (t) => {
+  const trio = await startSentinels(t);
+  const { inbox, untilMoved } = await listenBy(t, trio.sentinels);
+  const former = await trio.master();
+  former.signal('SIGSTOP');
+  const admin = await redisAdmin(t, await trio.replaced(former));
+  await untilMoved();
+  await admin.publish('news', 'by the next one');
+  assert.deepEqual(await inbox.until(1), ['by the next one']);
+});
 
 const PARTITIONS: Record<string, (relay: TcpRelay) => void> = {
   'are cut off from it for a while': (relay) => relay.cut(),
@@ -149,111 +105,81 @@ const PARTITIONS: Record<string, (relay: TcpRelay) => void> = {
 };
 
 for (const [what, part] of Object.entries(PARTITIONS)) {
-  test(
-    `redis with Sentinel: a former master that goes on as it was is left, though pods ${what} when it is replaced`,
-    OPTIONS,
-    async (t) => {
-      const { former, next, ports } = await startTwoMasters(t);
-      const relay = await TcpRelay.start(t, ports[0]);
-      const { inbox, untilMoved } = await listenBy(t, [`127.0.0.1:${relay.port}`]);
-      await (await redisAdmin(t, former)).publish('news', 'by the former one');
-      assert.deepEqual(await inbox.until(1), ['by the former one']);
-      relay.moveTo(ports[1]);
-      part(relay);
-      await untilMoved();
-      await (await redisAdmin(t, next)).publish('news', 'by the next one');
-      assert.deepEqual(await inbox.until(2), ['by the former one', 'by the next one']);
-    },
-  );
+  test(`redis with Sentinel: a former master that goes on as it was is left, though pods ${what} when it is replaced`, async (t) => {
+    const { former, next, ports } = await startTwoMasters(t);
+    const relay = await TcpRelay.start(t, ports[0]);
+    const { inbox, untilMoved } = await listenBy(t, [onPort(relay.port)]);
+    await (await redisAdmin(t, former)).publish('news', 'by the former one');
+    assert.deepEqual(await inbox.until(1), ['by the former one']);
+    relay.moveTo(ports[1]);
+    part(relay);
+    await untilMoved();
+    await (await redisAdmin(t, next)).publish('news', 'by the next one');
+    assert.deepEqual(await inbox.until(2), ['by the former one', 'by the next one']);
+  });
 }
 
-test(
-  'redis with Sentinel: of several masters that are named, the one by the latest failover counts',
-  OPTIONS,
-  async (t) => {
-    const { next, ports } = await startTwoMasters(t);
-    const { inbox } = await listenBy(
-      t,
-      ports.map((port) => `127.0.0.1:${port}`),
+test('redis with Sentinel: of several masters that are named, the one by the latest failover counts', async (t) => {
+  const { next, ports } = await startTwoMasters(t);
+  const { inbox } = await listenBy(t, ports.map(onPort));
+  const admin = await redisAdmin(t, next);
+  // A Sentinel that answers late is heard with the next look, and the connection is moved then.
+  await eventually(async () => assert.equal(await admin.publish('news', 'by the next one'), 1));
+  assert.deepEqual(await inbox.until(1), ['by the next one']);
+});
+
+test('redis with Sentinel: a former master is not gone back to by a Sentinel that lags, but by most of them that know no later one', async (t) => {
+  const { former, next, ports } = await startTwoMasters(t);
+  const relays = [await TcpRelay.start(t, ports[0]), await TcpRelay.start(t, ports[1])] as const;
+  const sentinels = followed(
+    t,
+    relays.map(({ port }) => port),
+  );
+  const portNow = async (): Promise<number> => (await sentinels.master()).port;
+  await eventually(async () => assert.equal(await portNow(), next.port));
+  relays[1].refuse();
+  await assert.rejects(
+    sentinels.master(),
+    /expected the master of mymaster by failover 1 or later, got that by 0 from 1 of 2 Sentinels/,
+  );
+  relays[1].moveTo(ports[0]);
+  relays[1].admit();
+  await eventually(async () => assert.equal(await portNow(), former.port));
+});
+
+test('redis with Sentinel: one that tells no epoch does not keep the others from being heard', async (t) => {
+  const { next, ports } = await startTwoMasters(t);
+  // The Sentinel of the former master, behind something that leaves the field out.
+  const server = net.createServer((client) => {
+    const sentinel = net.connect(ports[0], '127.0.0.1');
+    client.pipe(sentinel);
+    sentinel.on('data', (chunk) =>
+      client.write(chunk.toString('latin1').replace('config-epoch', 'config-other'), 'latin1'),
     );
-    const admin = await redisAdmin(t, next);
-    // A Sentinel that answers late is heard with the next look, and the connection is moved then.
-    await eventually(async () => assert.equal(await admin.publish('news', 'by the next one'), 1));
-    assert.deepEqual(await inbox.until(1), ['by the next one']);
-  },
-);
+    for (const [one, other] of [
+      [client, sentinel],
+      [sentinel, client],
+    ] as const) {
+      one.on('error', () => undefined);
+      one.on('close', () => other.destroy());
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const sentinels = followed(t, [(server.address() as net.AddressInfo).port, ports[1]]);
+  await eventually(async () => assert.equal((await sentinels.master()).port, next.port));
+});
 
-test(
-  'redis with Sentinel: a former master is not gone back to by a Sentinel that lags, but by most of them that know no later one',
-  OPTIONS,
-  async (t) => {
-    const { former, next, ports } = await startTwoMasters(t);
-    const relays = [await TcpRelay.start(t, ports[0]), await TcpRelay.start(t, ports[1])] as const;
-    const access = { sentinels: relays.map(({ port }) => ({ host: '127.0.0.1', port })), master: NAME };
-    const sentinels = new Sentinels(access, createLog('silent'), systemClock);
-    const follower = { moveTo: () => undefined };
-    sentinels.follow(follower);
-    t.after(() => sentinels.unfollow(follower));
-    const portNow = async (): Promise<number> => (await sentinels.master()).port;
-    await eventually(async () => assert.equal(await portNow(), next.port));
-    relays[1].refuse();
-    const lagging =
-      /expected the master of mymaster by failover 1 or later, got that by 0 from 1 of 2 Sentinels/;
-    await assert.rejects(sentinels.master(), lagging);
-    relays[1].moveTo(ports[0]);
-    relays[1].admit();
-    await eventually(async () => assert.equal(await portNow(), former.port));
-  },
-);
-
-test(
-  'redis with Sentinel: one that tells no epoch does not keep the others from being heard',
-  OPTIONS,
-  async (t) => {
-    const { next, ports } = await startTwoMasters(t);
-    // The Sentinel of the former master, behind something that leaves the field out.
-    const server = net.createServer((client) => {
-      const sentinel = net.connect(ports[0], '127.0.0.1');
-      client.pipe(sentinel);
-      sentinel.on('data', (chunk) =>
-        client.write(chunk.toString('latin1').replace('config-epoch', 'config-other'), 'latin1'),
-      );
-      for (const [one, other] of [
-        [client, sentinel],
-        [sentinel, client],
-      ] as const) {
-        one.on('error', () => undefined);
-        one.on('close', () => other.destroy());
-      }
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    t.after(() => server.close());
-    const listed = [(server.address() as net.AddressInfo).port, ports[1]];
-    const access = { sentinels: listed.map((port) => ({ host: '127.0.0.1', port })), master: NAME };
-    const sentinels = new Sentinels(access, createLog('silent'), systemClock);
-    const follower = { moveTo: () => undefined };
-    sentinels.follow(follower);
-    t.after(() => sentinels.unfollow(follower));
-    await eventually(async () => assert.equal((await sentinels.master()).port, next.port));
-  },
-);
-
-test(
-  'redis with Sentinel: a bus that no Sentinel tells the master waits for it, and says why',
-  OPTIONS,
-  async (t) => {
-    const lines: string[] = [];
-    const log = createLog('info', { write: (line: string) => void lines.push(line) });
-    const access = { sentinels: shared.sentinels.map(addressOf), master: 'other' };
-    const options = { prefix: PREFIX, lingerMs: 0, countsSubscribers: true, metrics: new Metrics() };
-    const bus = ioredisBus({ access, ...options, log });
-    bus.start();
-    t.after(() => bus.stop());
-    await eventually(() => assert.match(lines.join(''), /Redis is out of reach/));
-    assert.match(
-      lines.join(''),
-      /no Sentinel tells the address of other: 127\.0\.0\.1:\d+: ERR No such master with that name/,
-    );
-    assert.match(String(bus.notReady()), /not been reached/);
-  },
-);
+test('redis with Sentinel: a bus that no Sentinel tells the master waits for it, and says why', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const { bus } = createBus({ ...accessOf(shared.sentinels), master: 'other' }, { log });
+  bus.start();
+  t.after(() => bus.stop());
+  await eventually(() => assert.match(lines.join(''), /Redis is out of reach/));
+  assert.match(
+    lines.join(''),
+    /no Sentinel tells the address of other: 127\.0\.0\.1:\d+: ERR No such master with that name/,
+  );
+  assert.match(String(bus.notReady()), /not been reached/);
+});

@@ -5,6 +5,7 @@ import type { Metrics } from '../../src/metrics.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { event, numberIn, TOPIC } from './history.ts';
+import { PREFIX } from './redis-buses.ts';
 
 /** Of a topic that is kept, for longer than the test takes. */
 export const STREAMED: ReadonlyMap<string, HistorySettings> = new Map([
@@ -27,14 +28,11 @@ interface Pod {
 }
 
 /** A pod that listens to a channel of both topics. */
-export async function listenToStream(
-  { bus, metrics }: Pick<Pod, 'bus' | 'metrics'>,
-  prefix: string,
-): Promise<Pod> {
+export async function listenToStream({ bus, metrics }: Pick<Pod, 'bus' | 'metrics'>): Promise<Pod> {
   const pod: Pod = { bus, metrics, kept: [], free: [], gaps: [] };
   bus.onGap((topic) => pod.gaps.push(topic));
-  await bus.subscribe(TOPIC, prefix + TOPIC, (payload) => pod.kept.push(numberIn(payload))).ready;
-  await bus.subscribe(FREE_TOPIC, prefix + FREE_TOPIC, (payload) => pod.free.push(numberIn(payload))).ready;
+  await bus.subscribe(TOPIC, PREFIX + TOPIC, (payload) => pod.kept.push(numberIn(payload))).ready;
+  await bus.subscribe(FREE_TOPIC, PREFIX + FREE_TOPIC, (payload) => pod.free.push(numberIn(payload))).ready;
   return pod;
 }
 
@@ -47,7 +45,6 @@ const FLOW = 200;
  */
 export async function streamThrough(
   [publisher, other]: readonly [Pod, Pod],
-  prefix: string,
   happen: () => Promise<unknown>,
 ): Promise<void> {
   const pods = [publisher, other];
@@ -60,7 +57,7 @@ export async function streamThrough(
     });
   };
   let isOver = false;
-  const streaming = publishUntil(publisher.bus, prefix, () => isOver);
+  const streaming = publishUntil(publisher.bus, () => isOver);
   await flows();
   await happen();
   // Some events may still come by the former master before the pods have left it.
@@ -78,12 +75,12 @@ export async function streamThrough(
 }
 
 /** As ingest publishes: what has failed is tried again. @returns how many events */
-async function publishUntil(bus: Bus, prefix: string, isOver: () => boolean): Promise<number> {
+async function publishUntil(bus: Bus, isOver: () => boolean): Promise<number> {
   let n = 0;
   while (!isOver()) {
     n += 1;
-    await eventually(() => bus.publish(TOPIC, event(n, prefix + TOPIC)));
-    await eventually(() => bus.publish(FREE_TOPIC, event(n, prefix + FREE_TOPIC)));
+    await eventually(() => bus.publish(TOPIC, event(n, PREFIX + TOPIC)));
+    await eventually(() => bus.publish(FREE_TOPIC, event(n, PREFIX + FREE_TOPIC)));
   }
   return n;
 }

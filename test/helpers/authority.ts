@@ -1,14 +1,7 @@
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import type { Certificate } from './certificate.ts';
+import { newKey, type Certificate } from './certificate.ts';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-
-const openssl = promisify(execFile);
-
-/** EC, since its keys are made in no time. */
-const NEW_KEY = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
 
 /** An authority that signs certificates. */
 export class Authority {
@@ -26,7 +19,7 @@ export class Authority {
   static async create(scope: Scope): Promise<Authority> {
     const authority = new Authority(await temporaryFolder(scope));
     const files = ['-keyout', authority.#keyFile, '-out', authority.certificateFile];
-    await openssl('openssl', [...NEW_KEY, '-nodes', ...files, '-subj', '/CN=authority']);
+    await newKey('-nodes', ...files, '-subj', '/CN=authority');
     return authority;
   }
 
@@ -47,7 +40,7 @@ export class Authority {
     const files = ['-keyout', keyFile, '-out', certificateFile];
     const subject = ['-subj', name === '' ? '/' : `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
     const leaf = ['-addext', 'basicConstraints=CA:FALSE'];
-    await openssl('openssl', [...NEW_KEY, ...secret, ...signer, ...files, ...subject, ...leaf]);
+    await newKey(...secret, ...signer, ...files, ...subject, ...leaf);
     return { folder, keyFile, certificateFile };
   }
 }

@@ -13,22 +13,18 @@ export interface Certificate {
   readonly certificateFile: string;
 }
 
+/** EC, since its keys are made in no time. */
+const NEW_KEY = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+
+/** Makes a key and its certificate. */
+export const newKey = (...args: readonly string[]) => promisify(execFile)('openssl', [...NEW_KEY, ...args]);
+
 /** A certificate for `localhost` and `127.0.0.1`. */
 export async function selfSigned(scope: Scope): Promise<Certificate> {
   const folder = await temporaryFolder(scope);
   const [keyFile, certificateFile] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const output = ['-keyout', keyFile, '-out', certificateFile];
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    ...output,
-    ...subject,
-  ]);
+  await newKey('-nodes', ...output, ...subject);
   return { folder, keyFile, certificateFile };
 }

@@ -1,12 +1,11 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { Page } from '../docs/markdown.ts';
 import { Workspace } from '../docs/workspace.ts';
 import { openPage } from './chromium.ts';
+import { serveHttp } from './local-server.ts';
 import { compiledForRelay } from './relay-artifact.ts';
 import { signToken } from './tokens.ts';
 
@@ -76,14 +75,7 @@ export class DocumentedClient {
   }
 
   static async create(t: TestContext): Promise<DocumentedClient> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const client = new DocumentedClient(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    server.on('request', (request, response) => {
+    const port = await serveHttp(t, (request, response) => {
       if (request.url === '/token') {
         client.tokens += 1;
         if (client.failingTokens === 0) void signToken({ sub: 'ann' }).then((token) => response.end(token));
@@ -95,6 +87,7 @@ export class DocumentedClient {
         response.end('<!doctype html><main id="page"></main><script src="/page.js"></script>');
       }
     });
+    const client = new DocumentedClient(t, `http://127.0.0.1:${port}`);
     return client;
   }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { Changes } from './changes.ts';
 import { ended, spawnFor } from './child-process.ts';
-import { eventually, PATIENCE_MS } from './eventually.ts';
+import { eventually } from './eventually.ts';
 import { postJson } from './http-exchange.ts';
 import type { Scope } from './scope.ts';
 
@@ -30,8 +31,8 @@ export class GatewayProcess {
   readonly lines: LogLine[] = [];
   /** Lines of standard output that are not of the log. */
   readonly printed: string[] = [];
-  /** Emits `line` after each line of either. */
-  readonly output = new EventEmitter();
+  /** Told after each line of either. */
+  readonly output = new Changes();
   /** Whether the public port speaks TLS. */
   readonly isSecure: boolean;
   port = 0;
@@ -115,7 +116,7 @@ export class GatewayProcess {
 
   /** Waits until this has been printed, as a line or a part of one. */
   async untilPrinted(text: string): Promise<void> {
-    await this.#untilSaid(
+    await this.output.until(
       () => this.printed.find((line) => line.includes(text)),
       () => `expected ${text}, got\n${this.printed.join('\n')}`,
     );
@@ -123,7 +124,7 @@ export class GatewayProcess {
 
   /** Waits for a line of the log. @param from how many lines are passed over */
   async untilLine(fits: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
-    return this.#untilSaid(
+    return this.output.until(
       () => this.lines.slice(from).find(fits),
       () => `expected a line for which ${fits}, from line ${from}; ${this.#lastLines()}`,
     );
@@ -154,18 +155,6 @@ export class GatewayProcess {
     return eventually(check).catch((cause: Error) => {
       throw new Error(`${cause.message}\n${this.#lastLines()}`, { cause });
     });
-  }
-
-  /** Waits for output, which comes through a pipe: later than what clients and metrics show of the same moment. */
-  async #untilSaid<T>(find: () => T | undefined, expected: () => string): Promise<T> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    for (;;) {
-      const found = find();
-      if (found !== undefined) return found;
-      await once(this.output, 'line', { signal }).catch((cause: unknown) => {
-        throw new Error(expected(), { cause });
-      });
-    }
   }
 
   #lastLines(): string {
@@ -208,6 +197,16 @@ export async function startGateway(
   return untilListening(child, settings['TLS_CERT'] !== undefined);
 }
 
+/** Starts a gateway and waits until it is ready. */
+export async function startReady(
+  scope: Scope,
+  settings: Readonly<Record<string, string>>,
+): Promise<GatewayProcess> {
+  const gateway = await startGateway(scope, settings);
+  await gateway.untilReady();
+  return gateway;
+}
+
 /** The gateway that a process becomes, however it was started. */
 export async function untilListening(
   child: ChildProcessWithoutNullStreams,
@@ -228,7 +227,7 @@ export async function untilListening(
           resolve();
         }
       } else gateway.printed.push(text);
-      gateway.output.emit('line');
+      gateway.output.emit();
     });
   });
   return gateway;

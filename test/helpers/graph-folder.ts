@@ -20,3 +20,10 @@ export function itemSchema(topic: string): string {
     type Item { id: ID! n: Int seller_name: String price: Int tags: [String!] }
   `;
 }
+
+/** The folder of a graph of `itemSchema`, and with these further files. */
+export const itemGraph = (
+  scope: Scope,
+  topic: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> => graphFolder(scope, { 'schema.graphql': itemSchema(topic), ...more });

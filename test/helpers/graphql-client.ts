@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { createClient, type Client, type ClientOptions } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import type { GatewayProcess } from './gateway.ts';
 
 /** A graphql-ws client as an application would make one, disposed of when the test ends. */
 export function graphqlClient(t: TestContext, url: string, options: Partial<ClientOptions> = {}): Client {
@@ -63,3 +64,29 @@ export class Received<Data = Record<string, unknown>> {
     this.#changes.emit('change');
   }
 }
+
+export interface ItemData {
+  readonly item: { readonly id: string; readonly n: number };
+}
+
+interface Asked {
+  readonly query?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly extensions?: Record<string, unknown>;
+}
+
+/** A subscription, by default to all events of a graph of `itemSchema`. Resolves once the gateway has it. */
+export async function subscribed<Data = ItemData>(
+  t: TestContext,
+  gateway: GatewayProcess,
+  { query = 'subscription { item { n } }', variables, extensions }: Asked = {},
+): Promise<Received<Data>> {
+  const before = await gateway.metric('sluice_subscribers');
+  const client = graphqlClient(t, gateway.graphqlUrl);
+  const received = new Received<Data>(client, query, variables, extensions);
+  await gateway.untilMetric('sluice_subscribers', before + 1);
+  return received;
+}
+
+/** Of its events, as they came. */
+export const numbersOf = ({ data }: Received<ItemData>): number[] => data.map((one) => one?.item.n ?? NaN);

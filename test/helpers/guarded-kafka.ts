@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import kafkajs, { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs';
+import kafkajs, { Kafka, logLevel, type Admin, type Producer } from 'kafkajs';
 import { Authority } from './authority.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { startGateway, type GatewayProcess } from './gateway.ts';
-import { graphFolder, itemSchema } from './graph-folder.ts';
-import { graphqlClient, Received } from './graphql-client.ts';
-import { disconnectAfter } from './kafka-client.ts';
+import { itemGraph } from './graph-folder.ts';
+import { numbersOf, subscribed } from './graphql-client.ts';
+import { kafkaAdmin, kafkaProducer } from './kafka-client.ts';
 import { startOwnKafka, type Listener, type OwnKafka } from './own-kafka.ts';
 import type { Scope } from './scope.ts';
 import { TcpRelay } from './tcp-relay.ts';
@@ -49,14 +49,15 @@ export class GuardedKafka {
 
   private constructor(
     kafka: OwnKafka,
+    [admin, producer]: readonly [Admin, Producer],
     [authority, issuer, folder]: readonly [Authority, TokenIssuer, string],
     relays: Readonly<Record<Way, TcpRelay>>,
   ) {
     this.kafka = kafka;
     this.authority = authority;
     this.issuer = issuer;
-    this.#admin = kafka.client.admin();
-    this.#producer = kafka.client.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    this.#admin = admin;
+    this.#producer = producer;
     this.#relays = relays;
     this.#folder = folder;
   }
@@ -99,12 +100,11 @@ export class GuardedKafka {
       },
     );
     const relays = { password: password.relay, token: token.relay, certificate: certificate.relay };
-    const guarded = new GuardedKafka(kafka, [authority, issuer, folder], relays);
-    for (const client of [guarded.#admin, guarded.#producer]) {
-      await client.connect();
-      disconnectAfter(scope, client);
-    }
-    return guarded;
+    const clients = [
+      await kafkaAdmin(scope, kafka.client),
+      await kafkaProducer(scope, kafka.client),
+    ] as const;
+    return new GuardedKafka(kafka, clients, [authority, issuer, folder], relays);
   }
 
   brokers(way: Way): string {
@@ -128,7 +128,7 @@ export class GuardedKafka {
     await createTopics(this.#admin, [{ topic }, { topic: deadLetters }]);
     const settings = {
       ...client,
-      GRAPH: await graphFolder(t, { 'schema.graphql': itemSchema(topic) }),
+      GRAPH: await itemGraph(t, topic),
       KAFKA_BROKERS: this.brokers(way),
       KAFKA_TLS: 'true',
       KAFKA_CA: this.authority.certificateFile,
@@ -137,16 +137,16 @@ export class GuardedKafka {
     return {
       settings,
       gateway: (more) => startGateway(t, { ...settings, ...more }),
-      subscriber: async (gateway) => {
-        const received = new Received<{ item: { n: number } }>(
-          graphqlClient(t, gateway.graphqlUrl),
-          'subscription { item { n } }',
-        );
-        await gateway.untilMetric('sluice_subscribers', 1);
-        return received;
-      },
-      send: async (...values) => {
-        await this.#producer.send({ topic, messages: values.map((value) => ({ value })) });
+      delivery: async (gateway) => {
+        await gateway.untilReady();
+        const received = await subscribed(t, gateway);
+        return async (n, ...others) => {
+          const values = [`{"id":1,"n":${n}}`, ...others];
+          await this.#producer.send({ topic, messages: values.map((value) => ({ value })) });
+          // One whose connection was cut may come again.
+          while (!numbersOf(received).includes(n)) await received.until(received.results.length + 1);
+          return numbersOf(received);
+        };
       },
       untilLetters: (count) =>
         eventually(async () => {
@@ -185,9 +185,12 @@ export interface KafkaAccess {
   readonly settings: Settings;
   /** @param settings who it is to the broker */
   gateway(settings: Settings): Promise<GatewayProcess>;
-  subscriber(gateway: GatewayProcess): Promise<Received<{ item: { n: number } }>>;
-  /** Not by one of the three ways. */
-  send(...values: readonly string[]): Promise<void>;
+  /**
+   * Subscribes, once the gateway is ready.
+   *
+   * @returns what sends an event and further values, not by one of the three ways, waits for the event, and returns all that came
+   */
+  delivery(gateway: GatewayProcess): Promise<(n: number, ...others: readonly string[]) => Promise<number[]>>;
   /** Waits until so many dead letters have been written: one whose connection was cut may be written again. */
   untilLetters(count: number): Promise<void>;
 }

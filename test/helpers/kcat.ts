@@ -44,3 +44,7 @@ export async function kcat(
   if (code === 0) return;
   throw new Error(`Expected kcat to produce to ${topic}, but it ended with ${code}: ${complaints}`);
 }
+
+/** Events of `itemSchema` with these numbers. @param idOf each, which is its key too */
+export const itemLines = (numbers: readonly number[], idOf: (n: number) => unknown = () => 1): Line[] =>
+  numbers.map((n) => ({ key: String(idOf(n)), value: JSON.stringify({ id: idOf(n), n }) }));

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { eventually } from './eventually.ts';
+import { serveHttp } from './local-server.ts';
 import type { Scope } from './scope.ts';
 
 interface Attribute {
@@ -48,19 +46,13 @@ export class OtlpCollector {
   }
 
   static async start(scope: Scope): Promise<OtlpCollector> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    scope.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const collector = new OtlpCollector(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    server.on('request', (request, response) => {
+    const port = await serveHttp(scope, (request, response) => {
       void json(request).then((sent) => {
         if (request.url === '/v1/traces') collector.#add(sent as Sent);
         return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
+    const collector = new OtlpCollector(`http://127.0.0.1:${port}`);
     return collector;
   }
 

@@ -58,18 +58,15 @@ export async function startOwnKafka(
   const logFolder = path.join(folder, 'data');
   const voters = `1@localhost:${controller}`;
   const properties = {
+    ...common(voters, logFolder),
     'process.roles': 'broker,controller',
     'node.id': 1,
-    'controller.quorum.voters': voters,
     listeners: `${addresses('port')},CONTROLLER://localhost:${controller}`,
     'advertised.listeners': addresses('advertised'),
     'listener.security.protocol.map': [
       ...all.map(({ name, protocol }) => `${name}:${protocol}`),
       'CONTROLLER:PLAINTEXT',
     ].join(','),
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'PLAINTEXT',
-    'log.dirs': logFolder,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 1,
     'transaction.state.log.replication.factor': 1,
@@ -83,6 +80,13 @@ export async function startOwnKafka(
   const broker = await startBroker(scope, folder, properties, `localhost:${open}`, options);
   return { ...broker, logFolder, voters };
 }
+
+const common = (voters: string, logFolder: string) => ({
+  'controller.quorum.voters': voters,
+  'controller.listener.names': 'CONTROLLER',
+  'inter.broker.listener.name': 'PLAINTEXT',
+  'log.dirs': logFolder,
+});
 
 /**
  * Another broker, which joins one that `startOwnKafka` has started.
@@ -98,15 +102,12 @@ export function startFollower(
   settings: Readonly<Record<string, string | number>>,
 ): Promise<Omit<OwnKafka, 'logFolder' | 'voters'>> {
   const properties = {
+    ...common(voters, path.join(folder, 'data')),
     'process.roles': 'broker',
     'node.id': 2,
-    'controller.quorum.voters': voters,
     listeners: `PLAINTEXT://localhost:${ports.own}`,
     'advertised.listeners': `PLAINTEXT://localhost:${ports.advertised}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'PLAINTEXT',
-    'log.dirs': path.join(folder, 'data'),
     ...settings,
   };
   return startBroker(scope, folder, properties, `localhost:${ports.own}`);
@@ -130,16 +131,8 @@ export async function startBroker(
   await writeFile(file, lines.join(''));
   const jars = path.join(kafkaJars(), '*');
   const java = [...options, '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars];
-  const format = [
-    'kafka.tools.StorageTool',
-    'format',
-    '-t',
-    'c2x1aWNlLXRlc3RzLXNlYw',
-    '-c',
-    file,
-    ...formatting,
-  ];
-  await promisify(execFile)('java', [...java, ...format]);
+  const format = ['kafka.tools.StorageTool', 'format', '-t', 'c2x1aWNlLXRlc3RzLXNlYw', '-c', file];
+  await promisify(execFile)('java', [...java, ...format, ...formatting]);
   const start = () => {
     const child = spawnFor(scope, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
     // It logs to either, and stands still once a pipe is full.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { WebSocket, type ClientOptions } from 'ws';
-import { PATIENCE_MS } from './eventually.ts';
+import { Changes } from './changes.ts';
 
 export interface ServerMessage {
   readonly type: string;
@@ -14,15 +14,22 @@ export class RawSocket {
   readonly webSocket: WebSocket;
   readonly messages: ServerMessage[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
+  readonly #changes = new Changes();
+  #closeCode: number | undefined;
 
   constructor(webSocket: WebSocket) {
     this.webSocket = webSocket;
-    webSocket.on('message', (data: Buffer) =>
-      this.messages.push(JSON.parse(data.toString()) as ServerMessage),
-    );
+    webSocket.on('message', (data: Buffer) => {
+      this.messages.push(JSON.parse(data.toString()) as ServerMessage);
+      this.#changes.emit();
+    });
     webSocket.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
-      webSocket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+      webSocket.once('close', (code, reason) => {
+        this.#closeCode = code;
+        this.#changes.emit();
+        resolve({ code, reason: reason.toString() });
+      });
     });
   }
 
@@ -49,30 +56,16 @@ export class RawSocket {
    * @throws if the socket closes before, or nothing comes for as long as a busy machine may take
    */
   async until(fits: (message: ServerMessage) => boolean): Promise<ServerMessage> {
-    for (;;) {
-      const found = this.messages.find(fits);
-      if (found !== undefined) return found;
-      await this.#next();
-    }
-  }
-
-  /** Resolves when the next message has come. */
-  #next(): Promise<void> {
-    const { webSocket } = this;
-    return new Promise((resolve, reject) => {
-      const settle = (fault?: string): void => {
-        clearTimeout(timer);
-        webSocket.off('message', onMessage).off('close', onClose);
-        if (fault === undefined) return resolve();
-        const last = JSON.stringify(this.messages.at(-1) ?? null).slice(0, 500);
-        reject(new Error(`${fault}; the last message was ${last}`));
-      };
-      const onMessage = (): void => settle();
-      const onClose = (code: number): void => settle(`the socket was closed with ${code}`);
-      const timer = setTimeout(() => settle(`no message within ${PATIENCE_MS} ms`), PATIENCE_MS);
-      webSocket.on('message', onMessage).on('close', onClose);
-      if (webSocket.readyState === WebSocket.CLOSED) settle('the socket is closed');
-    });
+    const last = () => `the last message was ${JSON.stringify(this.messages.at(-1) ?? null).slice(0, 500)}`;
+    return this.#changes.until(
+      () => {
+        const found = this.messages.find(fits);
+        if (found === undefined && this.#closeCode !== undefined)
+          throw new Error(`the socket was closed with ${this.#closeCode}; ${last()}`);
+        return found;
+      },
+      () => `no such message; ${last()}`,
+    );
   }
 
   /** Sends a ping and waits for the pong: the gateway has handled all messages sent before by then. */
@@ -97,9 +90,9 @@ export async function connect(t: TestContext, url: string, options: ClientOption
 }
 
 /** Connects and is acknowledged. */
-export async function connectAndInit(t: TestContext, url: string): Promise<RawSocket> {
+export async function connectAndInit(t: TestContext, url: string, payload?: object): Promise<RawSocket> {
   const socket = await connect(t, url);
-  socket.send({ type: 'connection_init' });
+  socket.send({ type: 'connection_init', payload });
   await socket.until(({ type }) => type === 'connection_ack');
   return socket;
 }

@@ -1,7 +1,6 @@
-import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { PATIENCE_MS } from './eventually.ts';
-import { connect, type RawSocket } from './raw-socket.ts';
+import { Changes } from './changes.ts';
+import { connectAndInit, type RawSocket } from './raw-socket.ts';
 
 interface Result {
   readonly errors?: unknown;
@@ -21,9 +20,7 @@ export async function subscribeWith(
   connectionParams: object = {},
 ): Promise<RawSocket> {
   const { query, variables = {}, resume } = payload;
-  const socket = await connect(t, url);
-  socket.send({ type: 'connection_init', payload: connectionParams });
-  await socket.until(({ type }) => type === 'connection_ack');
+  const socket = await connectAndInit(t, url, connectionParams);
   socket.send({ type: 'subscribe', id: '1', payload: { query, variables, extensions: { resume } } });
   return socket;
 }
@@ -40,7 +37,7 @@ export class ResumingClient {
   gaps = 0;
   socket: RawSocket | undefined;
   readonly #t: TestContext;
-  readonly #changes = new EventEmitter();
+  readonly #changes = new Changes();
 
   constructor(t: TestContext, query: string, variables: object = {}) {
     this.#t = t;
@@ -58,15 +55,11 @@ export class ResumingClient {
 
   /** Waits until the results are so. */
   async until(holds: (results: readonly Result[]) => boolean): Promise<void> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    while (!holds(this.results)) {
-      await once(this.#changes, 'result', { signal }).catch((cause: unknown) => {
-        const last = JSON.stringify(this.results.at(-1) ?? null);
-        throw new Error(`not so with ${this.results.length} results, of which the last is ${last}`, {
-          cause,
-        });
-      });
-    }
+    const last = () => JSON.stringify(this.results.at(-1) ?? null);
+    await this.#changes.until(
+      () => holds(this.results) || undefined,
+      () => `not so with ${this.results.length} results, of which the last is ${last()}`,
+    );
   }
 
   /** Resolves when it has been greeted. @throws if the socket is closed before that */
@@ -94,6 +87,6 @@ export class ResumingClient {
     if (extensions.recovered !== undefined) this.greetings.push(extensions.recovered);
     else if (extensions.gap !== undefined) this.gaps += 1;
     else if (data !== null || errors !== undefined) this.results.push(result);
-    this.#changes.emit('result');
+    this.#changes.emit();
   }
 }

@@ -1,3 +1,5 @@
+import test, { type TestContext } from 'node:test';
+
 /**
  * What `npm test` brings up and tells the tests through the environment: `KAFKA_BROKERS` and `REDIS_URL`, or
  * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
@@ -41,6 +43,13 @@ export function needs(...wanted: readonly Need[]): { skip: string | false; timeo
   return { skip: reasons.length > 0 && reasons.join(' '), timeout: TIMEOUT_MS };
 }
 
+/** @returns what registers tests that all need the same */
+export function testNeeding(
+  ...wanted: readonly Need[]
+): (title: string, run: (t: TestContext) => Promise<void>) => void {
+  return (title, run) => void test(title, needs(...wanted), run);
+}
+
 /** @returns `host:port,…`; throws unless the test says `needs('kafka')` */
 export const kafkaBrokers = (): string => given('kafka');
 
@@ -48,11 +57,11 @@ export const kafkaBrokers = (): string => given('kafka');
 export const redisUrl = (): string => given('redis');
 
 /** What pods that consume a topic together, and meet in Redis, are set to. For `needs('kafka', 'redis')`. */
-export function podSettings(topic: string) {
+export function podSettings(topic: string, url = redisUrl()) {
   return {
     KAFKA_BROKERS: kafkaBrokers(),
     KAFKA_GROUP_ID: topic,
-    REDIS_URL: redisUrl(),
+    REDIS_URL: url,
     REDIS_PREFIX: `${topic}:`,
   };
 }

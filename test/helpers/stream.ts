@@ -15,11 +15,11 @@ export class Stream {
   #done: Promise<void> = Promise.resolve();
 
   /** @param intervalMs the rate; nothing is waited for */
-  constructor(topic: string, partitions: number, intervalMs = 50) {
+  constructor(topic: string, partitions: number, intervalMs = 50, kafka = kafkaClient()) {
     this.#topic = topic;
     this.#partitions = partitions;
     this.#intervalMs = intervalMs;
-    this.#producer = kafkaClient().producer();
+    this.#producer = kafka.producer();
   }
 
   /** It is stopped when the test ends, at the latest. */

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT, type GenerateKeyPairResult } from 'jose';
+import { serveHttp } from './local-server.ts';
 import type { Scope } from './scope.ts';
 
 export interface TokenRequest {
@@ -45,16 +44,8 @@ export class TokenIssuer {
   /** @param other whose keys it shares, so that who takes the tokens of the one takes those of the other */
   static async start(scope: Scope, other?: TokenIssuer): Promise<TokenIssuer> {
     const pair = other === undefined ? await generateKeyPair('RS256') : other.#keys;
-    const server = createServer();
-    server.listen(0, 'localhost');
-    await once(server, 'listening');
-    scope.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
+    const port = await serveHttp(scope, (...exchange) => void issuer.#answer(...exchange), 'localhost');
     const issuer = new TokenIssuer(`http://localhost:${port}`, pair);
-    server.on('request', (request, response) => void issuer.#answer(request, response));
     return issuer;
   }
 

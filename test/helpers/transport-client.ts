@@ -1,7 +1,6 @@
-import { once, EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { PATIENCE_MS } from './eventually.ts';
+import { Changes } from './changes.ts';
 import type { GatewayProcess } from './gateway.ts';
 import { exchange, type Exchange } from './http-exchange.ts';
 import type { Scope } from './scope.ts';
@@ -37,7 +36,7 @@ export abstract class Asking {
   /** The server has let the client in. */
   isOpen = false;
   heartbeats = 0;
-  readonly #changes = new EventEmitter();
+  readonly #changes = new Changes();
 
   /** The client wants no more. */
   abstract stop(): void;
@@ -48,16 +47,13 @@ export abstract class Asking {
   abstract resume(): void;
 
   async until(holds: (asking: this) => boolean): Promise<this> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    while (!holds(this)) {
-      await once(this.#changes, 'change', { signal }).catch((cause: unknown) => {
+    return this.#changes.until(
+      () => (holds(this) ? this : undefined),
+      () => {
         const last = JSON.stringify(this.payloads.slice(-3));
-        throw new Error(`${this.payloads.length} payloads, ${JSON.stringify(this.ending)}: ${last}`, {
-          cause,
-        });
-      });
-    }
-    return this;
+        return `${this.payloads.length} payloads, ${JSON.stringify(this.ending)}: ${last}`;
+      },
+    );
   }
 
   async untilPayloads(count: number): Promise<readonly Payload[]> {
@@ -91,7 +87,7 @@ export abstract class Asking {
   }
 
   protected changed(): void {
-    this.#changes.emit('change');
+    this.#changes.emit();
   }
 }
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import test, { type TestContext } from 'node:test';
-import { Partitioners, type Message } from 'kafkajs';
+import type { TestContext } from 'node:test';
+import type { Message } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
-import { runCli, startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
-import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { runCli, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
+import { disconnectAfter, kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
+import { range } from '../helpers/numbers.ts';
+import { kafkaBrokers, testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+
+const test = testNeeding('kafka', 'redis');
 
 /** Decodes what the graph without it can't: `1=5` is the item 1 with n 5. */
 const decoding = (topic: string) => `
@@ -42,22 +45,20 @@ async function deadLetters(t: TestContext, topic: string, args: string) {
   return { code, stderr, letters };
 }
 
-async function connectedProducer(t: TestContext, transactionalId?: string) {
-  const producer = kafkaClient().producer({
-    createPartitioner: Partitioners.DefaultPartitioner,
-    ...(transactionalId !== undefined && { transactionalId, idempotent: true, maxInFlightRequests: 1 }),
-  });
-  await producer.connect();
-  disconnectAfter(t, producer);
-  return producer;
+/** @returns what counts the messages in a topic */
+async function counter(t: TestContext): Promise<(topic: string) => Promise<number>> {
+  const admin = await kafkaAdmin(t);
+  return async (topic) => {
+    const offsets = await admin.fetchTopicOffsets(topic);
+    return offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
+  };
 }
 
-async function messagesIn(topic: string): Promise<number> {
-  const admin = kafkaClient().admin();
-  await admin.connect();
-  const offsets = await admin.fetchTopicOffsets(topic).finally(() => admin.disconnect());
-  return offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
-}
+const transactional = () => ({
+  transactionalId: randomUUID(),
+  idempotent: true,
+  maxInFlightRequests: 1,
+});
 
 /** As the gateway writes them. */
 function letterOf(topic: string, partition: number, offset: number, options: Partial<Message> = {}): Message {
@@ -76,201 +77,161 @@ function letterOf(topic: string, partition: number, offset: number, options: Par
   };
 }
 
-test(
-  'dead letters are listed, fail again as such while nothing is mended, and reach a subscriber once it is',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const topic = await createTopic(t, { partitions: 2 });
-    const dead = await createTopic(t, { partitions: 2 });
-    const schema = { 'schema.graphql': itemSchema(topic) };
-    const settings = { ...podSettings(topic), DEAD_LETTER_TOPIC: dead };
-    const broken = await startGateway(t, { ...settings, GRAPH: await graphFolder(t, schema) });
-    await broken.untilReady();
-    const producer = await connectedProducer(t);
-    await producer.send({
-      topic,
-      messages: [1, 2, 3].map((n) => ({
-        partition: 1,
-        key: 'a',
-        value: `1=${n}`,
-        headers: { trace: `t${n}` },
-      })),
-    });
-    await producer.send({ topic, messages: [{ partition: 0, key: 'b', value: '' }] });
-    await eventually(async () => assert.equal(await messagesIn(dead), 4));
+test('dead letters are listed, fail again as such while nothing is mended, and reach a subscriber once it is', async (t) => {
+  const topic = await createTopic(t, { partitions: 2 });
+  const dead = await createTopic(t, { partitions: 2 });
+  const settings = { ...podSettings(topic), DEAD_LETTER_TOPIC: dead };
+  const broken = await startReady(t, { ...settings, GRAPH: await itemGraph(t, topic) });
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
+  const ill = { partition: 1, key: 'a' };
+  await producer.send({ topic, messages: [1, 2, 3].map((n) => ({ ...ill, value: `1=${n}` })) });
+  await producer.send({ topic, messages: [{ partition: 0, key: 'b', value: '' }] });
+  await eventually(async () => assert.equal(await messagesIn(dead), 4));
 
-    const listed = await deadLetters(t, dead, 'list --reason not_json');
-    assert.equal(listed.code, 0);
-    assert.deepEqual(
-      listed.letters.map((each) => [each.topic, each.partition, each.offset, each.key, each.bytes]),
-      [0, 1, 2].map((offset) => [topic, 1, offset, 'a', 3]),
-    );
-    assert.ok(listed.letters.every(({ letter }) => letter.topic === dead));
-    assert.match(listed.stderr, /^3 of 4 dead letters$/m);
+  const listed = await deadLetters(t, dead, 'list --reason not_json');
+  assert.equal(listed.code, 0);
+  assert.deepEqual(
+    listed.letters.map((each) => [each.topic, each.partition, each.offset, each.key, each.bytes]),
+    [0, 1, 2].map((offset) => [topic, 1, offset, 'a', 3]),
+  );
+  assert.ok(listed.letters.every(({ letter }) => letter.topic === dead));
+  assert.match(listed.stderr, /^3 of 4 dead letters$/m);
 
-    const dry = await deadLetters(t, dead, 'replay --key a --dry-run');
-    assert.deepEqual([dry.code, dry.letters], [0, listed.letters]);
-    assert.equal(await messagesIn(topic), 4);
+  const dry = await deadLetters(t, dead, 'replay --key a --dry-run');
+  assert.deepEqual([dry.code, dry.letters], [0, listed.letters]);
+  assert.equal(await messagesIn(topic), 4);
 
-    const vain = await deadLetters(t, dead, 'replay --key a --limit 1');
-    assert.deepEqual([vain.code, vain.letters], [0, listed.letters.slice(0, 1)]);
-    await eventually(async () => assert.equal(await messagesIn(dead), 5));
-    const again = (await deadLetters(t, dead, 'list --key a')).letters.at(-1);
-    assert.deepEqual([again?.offset, again?.replayedFrom], [3, `${topic}/1/0`]);
-    await broken.stop();
+  const vain = await deadLetters(t, dead, 'replay --key a --limit 1');
+  assert.deepEqual([vain.code, vain.letters], [0, listed.letters.slice(0, 1)]);
+  await eventually(async () => assert.equal(await messagesIn(dead), 5));
+  const again = (await deadLetters(t, dead, 'list --key a')).letters.at(-1);
+  assert.deepEqual([again?.offset, again?.replayedFrom], [3, `${topic}/1/0`]);
+  await broken.stop();
 
-    const graph = await graphFolder(t, { ...schema, 'graph.js': decoding(topic) });
-    const mended = await startGateway(t, { ...settings, GRAPH: graph });
-    await mended.untilReady();
-    const received = new Received<{ item: { n: number } }>(
-      graphqlClient(t, mended.graphqlUrl),
-      'subscription { item(id: ["1"]) { n } }',
-    );
-    await mended.untilMetric('sluice_subscribers', 1);
-    const replayed = await deadLetters(t, dead, `replay --topic ${topic} --key a`);
-    assert.equal(replayed.code, 0);
-    assert.match(replayed.stderr, /^replayed 4 of 5 dead letters$/m);
-    await received.until(4);
-    assert.deepEqual(
-      received.data.map((data) => data?.item.n),
-      [1, 2, 3, 1],
-    );
-    assert.equal(await messagesIn(dead), 5);
-  },
-);
+  const GRAPH = await itemGraph(t, topic, { 'graph.js': decoding(topic) });
+  const mended = await startReady(t, { ...settings, GRAPH });
+  const received = await subscribed(t, mended, { query: 'subscription { item(id: ["1"]) { n } }' });
+  const replayed = await deadLetters(t, dead, `replay --topic ${topic} --key a`);
+  assert.equal(replayed.code, 0);
+  assert.match(replayed.stderr, /^replayed 4 of 5 dead letters$/m);
+  await received.until(4);
+  assert.deepEqual(numbersOf(received), [1, 2, 3, 1]);
+  assert.equal(await messagesIn(dead), 5);
+});
 
-test(
-  'a replayed message has the key, value, headers and partition of the original',
-  needs('kafka'),
-  async (t) => {
-    const topic = await createTopic(t, { partitions: 3 });
-    const dead = await createTopic(t);
-    const producer = await connectedProducer(t);
-    const headers = { trace: 't', tags: ['x', 'y'], 'sluice-replayed-from': `${topic}/2/1` };
-    const value = Buffer.from([0xff, 0, 1]);
-    await producer.send({
-      topic: dead,
-      messages: [letterOf(topic, 2, 8, { key: Buffer.from([0xfe]), value, headers }), letterOf(topic, 9, 1)],
-    });
-    const { code } = await deadLetters(t, dead, 'replay --all');
-    assert.equal(code, 0);
-    const consumer = kafkaClient().consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 });
-    disconnectAfter(t, consumer);
-    const read: { partition: number; message: object }[] = [];
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      eachMessage: async ({ partition, message }) => {
-        const texts = Object.entries(message.headers ?? {}).map(([name, each]) => [name, String(each)]);
-        read.push({ partition, message: { key: message.key, value: message.value, headers: texts } });
+test('a replayed message has the key, value, headers and partition of the original', async (t) => {
+  const topic = await createTopic(t, { partitions: 3 });
+  const dead = await createTopic(t);
+  const producer = await kafkaProducer(t);
+  const headers = { trace: 't', tags: ['x', 'y'], 'sluice-replayed-from': `${topic}/2/1` };
+  const value = Buffer.from([0xff, 0, 1]);
+  await producer.send({
+    topic: dead,
+    messages: [letterOf(topic, 2, 8, { key: Buffer.from([0xfe]), value, headers }), letterOf(topic, 9, 1)],
+  });
+  const { code } = await deadLetters(t, dead, 'replay --all');
+  assert.equal(code, 0);
+  const consumer = kafkaClient().consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 });
+  disconnectAfter(t, consumer);
+  const read: { partition: number; message: object }[] = [];
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ partition, message }) => {
+      const texts = Object.entries(message.headers ?? {}).map(([name, each]) => [name, String(each)]);
+      read.push({ partition, message: { key: message.key, value: message.value, headers: texts } });
+    },
+  });
+  // The other one's partition is not there any more.
+  await eventually(() => assert.equal(read.length, 2));
+  assert.deepEqual(
+    read.find(({ partition }) => partition === 2),
+    {
+      partition: 2,
+      message: {
+        key: Buffer.from([0xfe]),
+        value,
+        headers: [
+          ['trace', 't'],
+          ['tags', 'x,y'],
+          ['sluice-replayed-from', `${topic}/2/8`],
+        ],
       },
-    });
-    // The other one's partition is not there any more.
-    await eventually(() => assert.equal(read.length, 2));
-    assert.deepEqual(
-      read.find(({ partition }) => partition === 2),
-      {
-        partition: 2,
-        message: {
-          key: Buffer.from([0xfe]),
-          value,
-          headers: [
-            ['trace', 't'],
-            ['tags', 'x,y'],
-            ['sluice-replayed-from', `${topic}/2/8`],
-          ],
-        },
-      },
-    );
-  },
-);
+    },
+  );
+});
 
-test(
-  'list ends where transactions end a partition: committed, aborted or still open',
-  needs('kafka'),
-  async (t) => {
-    const dead = await createTopic(t, { partitions: 4 });
-    const transact = async (partition: number, offset: number) => {
-      const producer = await connectedProducer(t, randomUUID());
-      const transaction = await producer.transaction();
-      const messages = [{ ...letterOf('bids', 0, offset), partition }];
-      await transaction.send({ topic: dead, messages });
-      return transaction;
-    };
-    await (await transact(0, 10)).commit();
-    await (await transact(1, 20)).commit();
-    for (let round = 0; round < 3; round += 1) await (await transact(1, 21)).abort();
-    await transact(2, 30);
+test('list ends where transactions end a partition: committed, aborted or still open', async (t) => {
+  const dead = await createTopic(t, { partitions: 4 });
+  const transact = async (partition: number, offset: number) => {
+    const producer = await kafkaProducer(t, undefined, transactional());
+    const transaction = await producer.transaction();
+    const messages = [{ ...letterOf('bids', 0, offset), partition }];
+    await transaction.send({ topic: dead, messages });
+    return transaction;
+  };
+  await (await transact(0, 10)).commit();
+  await (await transact(1, 20)).commit();
+  for (let round = 0; round < 3; round += 1) await (await transact(1, 21)).abort();
+  await transact(2, 30);
 
-    const { code, letters, stderr } = await deadLetters(t, dead, 'list');
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(letters.map(({ offset }) => offset).toSorted(), [10, 20]);
-    const behind = await deadLetters(t, dead, 'list --from 0/1,1/1');
-    assert.deepEqual([behind.code, behind.letters], [0, []]);
-    const empty = await deadLetters(t, await createTopic(t), 'list');
-    assert.deepEqual([empty.code, empty.letters], [0, []]);
-  },
-);
+  const { code, letters, stderr } = await deadLetters(t, dead, 'list');
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(letters.map(({ offset }) => offset).toSorted(), [10, 20]);
+  const behind = await deadLetters(t, dead, 'list --from 0/1,1/1');
+  assert.deepEqual([behind.code, behind.letters], [0, []]);
+  const empty = await deadLetters(t, await createTopic(t), 'list');
+  assert.deepEqual([empty.code, empty.letters], [0, []]);
+});
 
-test(
-  'many letters are read to the end as it was, from where it is told to, and sent back in order',
-  needs('kafka'),
-  async (t) => {
-    const topic = await createTopic(t, { partitions: 2 });
-    const dead = await createTopic(t, { partitions: 2 });
-    const producer = await connectedProducer(t);
-    const padding = 'x'.repeat(2_000);
-    for (let start = 0; start < 3_000; start += 100) {
-      const messages = Array.from({ length: 100 }, (_, index) => ({
-        ...letterOf(topic, (start / 100) % 2, start + index, { value: padding }),
-        partition: (start / 100) % 2,
-      }));
-      await producer.send({ topic: dead, messages });
-    }
-    const listed = await deadLetters(t, dead, 'list');
-    assert.equal(listed.code, 0);
-    for (const partition of [0, 1]) {
-      const offsets = listed.letters
-        .filter((each) => each.partition === partition)
-        .map((each) => each.offset);
-      assert.equal(offsets.length, 1_500);
-      assert.deepEqual(
-        offsets,
-        offsets.toSorted((one, other) => one - other),
-      );
-    }
-    const rest = await deadLetters(t, dead, 'list --from 0/1490,1/1500');
-    assert.deepEqual(
-      rest.letters.map(({ letter }) => letter.offset),
-      Array.from({ length: 10 }, (_, index) => 1_490 + index),
-    );
-    const replayed = await deadLetters(t, dead, 'replay --all --from 0/1000,1/1000');
-    assert.equal(replayed.letters.length, 1_000);
-    assert.match(replayed.stderr, /^go on behind them with --from 0\/1500,1\/1500$/m);
-    assert.equal(await messagesIn(topic), 1_000);
-  },
-);
+test('many letters are read to the end as it was, from where it is told to, and sent back in order', async (t) => {
+  const topic = await createTopic(t, { partitions: 2 });
+  const dead = await createTopic(t, { partitions: 2 });
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
+  const padding = 'x'.repeat(2_000);
+  for (let start = 0; start < 3_000; start += 100) {
+    const partition = (start / 100) % 2;
+    const messages = range(start, start + 100).map((offset) => ({
+      ...letterOf(topic, partition, offset, { value: padding }),
+      partition,
+    }));
+    await producer.send({ topic: dead, messages });
+  }
+  const listed = await deadLetters(t, dead, 'list');
+  assert.equal(listed.code, 0);
+  for (const partition of [0, 1]) {
+    const offsets = listed.letters.filter((each) => each.partition === partition).map((each) => each.offset);
+    assert.equal(offsets.length, 1_500);
+    const inOrder = offsets.toSorted((one, other) => one - other);
+    assert.deepEqual(offsets, inOrder);
+  }
+  const rest = await deadLetters(t, dead, 'list --from 0/1490,1/1500');
+  assert.deepEqual(
+    rest.letters.map(({ letter }) => letter.offset),
+    range(1_490, 1_500),
+  );
+  const replayed = await deadLetters(t, dead, 'replay --all --from 0/1000,1/1000');
+  assert.equal(replayed.letters.length, 1_000);
+  assert.match(replayed.stderr, /^go on behind them with --from 0\/1500,1\/1500$/m);
+  assert.equal(await messagesIn(topic), 1_000);
+});
 
-test(
-  'a replay that can not go on fails, and says how many were sent and where to go on',
-  needs('kafka'),
-  async (t) => {
-    const topic = await createTopic(t);
-    const dead = await createTopic(t);
-    const producer = await connectedProducer(t);
-    const gone = `gone-${randomUUID()}`;
-    const before = Array.from({ length: 500 }, (_, offset) => letterOf(topic, 0, offset));
-    await producer.send({ topic: dead, messages: [...before, letterOf(gone, 0, 0)] });
-    const { code, letters, stderr } = await deadLetters(t, dead, 'replay --all');
-    assert.deepEqual([code, letters.length], [1, 500]);
-    assert.match(stderr, /^replayed 500 of 501 dead letters$/m);
-    assert.match(stderr, new RegExp(`expected topics that exist .*, got dead letters of ${gone}`));
-    assert.match(stderr, /^go on behind them with --from 0\/500$/m);
-    assert.equal(await messagesIn(topic), 500);
-  },
-);
+test('a replay that can not go on fails, and says how many were sent and where to go on', async (t) => {
+  const topic = await createTopic(t);
+  const dead = await createTopic(t);
+  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
+  const gone = `gone-${randomUUID()}`;
+  const before = range(0, 500).map((offset) => letterOf(topic, 0, offset));
+  await producer.send({ topic: dead, messages: [...before, letterOf(gone, 0, 0)] });
+  const { code, letters, stderr } = await deadLetters(t, dead, 'replay --all');
+  assert.deepEqual([code, letters.length], [1, 500]);
+  assert.match(stderr, /^replayed 500 of 501 dead letters$/m);
+  assert.match(stderr, new RegExp(`expected topics that exist .*, got dead letters of ${gone}`));
+  assert.match(stderr, /^go on behind them with --from 0\/500$/m);
+  assert.equal(await messagesIn(topic), 500);
+});
 
-test('what is missing is told: settings, the topic, a filter', needs('kafka'), async (t) => {
+test('what is missing is told: settings, the topic, a filter', async (t) => {
   const nothing = await runCli(t, ['dead-letters', 'list']);
   assert.equal(nothing.code, 1);
   assert.match(nothing.stderr, /KAFKA_BROKERS: expected .*, got nothing\n {2}DEAD_LETTER_TOPIC: expected/);

@@ -1,109 +1,96 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Explanation } from '../../src/explain/explanation.ts';
-import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { runCli, startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
-import { needs, podSettings } from '../helpers/services.ts';
+import { testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
-import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 
-interface Listed {
-  readonly rows: readonly { readonly id: string }[];
-}
+const test = testNeeding('kafka', 'redis', 'kcat');
 
-const rowsOf = async ({ adminUrl }: GatewayProcess, table: string): Promise<Listed['rows']> =>
-  ((await (await fetch(`${adminUrl}/debug/${table}`)).json()) as Listed).rows;
+async function rowsOf({ adminUrl }: GatewayProcess, table: string) {
+  const listed = await (await fetch(`${adminUrl}/debug/${table}`)).json();
+  return (listed as { rows: readonly { readonly id: string }[] }).rows;
+}
 
 /** Two pods of one consumer group, on a topic of one partition: the one that consumes it, and the other. */
 async function startPods(t: TestContext, topic: string): Promise<[GatewayProcess, GatewayProcess]> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const start = (): Promise<GatewayProcess> => startGateway(t, { GRAPH: folder, ...podSettings(topic) });
-  const [one, other] = await Promise.all([start(), start()]);
-  await Promise.all([one.untilReady(), other.untilReady()]);
-  let isConsumer = false;
+  const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic) };
+  const [one, other] = await Promise.all([startReady(t, settings), startReady(t, settings)]);
   // The second pod to join has the group share the partition out again.
-  await eventually(async () => {
-    const counts = (await Promise.all([one, other].map((pod) => rowsOf(pod, 'partitions')))).map(
-      ({ length }) => length,
-    );
+  const isConsumer = await eventually(async () => {
+    const rows = await Promise.all([one, other].map((pod) => rowsOf(pod, 'partitions')));
+    const counts = rows.map(({ length }) => length);
     assert.deepEqual(counts.toSorted(), [0, 1]);
-    isConsumer = counts[0] === 1;
+    return counts[0] === 1;
   });
   return isConsumer ? [one, other] : [other, one];
 }
 
-test(
-  'of two pods, the one that consumed an event and the one with the connection give one answer together',
-  needs('kafka', 'redis', 'kcat'),
-  async (t) => {
-    const topic = await createTopic(t);
-    const [consumer, holder] = await startPods(t, topic);
-    const query = 'subscription { item(id: "7") { id n } }';
-    const client = TRANSPORT_CLIENTS.webSocket.ask(t, holder, { query });
-    await holder.untilMetric('sluice_subscribers', 1);
-    const [{ id } = { id: '' }] = await rowsOf(holder, 'connections');
-    const explained = async (offset: number, ...pods: readonly GatewayProcess[]): Promise<string> => {
-      const event = ['--topic', topic, '--partition', '0', '--offset', `${offset}`];
-      const urls = pods.flatMap(({ adminUrl }) => ['--url', adminUrl]);
-      const { stdout, stderr } = await runCli(t, ['explain', '--connection', id, ...event, ...urls]);
-      return stdout + stderr;
-    };
-    const before = await explained(0, holder, consumer);
-    assert.match(before, /consumed by none of the processes asked, since they record it/);
-    assert.match(before, /item: not recorded/);
-
-    await kcat(t, topic, [
-      { key: 'k', value: '{"id":"7","n":1}' },
-      { key: 'k', value: '{"id":"8","n":2}' },
-      { key: 'k', value: 'no JSON' },
-    ]);
-    await client.untilPayloads(1);
-
-    const place = new RegExp(`^${topic} 0/0, connection ${id} of ${holder.adminUrl}, worker 1\n`);
-    const routed = `consumed at 20.* by ${consumer.adminUrl}, worker 1: routed\n`;
-    await eventually(async () => {
-      const delivered = await explained(0, holder, consumer);
-      assert.match(delivered, place);
-      assert.match(delivered, new RegExp(routed));
-      assert.match(delivered, new RegExp(`route: by id "7" to .*${topic}:id=7\n`));
-      assert.match(delivered, /publish: the bus has acknowledged it/);
-      assert.match(delivered, /item: delivered\n/);
-    });
-    await eventually(async () => {
-      const other = await explained(1, holder, consumer);
-      assert.match(other, new RegExp(`${routed}.*\n.*route: by id "8"`));
-      assert.match(other, new RegExp(`item: other channel\n.*item listens to .*${topic}:id=7\n`));
-    });
-    await eventually(async () => {
-      const letter = await explained(2, holder, consumer);
-      assert.match(letter, /: dead letter\n.*decode: it could not be decoded: .*\n.*item: dead letter\n/);
-    });
-
-    // The pod with the connection alone knows of none but those that came to it.
-    const alone = await explained(1, holder);
-    assert.match(alone, /consumed by none of the processes asked/);
-    assert.match(alone, /item: not recorded/);
-    // An id is one of the first pod's.
-    const swapped = await explained(0, consumer, holder);
-    assert.match(swapped, new RegExp(`expected the id of one that is open in this process .*got ${id}`));
-    const asked = new URLSearchParams({ topic, partition: '0', offset: '1' });
-    const response = await fetch(`${consumer.adminUrl}/debug/explain?${asked}`);
-    const { connection, consumed, subscriptions } = (await response.json()) as Explanation;
-    assert.deepEqual([connection, consumed?.outcome, subscriptions], [null, 'routed', []]);
-    assert.equal(consumed?.channels.length, 2);
-  },
-);
-
-test('a pod that can not be asked is told of, and the others answer', needs('kafka', 'redis'), async (t) => {
+test('of two pods, the one that consumed an event and the one with the connection give one answer together', async (t) => {
   const topic = await createTopic(t);
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const consumer = await startGateway(t, { GRAPH: folder, ...podSettings(topic) });
-  await consumer.untilReady();
-  const query = 'subscription { item { n } }';
-  TRANSPORT_CLIENTS.webSocket.ask(t, consumer, { query });
-  await consumer.untilMetric('sluice_subscribers', 1);
+  const [consumer, holder] = await startPods(t, topic);
+  const query = 'subscription { item(id: "7") { id n } }';
+  const client = await subscribed(t, holder, { query });
+  const [{ id } = { id: '' }] = await rowsOf(holder, 'connections');
+  const explained = async (offset: number, ...pods: readonly GatewayProcess[]): Promise<string> => {
+    const event = ['--topic', topic, '--partition', '0', '--offset', `${offset}`];
+    const urls = pods.flatMap(({ adminUrl }) => ['--url', adminUrl]);
+    const { stdout, stderr } = await runCli(t, ['explain', '--connection', id, ...event, ...urls]);
+    return stdout + stderr;
+  };
+  const before = await explained(0, holder, consumer);
+  assert.match(before, /consumed by none of the processes asked, since they record it/);
+  assert.match(before, /item: not recorded/);
+
+  await kcat(t, topic, [
+    { key: 'k', value: '{"id":"7","n":1}' },
+    { key: 'k', value: '{"id":"8","n":2}' },
+    { key: 'k', value: 'no JSON' },
+  ]);
+  await client.until(1);
+
+  const place = new RegExp(`^${topic} 0/0, connection ${id} of ${holder.adminUrl}, worker 1\n`);
+  const routed = `consumed at 20.* by ${consumer.adminUrl}, worker 1: routed\n`;
+  await eventually(async () => {
+    const delivered = await explained(0, holder, consumer);
+    assert.match(delivered, place);
+    assert.match(delivered, new RegExp(routed));
+    assert.match(delivered, new RegExp(`route: by id "7" to .*${topic}:id=7\n`));
+    assert.match(delivered, /publish: the bus has acknowledged it/);
+    assert.match(delivered, /item: delivered\n/);
+  });
+  await eventually(async () => {
+    const other = await explained(1, holder, consumer);
+    assert.match(other, new RegExp(`${routed}.*\n.*route: by id "8"`));
+    assert.match(other, new RegExp(`item: other channel\n.*item listens to .*${topic}:id=7\n`));
+  });
+  await eventually(async () => {
+    const letter = await explained(2, holder, consumer);
+    assert.match(letter, /: dead letter\n.*decode: it could not be decoded: .*\n.*item: dead letter\n/);
+  });
+
+  // The pod with the connection alone knows of none but those that came to it.
+  const alone = await explained(1, holder);
+  assert.match(alone, /consumed by none of the processes asked/);
+  assert.match(alone, /item: not recorded/);
+  // An id is one of the first pod's.
+  const swapped = await explained(0, consumer, holder);
+  assert.match(swapped, new RegExp(`expected the id of one that is open in this process .*got ${id}`));
+  const asked = new URLSearchParams({ topic, partition: '0', offset: '1' });
+  const response = await fetch(`${consumer.adminUrl}/debug/explain?${asked}`);
+  const { connection, consumed, subscriptions } = (await response.json()) as Explanation;
+  assert.deepEqual([connection, consumed?.outcome, subscriptions], [null, 'routed', []]);
+  assert.equal(consumed?.channels.length, 2);
+});
+
+test('a pod that can not be asked is told of, and the others answer', async (t) => {
+  const topic = await createTopic(t);
+  const consumer = await startReady(t, { GRAPH: await itemGraph(t, topic), ...podSettings(topic) });
+  await subscribed(t, consumer);
   const [{ id } = { id: '' }] = await rowsOf(consumer, 'connections');
   const args = ['--connection', id, '--topic', topic, '--partition', '0', '--offset', '0'];
   const urls = ['--url', consumer.adminUrl, '--url', 'http://127.0.0.1:1'];

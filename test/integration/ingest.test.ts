@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { test, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
-import { Partitioners, type Message as Produced } from 'kafkajs';
+import type { Message as Produced } from 'kafkajs';
 import { decodeMessage, type Message } from '../../src/events/message.ts';
 import { PublishError, type Publication, type Publisher } from '../../src/events/publisher.ts';
 import { kafkaConnection } from '../../src/ingest/kafka/connection.ts';
@@ -15,20 +15,14 @@ import { Metrics } from '../../src/metrics.ts';
 import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { committedBy, kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
-import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
 import { createTopics } from '../helpers/topic.ts';
+import { TIMING } from '../contract/kafka-member.ts';
 
-/** Short, but not shorter than brokers allow. */
-const TIMING = {
-  sessionTimeoutMs: 6_000,
-  heartbeatMs: 300,
-  rebalanceTimeoutMs: 10_000,
-  fetchWaitMs: 200,
-  metadataMaxAgeMs: 20_000,
-};
+const test = testNeeding('kafka');
 
 /** A bus that remembers what it was given, says so by an event, and can be away. */
 class Seen extends EventEmitter<{ refused: [] }> implements Publisher {
@@ -61,17 +55,9 @@ type TestKafka = Awaited<ReturnType<typeof useKafka>>;
 async function useKafka(t: TestContext, partitions: number) {
   const topic = `ingest-${randomUUID()}`;
   const groupId = `group-${topic}`;
-  const admin = kafkaClient().admin();
-  const producer = kafkaClient().producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  for (const client of [admin, producer]) {
-    await client.connect();
-    disconnectAfter(t, client);
-  }
+  const [admin, producer] = [await kafkaAdmin(t), await kafkaProducer(t)];
   await createTopics(admin, [{ topic, numPartitions: partitions }]);
-  const totalCommitted = async () => {
-    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
-    return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
-  };
+  const totalCommitted = () => committedBy(admin, groupId, topic);
   const described = async () => {
     const { groups } = await admin.describeGroups([groupId]);
     return { state: groups[0]?.state, members: groups[0]?.members.map(({ memberId }) => memberId) ?? [] };
@@ -129,59 +115,51 @@ async function startIngest(
 const numbered = (from: number, to: number): Produced[] =>
   range(from, to).map((n) => ({ value: JSON.stringify({ n }) }));
 
-test(
-  'while the bus is away longer than a session, the consumer commits nothing and stays a member of its group; then all events come, in order',
-  needs('kafka'),
-  async (t) => {
-    const kafka = await useKafka(t, 2);
-    const { seen, metrics } = await startIngest(t, kafka);
-    await kafka.send(numbered(0, 100));
-    await kafka.committed(100);
-    const before = await kafka.memberIds();
-    seen.away = true;
-    const refused = once(seen, 'refused');
-    await kafka.send(numbered(100, 1_100));
-    await refused;
-    await passes(TIMING.sessionTimeoutMs + 2_000); // No less would show it.
-    assert.equal(await kafka.totalCommitted(), 100);
-    assert.deepEqual(await kafka.memberIds(), before);
-    seen.away = false;
-    await kafka.committed(1_100);
-    assert.deepEqual(
-      seen.numbers.toSorted((one, other) => one - other),
-      range(0, 1_100),
-    );
-    for (const partition of [0, 1]) {
-      const offsets = seen.messages.filter(({ p }) => p === partition).map(({ o }) => o);
-      assert.deepEqual(offsets, range(0, offsets.length));
-    }
-    assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 0);
-  },
-);
+test('while the bus is away longer than a session, the consumer commits nothing and stays a member of its group; then all events come, in order', async (t) => {
+  const kafka = await useKafka(t, 2);
+  const { seen, metrics } = await startIngest(t, kafka);
+  await kafka.send(numbered(0, 100));
+  await kafka.committed(100);
+  const before = await kafka.memberIds();
+  seen.away = true;
+  const refused = once(seen, 'refused');
+  await kafka.send(numbered(100, 1_100));
+  await refused;
+  await passes(TIMING.sessionTimeoutMs + 2_000); // No less would show it.
+  assert.equal(await kafka.totalCommitted(), 100);
+  assert.deepEqual(await kafka.memberIds(), before);
+  seen.away = false;
+  await kafka.committed(1_100);
+  assert.deepEqual(
+    seen.numbers.toSorted((one, other) => one - other),
+    range(0, 1_100),
+  );
+  for (const partition of [0, 1]) {
+    const offsets = seen.messages.filter(({ p }) => p === partition).map(({ o }) => o);
+    assert.deepEqual(offsets, range(0, offsets.length));
+  }
+  assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 0);
+});
 
-test(
-  'KAFKA_START=latest skips events that came while the consumer group had no member, and no others',
-  needs('kafka'),
-  async (t) => {
-    const kafka = await useKafka(t, 1);
-    const settings = { KAFKA_START: 'latest' } as const;
-    const before = await startIngest(t, kafka, { settings });
-    await before.ingest.stop();
-    await kafka.send(numbered(1, 2));
-    const first = await startIngest(t, kafka, { settings });
-    first.seen.away = true;
-    const refused = once(first.seen, 'refused');
-    await kafka.send(numbered(2, 3));
-    await refused;
-    const second = await startIngest(t, kafka, { settings });
-    await kafka.membersAssigned(2);
-    first.seen.away = false;
-    await kafka.committed(2);
-    assert.deepEqual([...first.seen.numbers, ...second.seen.numbers], [2]);
-  },
-);
+test('KAFKA_START=latest skips events that came while the consumer group had no member, and no others', async (t) => {
+  const kafka = await useKafka(t, 1);
+  const settings = { KAFKA_START: 'latest' } as const;
+  const before = await startIngest(t, kafka, { settings });
+  await before.ingest.stop();
+  await kafka.send(numbered(1, 2));
+  const first = await startIngest(t, kafka, { settings });
+  first.seen.away = true;
+  const refused = once(first.seen, 'refused');
+  await kafka.send(numbered(2, 3));
+  await refused;
+  const second = await startIngest(t, kafka, { settings });
+  await kafka.membersAssigned(2);
+  first.seen.away = false;
+  await kafka.committed(2);
+  assert.deepEqual([...first.seen.numbers, ...second.seen.numbers], [2]);
+});
 
-test('a position that is not in the log is counted', needs('kafka'), async (t) => {
+test('a position that is not in the log is counted', async (t) => {
   const kafka = await useKafka(t, 1);
   await kafka.send(numbered(0, 10));
   await beginAt(kafkaBrokers(), kafka.groupId, kafka.topic, { 0: 1_000 });
@@ -193,81 +171,69 @@ test('a position that is not in the log is counted', needs('kafka'), async (t) =
   assert.deepEqual(seen.numbers, range(100, 103));
 });
 
-test(
-  'a consumer that crashes without restarting is replaced, and the pod is not ready meanwhile',
-  needs('kafka'),
-  async (t) => {
-    const kafka = await useKafka(t, 1);
-    let faulty = false;
-    const started: KafkaSource[] = [];
-    const reasons: (string | undefined)[] = [];
-    const clock = {
-      ...systemClock,
-      sleep: (ms: number, signal: AbortSignal) => {
-        reasons.push(started[0]?.notReady());
-        return systemClock.sleep(ms, signal);
-      },
-    };
-    const driver = (real: KafkaDriver): KafkaDriver => ({
-      missingTopics: (wanted) => real.missingTopics(wanted),
-      forgetGroup: (groupId) => real.forgetGroup(groupId),
-      deadLetterSink: (topic) => real.deadLetterSink(topic),
-      isRetriable: (error) => real.isRetriable(error),
-      member: (options) =>
-        real.member({
-          ...options,
-          onBatch: async (batch) => {
-            if (!faulty) return options.onBatch(batch);
-            faulty = false;
-            throw new TypeError('a fault');
-          },
-        }),
-    });
-    const { seen, metrics, ingest } = await startIngest(t, kafka, { clock, driver });
-    started.push(ingest);
-    faulty = true;
-    await kafka.send(numbered(1, 2));
-    await kafka.committed(1);
-    assert.deepEqual(seen.numbers, [1]);
-    assert.ok(reasons.includes('consumer crashed: a fault'), `got ${JSON.stringify(reasons)}`);
-    assert.equal(ingest.notReady(), undefined);
-    assert.equal(ingest.inspect().lastError, 'a fault');
-    assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 1);
-  },
-);
+test('a consumer that crashes without restarting is replaced, and the pod is not ready meanwhile', async (t) => {
+  const kafka = await useKafka(t, 1);
+  let faulty = false;
+  const started: KafkaSource[] = [];
+  const reasons: (string | undefined)[] = [];
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal: AbortSignal) => {
+      reasons.push(started[0]?.notReady());
+      return systemClock.sleep(ms, signal);
+    },
+  };
+  const driver = (real: KafkaDriver): KafkaDriver => ({
+    missingTopics: (wanted) => real.missingTopics(wanted),
+    forgetGroup: (groupId) => real.forgetGroup(groupId),
+    deadLetterSink: (topic) => real.deadLetterSink(topic),
+    isRetriable: (error) => real.isRetriable(error),
+    member: (options) =>
+      real.member({
+        ...options,
+        onBatch: async (batch) => {
+          if (!faulty) return options.onBatch(batch);
+          faulty = false;
+          throw new TypeError('a fault');
+        },
+      }),
+  });
+  const { seen, metrics, ingest } = await startIngest(t, kafka, { clock, driver });
+  started.push(ingest);
+  faulty = true;
+  await kafka.send(numbered(1, 2));
+  await kafka.committed(1);
+  assert.deepEqual(seen.numbers, [1]);
+  assert.ok(reasons.includes('consumer crashed: a fault'), `got ${JSON.stringify(reasons)}`);
+  assert.equal(ingest.notReady(), undefined);
+  assert.equal(ingest.inspect().lastError, 'a fault');
+  assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 1);
+});
 
-test(
-  'a look at the consumer shows the position and the lag of each partition, and which one waits for the bus',
-  needs('kafka'),
-  async (t) => {
-    const kafka = await useKafka(t, 2);
-    const { seen, ingest } = await startIngest(t, kafka);
-    const toFirst = (from: number, to: number) =>
-      kafka.send(numbered(from, to).map((message) => ({ ...message, partition: 0 })));
-    await toFirst(1, 3);
-    const inspected = () =>
-      ingest
-        .inspect()
-        .partitions.map((partition) => ({ ...partition, lagSeconds: 0 }))
-        .toSorted((one, other) => one.partition - other.partition);
-    const at = { topic: kafka.topic, state: 'consuming', reason: undefined, lagSeconds: 0 };
-    const idle = { ...at, partition: 1, position: 0, highWatermark: 0, lag: 0 };
-    const first = { ...at, partition: 0, lag: 0 };
-    await eventually(() =>
-      assert.deepEqual(inspected(), [{ ...first, position: 2, highWatermark: 2 }, idle]),
-    );
-    assert.equal(ingest.inspect().connected, true);
-    seen.away = true;
-    await toFirst(3, 4);
-    await eventually(() => assert.equal(inspected()[0]?.state, 'held'));
-    const { reason = '', ...rest } = inspected()[0] ?? {};
-    const { reason: _none, ...held } = { ...first, state: 'held', position: 2, highWatermark: 3, lag: 1 };
-    assert.deepEqual(rest, held);
-    assert.match(reason, /acknowledged 0 of 1/);
-    assert.deepEqual(inspected()[1], idle);
-    seen.away = false;
-    await eventually(() =>
-      assert.deepEqual(inspected(), [{ ...first, position: 3, highWatermark: 3 }, idle]),
-    );
-  },
-);
+test('a look at the consumer shows the position and the lag of each partition, and which one waits for the bus', async (t) => {
+  const kafka = await useKafka(t, 2);
+  const { seen, ingest } = await startIngest(t, kafka);
+  const toFirst = (from: number, to: number) =>
+    kafka.send(numbered(from, to).map((message) => ({ ...message, partition: 0 })));
+  await toFirst(1, 3);
+  const inspected = () =>
+    ingest
+      .inspect()
+      .partitions.map((partition) => ({ ...partition, lagSeconds: 0 }))
+      .toSorted((one, other) => one.partition - other.partition);
+  const at = { topic: kafka.topic, state: 'consuming', reason: undefined, lagSeconds: 0 };
+  const idle = { ...at, partition: 1, position: 0, highWatermark: 0, lag: 0 };
+  const first = { ...at, partition: 0, lag: 0 };
+  await eventually(() => assert.deepEqual(inspected(), [{ ...first, position: 2, highWatermark: 2 }, idle]));
+  assert.equal(ingest.inspect().connected, true);
+  seen.away = true;
+  await toFirst(3, 4);
+  await eventually(() => assert.equal(inspected()[0]?.state, 'held'));
+  const { reason = '', ...rest } = inspected()[0] ?? {};
+  const { reason: _none, ...held } = { ...first, state: 'held', position: 2, highWatermark: 3, lag: 1 };
+  assert.deepEqual(rest, held);
+  assert.match(reason, /acknowledged 0 of 1/);
+  assert.deepEqual(inspected()[1], idle);
+  seen.away = false;
+  await eventually(() => assert.deepEqual(inspected(), [{ ...first, position: 3, highWatermark: 3 }, idle]));
+});

@@ -7,11 +7,11 @@ import { runCli, type GatewayProcess } from '../helpers/gateway.ts';
 import { GuardedKafka, USERS } from '../helpers/guarded-kafka.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { fileScope, type Scope } from '../helpers/scope.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TokenIssuer } from '../helpers/token-issuer.ts';
 
-const OPTIONS = needs('kafka-jars');
+const it = testNeeding('kafka-jars');
 
 /** Each test waits most of its time. */
 const CONCURRENCY = { concurrency: 4 };
@@ -31,10 +31,11 @@ const guardedKafka = () => (starting ??= GuardedKafka.start(scope));
 
 const consumerEnded = ({ msg }: { msg: string }) => msg.startsWith('the Kafka consumer ended');
 
-/** Ends the gateway. @returns all that it has logged */
-async function loggedBy(gateway: GatewayProcess): Promise<string> {
+/** Ends the gateway, and looks for secrets in all that it has said. */
+async function assertDiscreet(gateway: GatewayProcess): Promise<void> {
   await gateway.stop();
-  return [gateway.stderr, ...gateway.lines.map((line) => JSON.stringify(line))].join('\n');
+  const said = [gateway.stderr, ...gateway.lines.map((line) => JSON.stringify(line))].join('\n');
+  assert.doesNotMatch(said, /sesame|open rye|barley|eyJ/);
 }
 
 /** What went wrong but for ends of the consumer; to be asked once the gateway has ended. */
@@ -54,6 +55,13 @@ const oauth = ({ tokenUrl }: TokenIssuer) => ({
   KAFKA_OAUTH_CLIENT_ID: 'gateway',
   KAFKA_OAUTH_CLIENT_SECRET: SECRET,
 });
+
+/** Access by tokens, and an endpoint that issues them. */
+async function withIssuer(t: TestContext, client: Readonly<Record<string, string>>) {
+  const guarded = await guardedKafka();
+  const kafka = await guarded.access(t, 'token', client);
+  return { guarded, kafka, issuer: await TokenIssuer.start(t, guarded.issuer) };
+}
 
 const SIGNER = 'aws-msk-iam-sasl-signer-js';
 
@@ -76,93 +84,67 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
   for (const { name, lifeSeconds } of CLIENTS) {
     const client = { KAFKA_DRIVER: name };
 
-    test(
-      `${name}: TLS with a password, and a wrong password keeps the pod from being ready`,
-      OPTIONS,
-      async (t) => {
-        const kafka = await (await guardedKafka()).access(t, 'password', client);
-        const plain = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'sluice' };
-        const gateway = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: USERS.plain.sluice });
-        const locked = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: 'open rye' });
-        await gateway.untilReady();
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":7}');
-        await received.until(1);
-        assert.equal(received.data[0]?.item.n, 7);
-        await locked.untilNotReady(/consumer crashed/);
-        await locked.untilLog(/authenticat/i);
-        for (const pod of [gateway, locked]) assert.doesNotMatch(await loggedBy(pod), /sesame|open rye/);
-      },
-    );
+    it(`${name}: TLS with a password, and a wrong password keeps the pod from being ready`, async (t) => {
+      const kafka = await (await guardedKafka()).access(t, 'password', client);
+      const plain = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'sluice' };
+      const gateway = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: USERS.plain.sluice });
+      const locked = await kafka.gateway({ ...plain, KAFKA_SASL_PASSWORD: 'open rye' });
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await locked.untilNotReady(/consumer crashed/);
+      await locked.untilLog(/authenticat/i);
+      for (const pod of [gateway, locked]) await assertDiscreet(pod);
+    });
 
-    test(
-      `${name}: tokens of an endpoint, and new ones for connections that outlive them`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'token', client);
-        const issuer = await TokenIssuer.start(t, guarded.issuer);
-        issuer.claims = { lifeSeconds };
-        const began = performance.now();
-        const gateway = await kafka.gateway({ ...oauth(issuer), KAFKA_OAUTH_SCOPE: 'kafka' });
-        await gateway.untilReady();
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}', 'no JSON');
-        await received.until(1);
-        await kafka.untilLetters(1);
-        const { authorization, form } = issuer.requests[0] ?? {};
-        assert.deepEqual(form, { grant_type: 'client_credentials', scope: 'kafka' });
-        assert.equal(authorization, `Basic ${Buffer.from('gateway:open%20sesame').toString('base64')}`);
-        // One for all connections of the start, and one more each half of a life.
-        const asked = issuer.requests.length;
-        const halves = Math.floor((performance.now() - began) / (lifeSeconds * 500));
-        assert.ok(asked <= 1 + halves, `${asked} in ${halves} halves of a life`);
-        await eventually(() => assert.ok(issuer.requests.length >= 3, `${issuer.requests.length} requests`));
-        await kafka.send('{"id":1,"n":2}', 'no JSON either');
-        await received.until(2);
-        await kafka.untilLetters(2);
-        assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
-        assert.deepEqual(
-          gateway.lines.filter(({ level }) => level >= 50),
-          [],
-        );
-      },
-    );
+    it(`${name}: tokens of an endpoint, and new ones for connections that outlive them`, async (t) => {
+      const { kafka, issuer } = await withIssuer(t, client);
+      issuer.claims = { lifeSeconds };
+      const began = performance.now();
+      const gateway = await kafka.gateway({ ...oauth(issuer), KAFKA_OAUTH_SCOPE: 'kafka' });
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
+      await kafka.untilLetters(1);
+      const { authorization, form } = issuer.requests[0] ?? {};
+      assert.deepEqual(form, { grant_type: 'client_credentials', scope: 'kafka' });
+      assert.equal(authorization, `Basic ${Buffer.from('gateway:open%20sesame').toString('base64')}`);
+      // One for all connections of the start, and one more each half of a life.
+      const asked = issuer.requests.length;
+      const halves = Math.floor((performance.now() - began) / (lifeSeconds * 500));
+      assert.ok(asked <= 1 + halves, `${asked} in ${halves} halves of a life`);
+      await eventually(() => assert.ok(issuer.requests.length >= 3, `${issuer.requests.length} requests`));
+      await deliver(2, 'no JSON either');
+      await kafka.untilLetters(2);
+      await assertDiscreet(gateway);
+      assert.deepEqual(
+        gateway.lines.filter(({ level }) => level >= 50),
+        [],
+      );
+    });
 
-    test(
-      `${name}: a token from a file, and the one that takes its place without the gateway being started anew`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'token', client);
-        const { issuer } = guarded;
-        const [file = ''] = await filesIn(t, 'token');
-        await writeFile(file, `${await issuer.sign({ audience: 'another service' })}\n`);
-        const gateway = await kafka.gateway({
-          KAFKA_SASL_MECHANISM: 'oauthbearer',
-          KAFKA_OAUTH_TOKEN_FILE: file,
-        });
-        await gateway.untilNotReady(
-          /consumer crashed: SASL OAUTHBEARER authentication failed: .*invalid_token/,
-        );
-        await writeFile(file, await issuer.sign({ lifeSeconds: -60 }));
-        await gateway.untilNotReady(
-          /consumer crashed: KAFKA_OAUTH_TOKEN_FILE: .*whose token was valid until/,
-        );
-        await writeFile(file, await issuer.sign());
-        await gateway.untilReady();
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}');
-        await received.until(1);
-        assert.doesNotMatch(await loggedBy(gateway), /eyJ/);
-        assert.deepEqual(faultsOf(gateway), []);
-      },
-    );
-
-    test(`${name}: a token endpoint that takes requests and answers none is named`, OPTIONS, async (t) => {
+    it(`${name}: a token from a file, and the one that takes its place without the gateway being started anew`, async (t) => {
       const guarded = await guardedKafka();
       const kafka = await guarded.access(t, 'token', client);
-      const issuer = await TokenIssuer.start(t, guarded.issuer);
+      const { issuer } = guarded;
+      const [file = ''] = await filesIn(t, 'token');
+      await writeFile(file, `${await issuer.sign({ audience: 'another service' })}\n`);
+      const gateway = await kafka.gateway({
+        KAFKA_SASL_MECHANISM: 'oauthbearer',
+        KAFKA_OAUTH_TOKEN_FILE: file,
+      });
+      await gateway.untilNotReady(
+        /consumer crashed: SASL OAUTHBEARER authentication failed: .*invalid_token/,
+      );
+      await writeFile(file, await issuer.sign({ lifeSeconds: -60 }));
+      await gateway.untilNotReady(/consumer crashed: KAFKA_OAUTH_TOKEN_FILE: .*whose token was valid until/);
+      await writeFile(file, await issuer.sign());
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await assertDiscreet(gateway);
+      assert.deepEqual(faultsOf(gateway), []);
+    });
+
+    it(`${name}: a token endpoint that takes requests and answers none is named`, async (t) => {
+      const { kafka, issuer } = await withIssuer(t, client);
       issuer.isSilent = true;
       const gateway = await kafka.gateway(oauth(issuer));
       const { error } = await gateway.untilLine(consumerEnded);
@@ -172,21 +154,16 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       );
       issuer.isSilent = false;
       await gateway.untilReady();
-      assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
+      await assertDiscreet(gateway);
     });
 
-    test(
-      `${name}: tokens that the package for Amazon MSK signs, and new ones before they expire`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'token', client);
-        const issuer = await TokenIssuer.start(t, guarded.issuer);
-        issuer.claims = { lifeSeconds };
-        // The broker takes the issuer's tokens only; what signs says for which region it was asked.
-        const signer = await withSigner(
-          t,
-          `return {
+    it(`${name}: tokens that the package for Amazon MSK signs, and new ones before they expire`, async (t) => {
+      const { kafka, issuer } = await withIssuer(t, client);
+      issuer.claims = { lifeSeconds };
+      // The broker takes the issuer's tokens only; what signs says for which region it was asked.
+      const signer = await withSigner(
+        t,
+        `return {
             async generateAuthToken({ region }) {
               const body = new URLSearchParams({ region });
               const response = await fetch('${issuer.tokenUrl}', { method: 'POST', body });
@@ -195,58 +172,48 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
               return { token, expiryTime: Date.now() + seconds * 1_000 };
             },
           };`,
-        );
-        issuer.failure = { status: 403, body: '' };
-        const gateway = await kafka.gateway({ ...MSK, ...signer });
-        const { error } = await gateway.untilLine(consumerEnded);
-        assert.equal(
-          error,
-          'KAFKA_SASL_MECHANISM: expected credentials of AWS for aws-msk-iam, got: no credentials',
-        );
-        issuer.failure = undefined;
-        await gateway.untilReady();
-        const atFirst = issuer.requests.length;
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}');
-        await received.until(1);
-        await eventually(() => assert.ok(issuer.requests.length > atFirst, 'expected a request that renews'));
-        await kafka.send('{"id":1,"n":2}');
-        await received.until(2);
-        assert.deepEqual(issuer.requests.at(-1)?.form, { region: 'eu-central-1' });
-        assert.doesNotMatch(await loggedBy(gateway), /eyJ/);
-        assert.deepEqual(faultsOf(gateway), []);
-      },
-    );
+      );
+      issuer.failure = { status: 403, body: '' };
+      const gateway = await kafka.gateway({ ...MSK, ...signer });
+      const { error } = await gateway.untilLine(consumerEnded);
+      assert.equal(
+        error,
+        'KAFKA_SASL_MECHANISM: expected credentials of AWS for aws-msk-iam, got: no credentials',
+      );
+      issuer.failure = undefined;
+      await gateway.untilReady();
+      const atFirst = issuer.requests.length;
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await eventually(() => assert.ok(issuer.requests.length > atFirst, 'expected a request that renews'));
+      await deliver(2);
+      assert.deepEqual(issuer.requests.at(-1)?.form, { region: 'eu-central-1' });
+      await assertDiscreet(gateway);
+      assert.deepEqual(faultsOf(gateway), []);
+    });
 
-    test(
-      `${name}: without a certificate that the broker trusts, or of a broker that it does not, it is not ready and says so`,
-      OPTIONS,
-      async (t) => {
-        const kafka = await (await guardedKafka()).access(t, 'certificate', client);
-        const stranger = await (await Authority.create(t)).issue('gateway');
-        const refused = async (settings: Readonly<Record<string, string>>, why: RegExp) => {
-          const gateway = await kafka.gateway(settings);
-          await gateway.untilNotReady(/consumer crashed: /);
-          const { error } = await gateway.untilLine(consumerEnded);
-          assert.match(String(error), why);
-          await gateway.stop();
-          // One line for each end of a consumer.
-          assert.deepEqual(faultsOf(gateway), []);
-        };
-        const trusts = /the broker expected a certificate that it trusts, got/;
-        await Promise.all([
-          refused({}, new RegExp(`${trusts.source} none \\(KAFKA_CERT\\)`)),
-          refused(
-            { KAFKA_CERT: stranger.certificateFile, KAFKA_KEY: stranger.keyFile },
-            new RegExp(`${trusts.source} that of KAFKA_CERT, for CN=gateway, valid until `),
-          ),
-          refused(
-            { KAFKA_CA: stranger.certificateFile },
-            /by an authority in KAFKA_CA, got: unable to verify/,
-          ),
-        ]);
-      },
-    );
+    it(`${name}: without a certificate that the broker trusts, or of a broker that it does not, it is not ready and says so`, async (t) => {
+      const kafka = await (await guardedKafka()).access(t, 'certificate', client);
+      const stranger = await (await Authority.create(t)).issue('gateway');
+      const refused = async (settings: Readonly<Record<string, string>>, why: RegExp) => {
+        const gateway = await kafka.gateway(settings);
+        await gateway.untilNotReady(/consumer crashed: /);
+        const { error } = await gateway.untilLine(consumerEnded);
+        assert.match(String(error), why);
+        await gateway.stop();
+        // One line for each end of a consumer.
+        assert.deepEqual(faultsOf(gateway), []);
+      };
+      const trusts = /the broker expected a certificate that it trusts, got/;
+      await Promise.all([
+        refused({}, new RegExp(`${trusts.source} none \\(KAFKA_CERT\\)`)),
+        refused(
+          { KAFKA_CERT: stranger.certificateFile, KAFKA_KEY: stranger.keyFile },
+          new RegExp(`${trusts.source} that of KAFKA_CERT, for CN=gateway, valid until `),
+        ),
+        refused({ KAFKA_CA: stranger.certificateFile }, /by an authority in KAFKA_CA, got: unable to verify/),
+      ]);
+    });
   }
 });
 
@@ -255,140 +222,109 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
   for (const { name } of CLIENTS) {
     const client = { KAFKA_DRIVER: name };
 
-    test(
-      `${name}: user and password from files, and new ones without the gateway being started anew`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'password', client);
-        const [user = '', file = ''] = await filesIn(t, 'user', 'password');
-        await writeFile(user, 'sluice\n');
-        await writeFile(file, `${USERS.scram.sluice}\n`);
-        const gateway = await kafka.gateway({
-          KAFKA_SASL_MECHANISM: 'scram-sha-512',
-          KAFKA_SASL_USERNAME_FILE: user,
-          KAFKA_SASL_PASSWORD_FILE: file,
-        });
-        await gateway.untilReady();
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}', 'no JSON');
-        await received.until(1);
-        await gateway.untilMetric('sluice_dead_letters_total', 1);
+    it(`${name}: user and password from files, and new ones without the gateway being started anew`, async (t) => {
+      const guarded = await guardedKafka();
+      const kafka = await guarded.access(t, 'password', client);
+      const [user = '', file = ''] = await filesIn(t, 'user', 'password');
+      await writeFile(user, 'sluice\n');
+      await writeFile(file, `${USERS.scram.sluice}\n`);
+      const gateway = await kafka.gateway({
+        KAFKA_SASL_MECHANISM: 'scram-sha-512',
+        KAFKA_SASL_USERNAME_FILE: user,
+        KAFKA_SASL_PASSWORD_FILE: file,
+      });
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
+      await gateway.untilMetric('sluice_dead_letters_total', 1);
 
-        // As Vault does: another user with each password.
-        await writeFile(user, 'sluice-2');
-        await writeFile(file, USERS.scram['sluice-2']);
-        guarded.cut('password');
-        await kafka.send('{"id":1,"n":2}', 'no JSON either');
-        await received.until(2);
-        await kafka.untilLetters(2);
+      // As Vault does: another user with each password.
+      await writeFile(user, 'sluice-2');
+      await writeFile(file, USERS.scram['sluice-2']);
+      guarded.cut('password');
+      await deliver(2, 'no JSON either');
+      await kafka.untilLetters(2);
 
-        // The old one, which the file had before.
-        await writeFile(file, USERS.scram.sluice);
-        guarded.cut('password');
-        await gateway.untilNotReady(/consumer crashed: .*authentication failed/);
-        await writeFile(file, USERS.scram['sluice-2']);
-        await gateway.untilReady();
-        await kafka.send('{"id":1,"n":3}');
-        await received.until(3);
-        assert.doesNotMatch(await loggedBy(gateway), /sesame|barley/);
-        // One line for each attempt, beside what says that a member joins again.
-        const told = gateway.lines.filter(
-          (line) => line.level > 30 && /authentication/i.test(JSON.stringify(line)),
-        );
-        assert.deepEqual(
-          [...new Set(told.map(({ msg }) => msg))],
-          ['the Kafka consumer ended; starting another'],
-        );
-      },
-    );
+      // The old one, which the file had before.
+      await writeFile(file, USERS.scram.sluice);
+      guarded.cut('password');
+      await gateway.untilNotReady(/consumer crashed: .*authentication failed/);
+      await writeFile(file, USERS.scram['sluice-2']);
+      await gateway.untilReady();
+      await deliver(3);
+      await assertDiscreet(gateway);
+      // One line for each attempt, beside what says that a member joins again.
+      const told = gateway.lines
+        .filter((line) => line.level > 30 && /authentication/i.test(JSON.stringify(line)))
+        .map(({ msg }) => msg);
+      assert.deepEqual([...new Set(told)], ['the Kafka consumer ended; starting another']);
+    });
 
-    test(
-      `${name}: brokers are shown a certificate, also for dead letters, and a new one without the gateway being started anew`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'certificate', client);
-        const [authority, next] = [await Authority.create(t), await Authority.create(t)];
-        const [cert = '', key = '', passphrase = ''] = await filesIn(t, 'cert', 'key', 'passphrase');
-        const mount = async (from: Authority, secret: string) => {
-          const issued = await from.issue('gateway', secret);
-          await copyFile(issued.certificateFile, cert);
-          await copyFile(issued.keyFile, key);
-          await writeFile(passphrase, `${secret}\n`);
-        };
-        await guarded.trust(authority);
-        await mount(authority, SECRET);
-        const settings = { KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_KEY_PASSPHRASE_FILE: passphrase };
-        const gateway = await kafka.gateway(settings);
-        await gateway.untilReady();
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}', 'no JSON');
-        await received.until(1);
-        await kafka.untilLetters(1);
-        const listed = await runCli(t, ['dead-letters', 'list', '--json'], {
-          ...kafka.settings,
-          ...settings,
-        });
-        assert.equal(listed.code, 0, listed.stderr);
-        assert.match(listed.stdout, /not_json/);
+    it(`${name}: brokers are shown a certificate, also for dead letters, and a new one without the gateway being started anew`, async (t) => {
+      const guarded = await guardedKafka();
+      const kafka = await guarded.access(t, 'certificate', client);
+      const [authority, next] = [await Authority.create(t), await Authority.create(t)];
+      const [cert = '', key = '', passphrase = ''] = await filesIn(t, 'cert', 'key', 'passphrase');
+      const mount = async (from: Authority, secret: string) => {
+        const issued = await from.issue('gateway', secret);
+        await copyFile(issued.certificateFile, cert);
+        await copyFile(issued.keyFile, key);
+        await writeFile(passphrase, `${secret}\n`);
+      };
+      await guarded.trust(authority);
+      await mount(authority, SECRET);
+      const settings = { KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_KEY_PASSPHRASE_FILE: passphrase };
+      const gateway = await kafka.gateway(settings);
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1, 'no JSON');
+      await kafka.untilLetters(1);
+      const list = ['dead-letters', 'list', '--json'];
+      const listed = await runCli(t, list, { ...kafka.settings, ...settings });
+      assert.equal(listed.code, 0, listed.stderr);
+      assert.match(listed.stdout, /not_json/);
 
-        await mount(next, `${SECRET} again`);
-        await guarded.trust(next, authority);
-        guarded.cut('certificate');
-        await kafka.send('{"id":1,"n":2}');
-        await received.until(2);
-        assert.deepEqual(
-          received.data.map((data) => data?.item.n),
-          [1, 2],
-        );
-        assert.doesNotMatch(await loggedBy(gateway), /sesame/);
-      },
-    );
+      await mount(next, `${SECRET} again`);
+      await guarded.trust(next, authority);
+      guarded.cut('certificate');
+      assert.deepEqual(await deliver(2), [1, 2]);
+      await assertDiscreet(gateway);
+    });
 
-    test(
-      `${name}: a token endpoint that refuses the client is told by readiness and one line, one that is away makes no pod leave`,
-      OPTIONS,
-      async (t) => {
-        const guarded = await guardedKafka();
-        const kafka = await guarded.access(t, 'token', client);
-        const issuer = await TokenIssuer.start(t, guarded.issuer);
-        issuer.failure = {
-          status: 401,
-          body: '{"error":"invalid_client","error_description":"unknown client or secret"}',
-        };
-        const gateway = await kafka.gateway({ ...oauth(issuer), KAFKA_OAUTH_CLIENT_AUTH: 'post' });
-        await gateway.untilNotReady(/consumer crashed: KAFKA_OAUTH_TOKEN_URL/);
-        const { error } = await gateway.untilLine(consumerEnded);
-        assert.equal(
-          error,
-          'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 401, invalid_client, unknown client or secret',
-        );
-        const { authorization, form } = issuer.requests[0] ?? {};
-        assert.equal(authorization, undefined);
-        assert.deepEqual(form, {
-          grant_type: 'client_credentials',
-          client_id: 'gateway',
-          client_secret: SECRET,
-        });
-        issuer.failure = { status: 503, body: '' };
-        const away = 'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 503';
-        await gateway.untilLine((line) => line['error'] === away);
-        await gateway.untilNotReady(/consumer crashed/);
-        issuer.failure = undefined;
-        await gateway.untilReady();
-        const joined = await gateway.untilLine(({ msg }) => msg === 'joined the consumer group');
-        issuer.failure = { status: 503, body: '' };
-        guarded.cut('token');
-        // The token from before is still valid.
-        const received = await kafka.subscriber(gateway);
-        await kafka.send('{"id":1,"n":1}');
-        await received.until(1);
-        assert.doesNotMatch(await loggedBy(gateway), /sesame|eyJ/);
-        const since = gateway.lines.slice(gateway.lines.indexOf(joined)).map((line) => JSON.stringify(line));
-        assert.doesNotMatch(since.join('\n'), /KAFKA_OAUTH/);
-      },
-    );
+    it(`${name}: a token endpoint that refuses the client is told by readiness and one line, one that is away makes no pod leave`, async (t) => {
+      const { guarded, kafka, issuer } = await withIssuer(t, client);
+      issuer.failure = {
+        status: 401,
+        body: '{"error":"invalid_client","error_description":"unknown client or secret"}',
+      };
+      const gateway = await kafka.gateway({ ...oauth(issuer), KAFKA_OAUTH_CLIENT_AUTH: 'post' });
+      await gateway.untilNotReady(/consumer crashed: KAFKA_OAUTH_TOKEN_URL/);
+      const { error } = await gateway.untilLine(consumerEnded);
+      assert.equal(
+        error,
+        'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 401, invalid_client, unknown client or secret',
+      );
+      const { authorization, form } = issuer.requests[0] ?? {};
+      assert.equal(authorization, undefined);
+      assert.deepEqual(form, {
+        grant_type: 'client_credentials',
+        client_id: 'gateway',
+        client_secret: SECRET,
+      });
+      issuer.failure = { status: 503, body: '' };
+      const away = 'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 503';
+      await gateway.untilLine((line) => line['error'] === away);
+      await gateway.untilNotReady(/consumer crashed/);
+      issuer.failure = undefined;
+      await gateway.untilReady();
+      const joined = await gateway.untilLine(({ msg }) => msg === 'joined the consumer group');
+      issuer.failure = { status: 503, body: '' };
+      guarded.cut('token');
+      // The token from before is still valid.
+      const deliver = await kafka.delivery(gateway);
+      await deliver(1);
+      await assertDiscreet(gateway);
+      const since = gateway.lines.slice(gateway.lines.indexOf(joined)).map((line) => JSON.stringify(line));
+      assert.doesNotMatch(since.join('\n'), /KAFKA_OAUTH/);
+    });
   }
 });
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { STEPS } from '../../loadtest/targets/ladder/ladder-steps.ts';
 import { ladderTargets } from '../../loadtest/targets/ladder/ladder-targets.ts';
-import { flatGraph, flatLines, FlatWatch, watchedOf } from '../helpers/flat-graph.ts';
+import { sluice } from '../../loadtest/targets/sluice.ts';
+import { stock } from '../../loadtest/targets/stock/stock-target.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { kafkaBrokers, needs, redisUrl } from '../helpers/services.ts';
-import { startTarget } from '../helpers/target-process.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { flatGraph, flatLines, FlatWatch, watchedOf } from './flat-graph.ts';
+import { startTarget } from './target-process.ts';
 
 const EVENTS = 100;
 
@@ -24,36 +26,28 @@ test('each step of the ladder differs from the one before in one part', () => {
   }
 });
 
-for (let from = 0; from < ladderTargets.length; from += BATCH) {
-  const targets = ladderTargets.slice(from, from + BATCH);
+const all = [sluice, stock, ...ladderTargets];
+
+for (let from = 0; from < all.length; from += BATCH) {
+  const targets = all.slice(from, from + BATCH);
   const named = targets.map(({ name }) => name).join(', ');
-  test(
-    `the servers deliver every event with its content: ${named}`,
-    needs('kafka', 'redis', 'kcat'),
-    async (t) => {
-      const topic = await createTopic(t, { partitions: 3 });
-      const graph = await flatGraph(t, topic);
-      const servers = await Promise.all(
-        targets.map((target, index) =>
-          startTarget(t, target, {
-            brokers: kafkaBrokers(),
-            redisUrl: redisUrl(),
-            topic,
-            graph,
-            id: `${topic}-${index}`,
-          }),
-        ),
-      );
-      // Two clients ask the same of each server.
-      const urls = servers.flatMap(({ url }) => [url, url]);
-      const watches = await FlatWatch.start(t, topic, urls);
+  const title = `the servers deliver every event with its content: ${named}`;
+  test(title, needs('kafka', 'redis', 'kcat'), async (t) => {
+    const topic = await createTopic(t, { partitions: 3 });
+    const graph = await flatGraph(t, topic);
+    const wiring = { brokers: kafkaBrokers(), redisUrl: redisUrl(), topic, graph };
+    const servers = await Promise.all(
+      targets.map((target, index) => startTarget(t, target, { ...wiring, id: `${topic}-${index}` })),
+    );
+    // Two clients ask the same of each server.
+    const urls = servers.flatMap(({ url }) => [url, url]);
+    const watches = await FlatWatch.start(t, topic, urls);
 
-      const lines = flatLines(EVENTS);
-      await kcat(t, topic, lines);
+    const lines = flatLines(EVENTS);
+    await kcat(t, topic, lines);
 
-      for (const watch of watches) assert.deepEqual(await watch.until(lines), watchedOf(lines));
-      const endings = await Promise.all(servers.map((server) => server.stop()));
-      for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
-    },
-  );
+    for (const watch of watches) assert.deepEqual(await watch.until(lines), watchedOf(lines));
+    const endings = await Promise.all(servers.map((server) => server.stop()));
+    for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
+  });
 }

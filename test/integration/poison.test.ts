@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { runCli, startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
-import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { runCli, startReady } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
+import { kafkaProducer } from '../helpers/kafka-client.ts';
+import { kafkaBrokers, testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+
+const test = testNeeding('kafka', 'redis');
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
@@ -27,58 +28,45 @@ const POISON: readonly (readonly [string, Buffer | string, string])[] = [
   ['a number', '42', 'not_an_object'],
 ];
 
-test(
-  'a poison message is counted by its reason, goes to the dead-letter topic with it, and the next good event arrives',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const topic = await createTopic(t);
-    const deadLetters = await createTopic(t);
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-    const gateway = await startGateway(t, {
-      GRAPH: folder,
-      ...podSettings(topic),
-      DEAD_LETTER_TOPIC: deadLetters,
-    });
-    await gateway.untilReady();
-    const received = new Received<{ item: { n: number } }>(
-      graphqlClient(t, gateway.graphqlUrl),
-      'subscription { item { n } }',
-    );
-    await gateway.untilMetric('sluice_subscribers', 1);
-
-    const producer = kafkaClient().producer();
-    await producer.connect();
-    t.after(() => producer.disconnect());
-    let n = 100;
-    for (const [what, value] of POISON) {
-      const good = (n += 1);
-      const messages = [{ key: what, value }, { value: JSON.stringify({ id: 1, n: good }) }];
-      await producer.send({ topic, messages });
-      await received.until(n - 100);
-      assert.equal(received.data.at(-1)?.item.n, good, `the good event after ${what}`);
-    }
-    // Debezium writes one after each deletion: an alert on dead letters would fire for ever.
-    await producer.send({ topic, messages: [{ key: '1', value: null }] });
-    await gateway.untilMetric('sluice_tombstones_total', 1);
-    const count = POISON.length;
-    await gateway.untilMetric('sluice_dead_letters_total', count);
-    for (const reason of new Set(POISON.map(([, , each]) => each))) {
-      const labels = `{topic="${topic}",reason="${reason}"}`;
-      const expected = POISON.filter(([, , each]) => each === reason).length;
-      assert.equal(await gateway.metric(`sluice_dead_letters_total${labels}`), expected, reason);
-    }
-    const settings = { KAFKA_BROKERS: kafkaBrokers(), DEAD_LETTER_TOPIC: deadLetters };
-    const { stdout } = await runCli(t, ['dead-letters', 'list', '--json'], settings);
-    const letters = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { key: string; reason: string });
-    assert.deepEqual(
-      letters.map(({ key, reason }) => [key, reason]),
-      POISON.map(([what, , reason]) => [what, reason]),
-    );
-    assert.equal(await gateway.metric('sluice_events_total'), 2 * count + 1);
-    assert.equal(({} as { polluted?: boolean }).polluted, undefined);
-    assert.equal(await gateway.stop(), 0);
-  },
-);
+test('a poison message is counted by its reason, goes to the dead-letter topic with it, and the next good event arrives', async (t) => {
+  const topic = await createTopic(t);
+  const deadLetters = await createTopic(t);
+  const gateway = await startReady(t, {
+    GRAPH: await itemGraph(t, topic),
+    ...podSettings(topic),
+    DEAD_LETTER_TOPIC: deadLetters,
+  });
+  const received = await subscribed(t, gateway);
+  const producer = await kafkaProducer(t);
+  let n = 100;
+  for (const [what, value] of POISON) {
+    const good = (n += 1);
+    const messages = [{ key: what, value }, { value: JSON.stringify({ id: 1, n: good }) }];
+    await producer.send({ topic, messages });
+    await received.until(n - 100);
+    assert.equal(received.data.at(-1)?.item.n, good, `the good event after ${what}`);
+  }
+  // Debezium writes one after each deletion: an alert on dead letters would fire for ever.
+  await producer.send({ topic, messages: [{ key: '1', value: null }] });
+  await gateway.untilMetric('sluice_tombstones_total', 1);
+  const count = POISON.length;
+  await gateway.untilMetric('sluice_dead_letters_total', count);
+  for (const reason of new Set(POISON.map(([, , each]) => each))) {
+    const labels = `{topic="${topic}",reason="${reason}"}`;
+    const expected = POISON.filter(([, , each]) => each === reason).length;
+    assert.equal(await gateway.metric(`sluice_dead_letters_total${labels}`), expected, reason);
+  }
+  const settings = { KAFKA_BROKERS: kafkaBrokers(), DEAD_LETTER_TOPIC: deadLetters };
+  const { stdout } = await runCli(t, ['dead-letters', 'list', '--json'], settings);
+  const letters = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { key: string; reason: string });
+  assert.deepEqual(
+    letters.map(({ key, reason }) => [key, reason]),
+    POISON.map(([what, , reason]) => [what, reason]),
+  );
+  assert.equal(await gateway.metric('sluice_events_total'), 2 * count + 1);
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+  assert.equal(await gateway.stop(), 0);
+});

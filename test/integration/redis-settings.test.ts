@@ -4,14 +4,14 @@ import path from 'node:path';
 import test from 'node:test';
 import { Authority } from '../helpers/authority.ts';
 import { runCli } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { graphFolder, itemGraph } from '../helpers/graph-folder.ts';
 
 test('settings of Redis that can not be meant so stop the start, and the error says what was expected', async (t) => {
   const authority = await Authority.create(t);
   const [one, other] = [await authority.issue('one'), await authority.issue('other')];
   const empty = path.join(one.folder, 'empty');
   await writeFile(empty, '\n');
-  const GRAPH = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const GRAPH = await itemGraph(t, 'items');
   const kept = await graphFolder(t, {
     'schema.graphql': `
       type Subscription { item: Item @event(topic: "items", history: { size: 10, ttl_seconds: 60 }) }

@@ -1,79 +1,59 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { startReady } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter, kafkaClient } from '../helpers/kafka-client.ts';
+import { graphqlClient, numbersOf, Received, subscribed, type ItemData } from '../helpers/graphql-client.ts';
+import { kafkaProducer } from '../helpers/kafka-client.ts';
 import { startRedis } from '../helpers/redis.ts';
-import { kafkaBrokers, needs } from '../helpers/services.ts';
+import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
-interface Data {
-  readonly item: { readonly n: number };
-}
+const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 
-const heard = (received: Received<Data>): unknown[] => received.data.map((data) => data?.item.n);
+const test = testNeeding('kafka', 'redis-server');
 
-test(
-  'on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet',
-  needs('kafka', 'redis-server'),
-  async (t) => {
-    const redis = await startRedis(t);
-    const topic = await createTopic(t);
-    const schema = `
+test('on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet', async (t) => {
+  const redis = await startRedis(t);
+  const topic = await createTopic(t);
+  const schema = `
       type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", replay: 1) }
       type Item { id: ID! n: Int! }`;
-    const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
-    const start = (): Promise<GatewayProcess> =>
-      startGateway(t, {
-        GRAPH,
-        KAFKA_BROKERS: kafkaBrokers(),
-        KAFKA_GROUP_ID: topic,
-        REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-      });
-    const pods = await Promise.all([start(), start()]);
-    await Promise.all(pods.map((pod) => pod.untilReady()));
-    const producer = kafkaClient().producer();
-    disconnectAfter(t, producer);
-    await producer.connect();
-    const [one] = pods;
-    const watcher = new Received(graphqlClient(t, one.graphqlUrl), 'subscription { item { n } }');
-    await one.untilMetric('sluice_subscribers', 1);
-    let n = 0;
-    const send = async (...ids: string[]): Promise<void> => {
-      for (const id of ids) {
-        await producer.send({ topic, messages: [{ value: JSON.stringify({ id, n: (n += 1) }) }] });
-      }
-      await watcher.until(n);
-    };
+  const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
+  const start = () => startReady(t, { GRAPH, ...podSettings(topic, redis.url) });
+  const pods = await Promise.all([start(), start()]);
+  const producer = await kafkaProducer(t);
+  const watcher = await subscribed(t, pods[0]);
+  let n = 0;
+  const send = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) {
+      await producer.send({ topic, messages: [{ value: JSON.stringify({ id, n: (n += 1) }) }] });
+    }
+    await watcher.until(n);
+  };
 
-    await send('7', '8', '8');
-    const expected = [
-      { ids: ['7', 'quiet'], first: [1] },
-      { ids: ['7', '8'], first: [1, 3] },
-      { ids: ['8', 'other', 'quiet'], first: [3] },
-    ];
-    const all = pods.flatMap((pod) =>
-      expected.map(({ ids, first }) => {
-        const client = graphqlClient(t, pod.graphqlUrl);
-        return {
-          first,
-          ids,
-          received: new Received<Data>(client, 'subscription ($id: [ID!]) { item(id: $id) { n } }', {
-            id: ids,
-          }),
-        };
-      }),
-    );
-    for (const { first, received } of all) {
-      await received.until(first.length);
-      assert.deepEqual(heard(received), first);
-    }
-    await send('quiet', '7');
-    for (const { first, ids, received } of all) {
-      const live = [...(ids.includes('quiet') ? [4] : []), ...(ids.includes('7') ? [5] : [])];
-      await received.until(first.length + live.length);
-      assert.deepEqual(heard(received), [...first, ...live]);
-    }
-  },
-);
+  await send('7', '8', '8');
+  const expected = [
+    { ids: ['7', 'quiet'], first: [1] },
+    { ids: ['7', '8'], first: [1, 3] },
+    { ids: ['8', 'other', 'quiet'], first: [3] },
+  ];
+  const all = pods.flatMap((pod) =>
+    expected.map(({ ids, first }) => {
+      const client = graphqlClient(t, pod.graphqlUrl);
+      return {
+        first,
+        ids,
+        received: new Received<ItemData>(client, QUERY, { id: ids }),
+      };
+    }),
+  );
+  for (const { first, received } of all) {
+    await received.until(first.length);
+    assert.deepEqual(numbersOf(received), first);
+  }
+  await send('quiet', '7');
+  for (const { first, ids, received } of all) {
+    const live = [...(ids.includes('quiet') ? [4] : []), ...(ids.includes('7') ? [5] : [])];
+    await received.until(first.length + live.length);
+    assert.deepEqual(numbersOf(received), [...first, ...live]);
+  }
+});

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
-import { Redis } from 'ioredis';
+import type { TestContext } from 'node:test';
 import { startServer } from '../unit/backends/fixture.ts';
-import { startGateway } from '../helpers/gateway.ts';
+import { startReady } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
 import { Inbox } from '../helpers/inbox.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
+import { kafkaProducer } from '../helpers/kafka-client.ts';
+import { redisAdmin } from '../helpers/redis.ts';
 import { OtlpCollector, treeOf } from '../helpers/otlp-collector.ts';
-import { needs, podSettings, redisUrl } from '../helpers/services.ts';
+import { testNeeding, podSettings, redisUrl } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+
+const test = testNeeding('kafka', 'redis');
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PRODUCER = '00f067aa0ba902b7';
@@ -43,129 +45,97 @@ async function start(t: TestContext, settings: Record<string, string>) {
   const common = { GRAPH, ...podSettings(topic), ...settings };
   const { KAFKA_BROKERS: _brokers, KAFKA_GROUP_ID: _group, ...edge } = common;
   const [consuming, serving] = await Promise.all([
-    startGateway(t, { ...common, OTEL_SERVICE_NAME: 'consuming' }),
-    startGateway(t, { ...edge, OTEL_SERVICE_NAME: 'serving' }),
+    startReady(t, { ...common, OTEL_SERVICE_NAME: 'consuming' }),
+    startReady(t, { ...edge, OTEL_SERVICE_NAME: 'serving' }),
   ]);
-  await Promise.all([consuming, serving].map((pod) => pod.untilReady()));
-  const received = new Received(
-    graphqlClient(t, serving.graphqlUrl),
-    'subscription Watch { item { id seller_name } }',
-  );
-  await serving.untilMetric('sluice_subscribers', 1);
-  const redis = new Redis(redisUrl());
-  t.after(() => redis.disconnect());
+  const received = await subscribed<object>(t, serving, {
+    query: 'subscription Watch { item { id seller_name } }',
+  });
+  const redis = await redisAdmin(t, { url: redisUrl() });
   const inbox = new Inbox();
   redis.on('message', (_channel, message) => inbox.take(message));
   await redis.subscribe(`${topic}:${topic}`);
-  const producer = kafkaClient().producer();
-  await producer.connect();
-  t.after(() => producer.disconnect());
-  const produce = async (id: string, headers: Record<string, string>): Promise<void> => {
-    await producer.send({
-      topic,
-      messages: [{ value: JSON.stringify({ id, seller_id: 7 }), headers }],
-    });
-  };
+  const producer = await kafkaProducer(t);
+  const produce = (id: string, headers: Record<string, string>) =>
+    producer.send({ topic, messages: [{ value: JSON.stringify({ id, seller_id: 7 }), headers }] });
   return { topic, consuming, serving, received, inbox, backend, produce };
 }
 
 const sentTo = (backend: Awaited<ReturnType<typeof startServer>>): string[] =>
   backend.requests.map(({ headers }) => String(headers['traceparent']));
 
-test(
-  'the trace of a producer goes on through the pod that consumes, the pod that serves and a back end, to the sockets',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const collector = await OtlpCollector.start(t);
-    const { topic, serving, received, inbox, backend, produce } = await start(t, collector.settings);
-    await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01`, tracestate: 'shop=a1' });
-    await received.until(1);
-    assert.deepEqual(received.data, [{ item: { id: '1', seller_name: 'Ann' } }]);
+test('the trace of a producer goes on through the pod that consumes, the pod that serves and a back end, to the sockets', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const { topic, serving, received, inbox, backend, produce } = await start(t, collector.settings);
+  await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01`, tracestate: 'shop=a1' });
+  await received.until(1);
+  assert.deepEqual(received.data, [{ item: { id: '1', seller_name: 'Ann' } }]);
 
-    const spans = await collector.until(6, TRACE);
-    assert.deepEqual(treeOf(spans), [
-      `process ${topic} (consuming)`,
-      `  publish ${topic} (consuming)`,
-      '    dispatch item (serving)',
-      '      execute item (serving)',
-      '        POST sellers (serving)',
-      '      write item (serving)',
-    ]);
-    const [process, publish, , execute, call, write] = [
-      'process',
-      'publish',
-      'dispatch',
-      'execute',
-      'POST',
-      'write',
-    ].map((name) => spans.find((span) => span.name.startsWith(name)));
-    assert.equal(process?.parentSpanId, PRODUCER);
-    assert.ok(spans.every(({ traceState }) => traceState === 'shop=a1'));
-    assert.deepEqual(
-      ['messaging.system', 'messaging.destination.name', 'messaging.destination.partition.id'].map(
-        (name) => process.attributes[name],
-      ),
-      ['kafka', topic, '0'],
-    );
-    assert.equal(process.attributes['messaging.kafka.offset'], 0);
-    assert.equal(execute?.attributes['graphql.operation.name'], 'Watch');
-    assert.equal(write?.attributes['sluice.deliveries'], 1);
-    const [text = ''] = await inbox.until(1);
-    const message = JSON.parse(text) as Record<string, unknown>;
-    assert.equal(message['traceparent'], `00-${TRACE}-${publish?.spanId}-01`);
-    assert.equal(message['tracestate'], 'shop=a1');
-    assert.deepEqual(sentTo(backend), [`00-${TRACE}-${call?.spanId}-01`]);
-    assert.equal(await serving.stop(), 0);
-  },
-);
+  const spans = await collector.until(6, TRACE);
+  assert.deepEqual(treeOf(spans), [
+    `process ${topic} (consuming)`,
+    `  publish ${topic} (consuming)`,
+    '    dispatch item (serving)',
+    '      execute item (serving)',
+    '        POST sellers (serving)',
+    '      write item (serving)',
+  ]);
+  const named = (name: string) => spans.find((span) => span.name.startsWith(name));
+  const [process, publish, execute] = [named('process'), named('publish'), named('execute')];
+  assert.equal(process?.parentSpanId, PRODUCER);
+  assert.ok(spans.every(({ traceState }) => traceState === 'shop=a1'));
+  assert.deepEqual(
+    ['messaging.system', 'messaging.destination.name', 'messaging.destination.partition.id'].map(
+      (name) => process.attributes[name],
+    ),
+    ['kafka', topic, '0'],
+  );
+  assert.equal(process.attributes['messaging.kafka.offset'], 0);
+  assert.equal(execute?.attributes['graphql.operation.name'], 'Watch');
+  assert.equal(named('write')?.attributes['sluice.deliveries'], 1);
+  const [text = ''] = await inbox.until(1);
+  const message = JSON.parse(text) as Record<string, unknown>;
+  assert.equal(message['traceparent'], `00-${TRACE}-${publish?.spanId}-01`);
+  assert.equal(message['tracestate'], 'shop=a1');
+  assert.deepEqual(sentTo(backend), [`00-${TRACE}-${named('POST')?.spanId}-01`]);
+  assert.equal(await serving.stop(), 0);
+});
 
-test(
-  'an event that its producer has not sampled adds nothing to the message, and has back ends record nothing',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const collector = await OtlpCollector.start(t);
-    const { consuming, serving, received, inbox, backend, produce } = await start(t, collector.settings);
-    await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-00` });
-    await received.until(1);
-    assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
-    assert.match(sentTo(backend).join(), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    // What has ended is exported before a pod ends.
-    await Promise.all([consuming.stop(), serving.stop()]);
-    assert.deepEqual(collector.spans, []);
-  },
-);
+test('an event that its producer has not sampled adds nothing to the message, and has back ends record nothing', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const { consuming, serving, received, inbox, backend, produce } = await start(t, collector.settings);
+  await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-00` });
+  await received.until(1);
+  assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
+  assert.match(sentTo(backend).join(), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  // What has ended is exported before a pod ends.
+  await Promise.all([consuming.stop(), serving.stop()]);
+  assert.deepEqual(collector.spans, []);
+});
 
-test(
-  'an event without a trace, or with a malformed one, is sampled by the pod that consumes it',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const collector = await OtlpCollector.start(t);
-    const { received, produce } = await start(t, {
-      ...collector.settings,
-      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-      OTEL_TRACES_SAMPLER_ARG: '1',
-    });
-    await produce('1', {});
-    // Results that are ready in one turn are written together, in one span.
-    await received.until(1);
-    await produce('2', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
-    await received.until(2);
-    const spans = await collector.until(12);
-    const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
-    assert.equal(roots.length, 2);
-    assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 2);
-    assert.ok(spans.every(({ traceId }) => traceId !== TRACE));
-  },
-);
+test('an event without a trace, or with a malformed one, is sampled by the pod that consumes it', async (t) => {
+  const collector = await OtlpCollector.start(t);
+  const { received, produce } = await start(t, {
+    ...collector.settings,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '1',
+  });
+  await produce('1', {});
+  // Results that are ready in one turn are written together, in one span.
+  await received.until(1);
+  await produce('2', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
+  await received.until(2);
+  const spans = await collector.until(12);
+  const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
+  assert.equal(roots.length, 2);
+  assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 2);
+  assert.ok(spans.every(({ traceId }) => traceId !== TRACE));
+});
 
-test(
-  'without variables of OpenTelemetry nothing is added to the message, and the trace of the producer ends',
-  needs('kafka', 'redis'),
-  async (t) => {
-    const { received, inbox, backend, produce } = await start(t, {});
-    await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01` });
-    await received.until(1);
-    assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
-    assert.doesNotMatch(sentTo(backend).join(), new RegExp(TRACE));
-  },
-);
+test('without variables of OpenTelemetry nothing is added to the message, and the trace of the producer ends', async (t) => {
+  const { received, inbox, backend, produce } = await start(t, {});
+  await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01` });
+  await received.until(1);
+  assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
+  assert.doesNotMatch(sentTo(backend).join(), new RegExp(TRACE));
+});

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { Redis } from 'ioredis';
-import type { Message } from 'kafkajs';
 import { eventually } from '../eventually.ts';
-import { startGateway } from '../gateway.ts';
+import { startReady } from '../gateway.ts';
 import { graphFolder } from '../graph-folder.ts';
 import { graphqlClient, Received } from '../graphql-client.ts';
 import { connectAndInit } from '../raw-socket.ts';
-import { kafkaClient } from '../kafka-client.ts';
+import { kafkaProducer } from '../kafka-client.ts';
+import { redisAdmin } from '../redis.ts';
 import { podSettings, redisUrl } from '../services.ts';
 import { createTopic } from '../topic.ts';
 import { Exposition } from './exposition.ts';
@@ -50,12 +49,11 @@ const graphFiles = (topic: string, keyed: string): Record<string, string> => ({
 /** The `/metrics` of a gateway that has recorded every metric with all its labels. Needs 'kafka' and 'redis'. */
 export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   const [topic, keyed] = [await createTopic(t), await createTopic(t)];
-  const gateway = await startGateway(t, {
+  const gateway = await startReady(t, {
     GRAPH: await graphFolder(t, graphFiles(topic, keyed)),
     ...podSettings(topic),
     EVENT_MAX_AGE_SECONDS: '3600',
   });
-  await gateway.untilReady();
   const subscribe = (id: string, query: string): Received => {
     const client = graphqlClient(t, gateway.graphqlUrl, { connectionParams: { id } });
     return new Received(client, query);
@@ -64,19 +62,22 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   subscribe('3', KEYED_QUERY);
   await gateway.untilMetric('sluice_subscribers', 3);
 
-  await publishOfAnotherVersion(`${topic}:${topic}`);
+  const redis = await redisAdmin(t, { url: redisUrl() });
+  // The gateway has subscribed to the channel before it counts, or soon after.
+  await eventually(async () =>
+    assert.equal(await redis.publish(`${topic}:${topic}`, '{"v":99}'), 1, 'gateways that listen'),
+  );
   const silent = await connectAndInit(t, gateway.graphqlUrl);
   silent.send('?');
   await silent.closed;
-  await produce(topic, [
-    { value: 'not json' },
-    { value: '{"id":"1"}', timestamp: '1000' },
-    { value: '{"id":"1"}' },
-  ]);
-  await produce(keyed, [
+  const producer = await kafkaProducer(t);
+  const late = { value: '{"id":"1"}', timestamp: '1000' };
+  await producer.send({ topic, messages: [{ value: 'not json' }, late, { value: '{"id":"1"}' }] });
+  const others = [
     { key: '1', value: '{"id":"2"}' },
     { key: '9', value: '{"id":"9"}' },
-  ]);
+  ];
+  await producer.send({ topic: keyed, messages: others });
   // By then the execution has been split by what it read of the two, and the back end, which is away, has been asked.
   await Promise.all(viewers.map((received) => received.until(1)));
   return eventually(async () => {
@@ -94,20 +95,4 @@ function withoutSeries(page: string): string[] {
   return [...page.matchAll(/^# TYPE ((?:sluice_|nodejs_gc_)\w+) (\w+)$/gm)]
     .map(([, name = '', kind]) => (kind === 'histogram' ? `${name}_bucket` : name))
     .filter((name) => !exposition.has(name));
-}
-
-/** The gateway has subscribed to the channel before it counts, or soon after. */
-async function publishOfAnotherVersion(channel: string): Promise<void> {
-  const redis = new Redis(redisUrl());
-  await eventually(async () =>
-    assert.equal(await redis.publish(channel, '{"v":99}'), 1, 'gateways that listen'),
-  );
-  redis.disconnect();
-}
-
-async function produce(topic: string, messages: Message[]): Promise<void> {
-  const producer = kafkaClient().producer();
-  await producer.connect();
-  await producer.send({ topic, messages });
-  await producer.disconnect();
 }

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import type { Target, Wiring } from '../../loadtest/targets/target.ts';
-import { ended, spawnFor } from './child-process.ts';
-import { eventually } from './eventually.ts';
+import { ended, spawnFor } from '../helpers/child-process.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 export interface TargetProcess {
   readonly url: string;

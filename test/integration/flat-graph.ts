@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { eventually } from './eventually.ts';
-import { graphFolder } from './graph-folder.ts';
-import { graphqlClient, Received } from './graphql-client.ts';
-import { kcat, type Line } from './kcat.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kcat, type Line } from '../helpers/kcat.ts';
 
 const SCHEMA = path.join(import.meta.dirname, '../../loadtest/graphs/flat/schema.graphql');
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
+import type { RedisAccess } from '../../src/bus/redis/access.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -10,29 +11,57 @@ import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { LONG_MS, SIZE, TOPIC } from './history.ts';
 
-export const CHANNEL = 'history:a';
+/** Of all channels and keys. */
 export const PREFIX = 'history:';
 
-/** A bus that has been reached, and keeps history of `TOPIC`. */
-export async function startBus(
-  t: TestContext,
-  port: number,
-  { user = '', ttlMs = LONG_MS, hasHistory = true, keepsAll = false, log = createLog('silent') } = {},
-): Promise<Bus> {
+type Settings = Partial<Parameters<typeof ioredisBus>[0]>;
+
+/** A bus that is yet to be started, and hears of a lost connection soon. */
+export function createBus(access: RedisAccess, settings: Settings = {}) {
+  const metrics = new Metrics();
   const bus = ioredisBus({
-    access: { url: `redis://${user}127.0.0.1:${port}` },
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
-    ...(hasHistory && { histories: new Map([[TOPIC, { size: SIZE, ttlMs, keepsAll }]]) }),
     timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
-    metrics: new Metrics(),
-    log,
+    log: createLog('silent'),
+    ...settings,
+    access,
+    metrics,
   });
+  return { bus, metrics };
+}
+
+/** Has the bus reach Redis, and stop with the test. */
+export async function started(t: TestContext, bus: Bus): Promise<Bus> {
   bus.start();
   t.after(() => bus.stop());
   await eventually(() => assert.equal(bus.notReady(), undefined));
   return bus;
+}
+
+export async function startBus(t: TestContext, access: RedisAccess, settings: Settings = {}) {
+  const created = createBus(access, settings);
+  await started(t, created.bus);
+  return created;
+}
+
+export function addressOf(text: string) {
+  const [host = '', port] = text.split(':');
+  return { host, port: Number(port) };
+}
+
+/** Of the topic that is kept. */
+export const CHANNEL = 'history:a';
+
+/** A bus that has been reached, and keeps history of `TOPIC`. */
+export async function startKeeping(
+  t: TestContext,
+  port: number,
+  { user = '', log = createLog('silent') } = {},
+): Promise<Bus> {
+  const histories = new Map([[TOPIC, { size: SIZE, ttlMs: LONG_MS, keepsAll: false }]]);
+  return (await startBus(t, { url: `redis://${user}127.0.0.1:${port}` }, { histories, log })).bus;
 }
 
 interface Listening {
@@ -49,10 +78,10 @@ interface Listening {
 export async function listen(
   t: TestContext,
   server: RedisServer,
-  { user = '', log = createLog('silent') } = {},
+  options: Parameters<typeof startKeeping>[2] = {},
 ): Promise<Listening> {
   const relay = await TcpRelay.start(t, server.port);
-  const bus = await startBus(t, relay.port, { user, log });
+  const bus = await startKeeping(t, relay.port, options);
   const gaps: string[] = [];
   bus.onGap((topic) => gaps.push(topic));
   const inbox = new Inbox();

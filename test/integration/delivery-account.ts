@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { setTimeout as passes } from 'node:timers/promises';
+import type { Client } from 'graphql-ws';
+import type { Producer } from 'kafkajs';
+import { eventually } from '../helpers/eventually.ts';
+import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
+import { range } from '../helpers/numbers.ts';
+import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
+import { kafkaBrokers } from '../helpers/services.ts';
+import { TcpRelay } from '../helpers/tcp-relay.ts';
+import { createTopics } from '../helpers/topic.ts';
+
+const PODS = 2;
+export const PARTITIONS = 4;
+const KEYS = 10;
+const SUBSCRIPTIONS_PER_CLIENT = 20;
+const SENDS_PER_SECOND = 100;
+
+/** Then events that have not come to all are sent once more: those behind a fault may be among what it has lost. */
+const LAST_MS = 5_000;
+
+const KILLS = 4;
+
+/** Before a fault. */
+const PUBLISHES_BEFORE = 60;
+
+const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { id n partition } }';
+
+/** A hundred, of one key each. */
+const CROWD = range(0, 100).map((index) => [index % KEYS]);
+
+/** More than all events of a test. */
+export const HISTORY = '{ size: 5000, ttl_seconds: 600 }';
+
+/** Of each pod, five subscribers of one key, of several and of all; and many events, which go on behind the fault. */
+export const SEVERAL_KEYS = { keys: [[7], [7], [8], [3, 4, 5], undefined], burst: 5, secondsAfter: 3 };
+
+interface Item {
+  readonly id: string;
+  readonly n: number;
+  readonly partition: number;
+}
+
+interface Subscriber {
+  readonly pod: GatewayProcess;
+  readonly ids: readonly string[];
+  readonly received: Received<{ item: Item }>;
+}
+
+/** What became of the deliveries that were owed. */
+export interface Account {
+  readonly owed: number;
+  readonly delivered: number;
+  /** Not delivered, and the subscriber was told of a gap after the event had been sent: when it was. */
+  readonly toldOf: readonly number[];
+  readonly lostAndNotTold: number;
+  readonly doubled: number;
+  /** Behind a later one of their key. */
+  readonly reordered: number;
+  /** How many times a subscriber was told of a gap. */
+  readonly gaps: number;
+}
+
+interface StreamOptions {
+  /** Of one pod: where Redis is. */
+  readonly redis: (pod: number, topic: string) => Readonly<Record<string, string>>;
+  /** The argument of `@event`. */
+  readonly history?: string;
+  /** The keys of each pod's subscribers; undefined: all. */
+  readonly keys?: readonly (readonly number[] | undefined)[];
+  /** How many events are sent at a time. */
+  readonly burst?: number;
+  /** For how many seconds the events flow on behind the fault. */
+  readonly secondsAfter?: number;
+}
+
+export interface Stream {
+  readonly topic: string;
+  readonly pods: readonly GatewayProcess[];
+  /** Resolves when the first pod has published so many more events. */
+  flow(publishes?: number): Promise<void>;
+  /** Sends nothing more, and resolves when all that was sent has come. */
+  hold(): Promise<void>;
+  release(): void;
+}
+
+/**
+ * What became of a steady stream of numbered events, each key on one partition, to two pods whose subscribers asked to be
+ * told of gaps, while something happens. None is doubled, comes behind a later one of its key, or is lost untold; and each
+ * pod counts the gaps that it tells.
+ */
+export async function accountOf(
+  t: TestContext,
+  { redis, history = 'null', keys = CROWD, burst = 1, secondsAfter = 1 }: StreamOptions,
+  happen: (stream: Stream) => Promise<unknown> = () => Promise.resolve(),
+): Promise<Account> {
+  const topic = `account-${randomUUID().slice(0, 8)}`;
+  await createTopics(await kafkaAdmin(t), [{ topic, numPartitions: PARTITIONS }]);
+  const GRAPH = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", history: ${history}) }
+      type Item { id: ID! n: Int! partition: Int! }`,
+  });
+  const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
+  const pods = await Promise.all(
+    range(0, PODS).map((pod) =>
+      startReady(t, { GRAPH, ...kafka, REDIS_PREFIX: `${topic}:`, ...redis(pod, topic) }),
+    ),
+  );
+  const subscribers = pods.flatMap((pod) => subscribe(t, pod, keys));
+  await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', keys.length)));
+  const sender = await Sender.start(t, topic, burst);
+  const stream: Stream = {
+    topic,
+    pods,
+    async flow(publishes = PUBLISHES_BEFORE) {
+      const published = (await pods[0]?.metric('sluice_publishes_total')) ?? 0;
+      await pods[0]?.untilAtLeast('sluice_publishes_total', published + publishes);
+    },
+    async hold() {
+      await sender.hold();
+      await untilLast(subscribers, sender);
+    },
+    release: () => sender.release(),
+  };
+  await stream.flow();
+  await happen(stream);
+  await passes(secondsAfter * 1_000); // The stream goes on: its length is what is asked for.
+  await eventually(async () => {
+    await sender.sendToAll();
+    await untilLast(subscribers, sender, LAST_MS);
+  });
+  // An event may be here before the gap in front of it is told.
+  await eventually(() => assert.equal(sumUp(subscribers, sender).lostAndNotTold, 0)).catch(() => undefined);
+  const account = sumUp(subscribers, sender);
+  t.diagnostic(JSON.stringify({ ...account, toldOf: account.toldOf.length }));
+  const { lostAndNotTold, doubled, reordered } = account;
+  assert.deepEqual({ lostAndNotTold, doubled, reordered }, { lostAndNotTold: 0, doubled: 0, reordered: 0 });
+  await eventually(async () => {
+    for (const { pod, received } of subscribers)
+      assert.equal(gapsOf(received).length, await pod.metric('sluice_gaps_total'));
+  });
+  return account;
+}
+
+function subscribe(
+  t: TestContext,
+  pod: GatewayProcess,
+  keys: NonNullable<StreamOptions['keys']>,
+): Subscriber[] {
+  const clients: Client[] = [];
+  return keys.map((of, index) => {
+    if (index % SUBSCRIPTIONS_PER_CLIENT === 0) clients.push(graphqlClient(t, pod.graphqlUrl));
+    const ids = (of ?? range(0, KEYS)).map(String);
+    const variables = of === undefined ? {} : { id: ids };
+    const received = new Received<{ item: Item }>(clients.at(-1) as Client, QUERY, variables, { gaps: true });
+    return { pod, ids, received };
+  });
+}
+
+const createPartitioner =
+  () =>
+  ({ message: { value } }: { message: { value: Buffer | string | null } }) =>
+    (JSON.parse(String(value)) as Item).partition;
+
+class Sender {
+  readonly sent: (Item & { readonly at: number })[] = [];
+  readonly #topic: string;
+  readonly #burst: number;
+  readonly #producer: Producer;
+  #stopping = new AbortController();
+  #sending: Promise<void> | undefined;
+
+  private constructor(topic: string, burst: number, producer: Producer) {
+    this.#topic = topic;
+    this.#burst = burst;
+    this.#producer = producer;
+  }
+
+  static async start(t: TestContext, topic: string, burst: number): Promise<Sender> {
+    const sender = new Sender(topic, burst, await kafkaProducer(t, undefined, { createPartitioner }));
+    t.after(() => sender.hold());
+    sender.release();
+    return sender;
+  }
+
+  async hold(): Promise<void> {
+    this.#stopping.abort();
+    await this.#sending;
+  }
+
+  release(): void {
+    this.#stopping = new AbortController();
+    this.#sending = this.#run(this.#stopping.signal);
+  }
+
+  /** One more event for each key. */
+  async sendToAll(): Promise<void> {
+    await this.hold();
+    await this.#send(KEYS);
+  }
+
+  async #run(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
+      await passes(1_000 / SENDS_PER_SECOND);
+      await this.#send(this.#burst);
+    }
+  }
+
+  async #send(count: number): Promise<void> {
+    const messages = range(this.sent.length, this.sent.length + count).map((n) => {
+      const item = { id: String(n % KEYS), n, partition: (n % KEYS) % PARTITIONS };
+      this.sent.push({ ...item, at: Date.now() });
+      return { key: item.id, value: JSON.stringify(item) };
+    });
+    await eventually(() => this.#producer.send({ topic: this.#topic, messages }));
+  }
+}
+
+/** Each subscriber has got the last event of each of its keys. */
+async function untilLast(
+  subscribers: readonly Subscriber[],
+  { sent }: Sender,
+  withinMs?: number,
+): Promise<void> {
+  const last = new Map(sent.map(({ id, n }) => [id, n]));
+  await eventually(
+    () => {
+      for (const { ids, received } of subscribers) {
+        const got = new Set(itemsOf(received).map(({ n }) => n));
+        const missing = ids.filter((id) => !got.has(last.get(id) ?? NaN));
+        assert.deepEqual(missing, [], 'keys whose last event has not come');
+      }
+    },
+    withinMs === undefined ? {} : { withinMs },
+  );
+}
+
+const itemsOf = ({ results }: Subscriber['received']): Item[] =>
+  results.flatMap(({ data }) => (data?.item === undefined ? [] : [data.item]));
+
+/** When the subscriber was told of gaps. */
+const gapsOf = ({ results }: Subscriber['received']): number[] =>
+  results.flatMap(({ extensions }) => {
+    const gap = extensions?.['gap'] as { at: number } | undefined;
+    return gap === undefined ? [] : [gap.at];
+  });
+
+function reorderedIn(items: readonly Item[]): number {
+  const last = new Map<string, number>();
+  return items.filter(({ n, id }) => {
+    const before = last.get(id) ?? -1;
+    last.set(id, Math.max(n, before));
+    return n < before;
+  }).length;
+}
+
+function sumUp(subscribers: readonly Subscriber[], { sent }: Sender): Account {
+  const account = { owed: 0, delivered: 0, lostAndNotTold: 0, doubled: 0, reordered: 0, gaps: 0 };
+  const toldOf: number[] = [];
+  for (const { ids, received } of subscribers) {
+    const items = itemsOf(received);
+    const distinct = new Set(items.map(({ n }) => n));
+    const gaps = gapsOf(received);
+    const lastGap = Math.max(0, ...gaps);
+    account.gaps += gaps.length;
+    account.doubled += items.length - distinct.size;
+    account.reordered += reorderedIn(items);
+    for (const { id, n, at } of sent) {
+      if (!ids.includes(id)) continue;
+      account.owed += 1;
+      if (distinct.has(n)) account.delivered += 1;
+      else if (lastGap >= at) toldOf.push(at);
+      else account.lostAndNotTold += 1;
+    }
+  }
+  return { ...account, toldOf };
+}
+
+interface StreamWithRedis extends Stream {
+  readonly t: TestContext;
+  readonly redis: RedisServer;
+  /** Each pod's network to it. */
+  readonly relays: readonly TcpRelay[];
+}
+
+export type Happen = (stream: StreamWithRedis) => Promise<void>;
+
+/** Redis closes the connections of these types, those of both pods, again and again. */
+export const kill =
+  (...types: readonly string[]): Happen =>
+  async ({ t, redis, flow }) => {
+    const client = await redisAdmin(t, redis);
+    for (let times = 0; times < KILLS; times += 1) {
+      for (const type of types) {
+        await eventually(async () => {
+          const closed = Number(await client.call('CLIENT', 'KILL', 'TYPE', type));
+          assert.ok(closed >= PODS, `expected ${PODS} connections of type ${type}, got ${closed}`);
+        });
+      }
+      await flow();
+    }
+  };
+
+/** What became of a stream to pods with a Redis of their own. */
+export async function accountWithRedis(
+  t: TestContext,
+  options: Omit<Parameters<typeof accountOf>[1], 'redis'>,
+  happen: Happen,
+): Promise<Account> {
+  const redis = await startRedis(t);
+  const relays = await Promise.all(range(0, PODS).map(() => TcpRelay.start(t, redis.port)));
+  const url = (pod: number) => ({ REDIS_URL: `redis://127.0.0.1:${relays[pod]?.port}` });
+  return accountOf(t, { ...options, redis: url }, (stream) => happen({ ...stream, t, redis, relays }));
+}
