@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { range } from '../helpers/numbers.ts';
 import { needs } from '../helpers/services.ts';
 import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { post, sharedGraph, startGraph } from './graph-gateway.ts';
+import { servePages } from './serve.ts';
 
 const SCHEMA = `
   type Query { read: Int calls: Int }
@@ -26,29 +24,13 @@ const GRAPH = `
   export default defineGraph({ resolvers: { Query: { read: call, calls: () => calls }, Mutation: { call } } });
 `;
 
-const gatewayOf = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, { GRAPH: folder, ORIGINS: 'https://app.example' });
-});
+const gatewayOf = sharedGraph(
+  { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
+  { ORIGINS: 'https://app.example' },
+);
 
-/** How often a resolver was called for a page. */
-async function calls(gateway: GatewayProcess): Promise<number> {
-  const response = await fetch(`${gateway.httpUrl}/graphql?query={calls}`);
-  return ((await response.json()) as { data: { calls: number } }).data.calls;
-}
-
-/** The origin of pages that another server than the gateway has. */
-async function servePages(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function assertNotCalled(gateway: GatewayProcess): Promise<void> {
+  assert.deepEqual(await post(gateway, { query: '{ calls }' }), { data: { calls: 0 } });
 }
 
 /** A page of an origin that ORIGINS does not list. */
@@ -89,7 +71,7 @@ test(
       ]);
       assert.equal(await ask(method, 'include'), 'TypeError');
     }
-    assert.equal(await calls(gateway), 0);
+    await assertNotCalled(gateway);
   },
 );
 
@@ -109,7 +91,7 @@ test(
       page.evaluate(`void (location.href = ${src})`),
     ]);
     assert.equal(response.status(), 403);
-    assert.equal(await calls(gateway), 0);
+    await assertNotCalled(gateway);
     assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 2);
   },
 );
@@ -119,7 +101,7 @@ test(
   needs('chromium'),
   async (t) => {
     const origin = await servePages(t);
-    const folder = await graphFolder(t, {
+    const files = {
       'schema.graphql': `
         type Query { me: String }
         type Subscription { item: Item @event(topic: "items") }
@@ -133,8 +115,8 @@ test(
           resolvers: { Query: { me }, Item: { me } },
         });
       `,
-    });
-    const gateway = await startGateway(t, { GRAPH: folder, ORIGINS: origin, MAX_CONNECTIONS: '20' });
+    };
+    const gateway = await startGraph(t, files, { ORIGINS: origin, MAX_CONNECTIONS: '20' });
     const page = await openPage(t);
     await page.goto(origin);
     const url = `${gateway.httpUrl}/graphql`;
@@ -178,7 +160,7 @@ test(
       const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
       assert.deepEqual(seen, [result, result]);
     });
-    for (let others = 2; others < 20; others += 1) {
+    for (const _ of range(2, 20)) {
       await TRANSPORT_CLIENTS.webSocket
         .ask(t, gateway, { query: 'subscription { item { id } }' })
         .until(({ isOpen }) => isOpen);
@@ -187,13 +169,8 @@ test(
       const headers = { accept: 'text/event-stream', 'content-type': 'application/json' };
       const body = '{"query":"subscription { item { id } }"}';
       const response = await fetch(to, { method: 'POST', headers, body });
-      return [
-        response.status,
-        Number(response.headers.get('retry-after')) > 0,
-        await response.json(),
-      ] as const;
+      return `${response.status} ${response.headers.get('retry-after')} ${await response.text()}`;
     }, url);
-    assert.deepEqual(full.slice(0, 2), [503, true]);
-    assert.match(JSON.stringify(full[2]), /POD_FULL/);
+    assert.match(full, /^503 [1-9]\d* .*POD_FULL/);
   },
 );

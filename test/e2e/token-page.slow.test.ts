@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
-import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { upTo } from '../helpers/numbers.ts';
+import { startGraph } from './graph-gateway.ts';
+import { serve } from './serve.ts';
 
 const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 
@@ -74,45 +70,29 @@ const APP = `
 
 const HTML = `<!doctype html><div id="root"></div>${SCRIPTS.map((name) => `<script src="/${name}"></script>`).join('')}<script>${APP}</script>`;
 
-/** An application's own server: its page, and fresh tokens for its users. */
-async function startApplication(t: TestContext): Promise<{ origin: string; tokens: () => number }> {
+/** An application's own server, with its page and fresh tokens for its users, and the gateway that the page subscribes to. */
+async function open(t: TestContext, search = '') {
   let tokens = 0;
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     const name = (request.url ?? '/').slice(1);
     if (name === 'token') {
       tokens += 1;
       void signToken({ sub: 'ann' }, TOKEN_SECONDS).then((token) => response.end(token));
     } else if (SCRIPTS.includes(name)) {
       void readFile(path.join(MODULES, name)).then((script) => response.end(script));
-    } else {
-      response.setHeader('content-type', 'text/html').end(HTML);
-    }
+    } else response.setHeader('content-type', 'text/html').end(HTML);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens: () => tokens };
-}
-
-async function open(
-  t: TestContext,
-  search = '',
-): Promise<{ page: Page; gateway: GatewayProcess; tokens: () => number }> {
-  const { origin, tokens } = await startApplication(t);
-  const gateway = await startGateway(t, {
-    GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA }),
+  const settings = {
     AUTH_SECRET: SECRET,
     AUTH_CLOCK_TOLERANCE_SECONDS: '0',
     AUTH_GRACE_SECONDS: '1',
     ORIGINS: origin,
-  });
+  };
+  const gateway = await startGraph(t, { 'schema.graphql': SCHEMA }, settings);
   const page = await openPage(t);
   await page.goto(`${origin}/?gateway=${encodeURIComponent(gateway.graphqlUrl)}${search}`);
   await gateway.untilMetric('sluice_subscribers', 1);
-  return { page, gateway, tokens };
+  return { page, gateway, tokens: () => tokens };
 }
 
 test(
