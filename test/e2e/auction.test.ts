@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { startBackends, type AuctionBackends } from '../../examples/auction/backends.ts';
-import { postJson } from '../helpers/http-exchange.ts';
 import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { post } from './graph-gateway.ts';
 
 /** In the sources, seen from the compiled test. */
 const FOLDER = path.join(import.meta.dirname, '../../../examples/auction');
@@ -102,8 +102,8 @@ test('for 1,000 viewers whose executions read their id and join the bidder, ther
 
 test('alone, the example bids in each auction that the query lists, over back ends of its own that keep neither serve nor check from ending', async (t) => {
   const gateway = await startGateway(t, {});
-  const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ auctions { auction_id } }' });
-  const { data } = JSON.parse(body) as { data: { auctions: { auction_id: string }[] } };
+  type Auctions = { data: { auctions: { auction_id: string }[] } };
+  const { data } = (await post(gateway, { query: '{ auctions { auction_id } }' })) as Auctions;
   assert.ok(data.auctions.length > 1);
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (const { auction_id } of data.auctions) {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit } from '../helpers/raw-socket.ts';
-import type { Scope } from '../helpers/scope.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { post, sharedGraph, startGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Query { last: Bid }
@@ -40,21 +37,8 @@ const ERRORS = 'sluice_resolver_errors_total';
 const ONE = `${ERRORS}{field="Bid.bidder_name",code="INTERNAL_SERVER_ERROR"}`;
 
 /** Bids whose events have no bidder. */
-async function startAuction(scope: Scope, settings: Record<string, string> = {}): Promise<GatewayProcess> {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': CODE });
-  return startGateway(scope, { GRAPH: folder, ...settings });
-}
-
-const auction = sharedGateway(startAuction);
-
-async function post(gateway: GatewayProcess, query: string): Promise<unknown> {
-  const response = await fetch(`${gateway.httpUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return response.json();
-}
+const AUCTION = { 'schema.graphql': SCHEMA, 'graph.js': CODE };
+const auction = sharedGraph(AUCTION);
 
 test('a bid without a bidder is an error without internals for clients, one count for all of them, and a line with the cause', async (t) => {
   const gateway = await auction();
@@ -123,7 +107,7 @@ test('queries and mutations are masked likewise, by POST and on a WebSocket; a G
     },
   };
   for (const [query, expected] of Object.entries(asked)) {
-    assert.deepEqual(await post(gateway, query), expected);
+    assert.deepEqual(await post(gateway, { query }), expected);
     socket.subscribe(query, query);
     assert.deepEqual((await socket.until(({ id }) => id === query)).payload, expected);
   }
@@ -150,8 +134,8 @@ test("an error of the graph's context is masked, for subscriptions and queries",
 });
 
 test('with MASK_ERRORS=false clients read the message', async (t) => {
-  const gateway = await startAuction(t, { MASK_ERRORS: 'false' });
-  const { errors } = (await post(gateway, '{ last { bidder_name } }')) as { errors: unknown };
+  const gateway = await startGraph(t, AUCTION, { MASK_ERRORS: 'false' });
+  const { errors } = (await post(gateway, { query: '{ last { bidder_name } }' })) as { errors: unknown };
   const message = "Cannot read properties of undefined (reading 'name')";
   assert.deepEqual(errors, [{ ...INTERNAL, message, path: ['last', 'bidder_name'] }]);
 });

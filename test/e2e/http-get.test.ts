@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
+import { sharedGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Query { calls: Int me: Me }
@@ -31,10 +31,9 @@ const GRAPH = `
 
 const ALLOWED = 'https://app.example';
 
-const gatewayOf = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, {
-    GRAPH: folder,
+const gatewayOf = sharedGraph(
+  { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
+  {
     ORIGINS: ALLOWED,
     AUTH_SECRET: SECRET,
     AUTH_CLAIMS: 'id=sub,role',
@@ -42,32 +41,20 @@ const gatewayOf = sharedGateway(async (scope) => {
     AUTH_ANONYMOUS: 'true',
     MAX_DEPTH: '2',
     MAX_PAYLOAD_BYTES: '2048',
-  });
-});
-
-interface Answer {
-  readonly status: number;
-  readonly header: (name: string) => string | undefined;
-  readonly body: string;
-}
+  },
+);
 
 /** Unlike `fetch`, sends any header, and the URL as it stands. */
-function get(
+async function get(
   gateway: GatewayProcess,
   query: string,
   headers: Record<string, string> = {},
   method = 'GET',
-): Promise<Answer> {
-  const url = `${gateway.httpUrl}/graphql${query}`;
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent: false });
-    outgoing.once('error', reject);
-    outgoing.once('response', (response) => {
-      const header = (name: string): string | undefined => response.headers[name]?.toString();
-      text(response).then((body) => resolve({ status: response.statusCode ?? 0, header, body }), reject);
-    });
-    outgoing.end();
-  });
+) {
+  const outgoing = request(`${gateway.httpUrl}/graphql${query}`, { method, headers, agent: false }).end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const header = (name: string): string | undefined => response.headers[name]?.toString();
+  return { status: response.statusCode, header, body: await text(response) };
 }
 
 const q = (query: string): string => `?query=${encodeURIComponent(query)}`;

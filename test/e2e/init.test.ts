@@ -12,8 +12,16 @@ import { createTopic } from '../helpers/topic.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
+const read = async <T>(file: string): Promise<T> => parse(await readFile(file, 'utf8'), { merge: true }) as T;
+
 interface Compose {
-  readonly services: Readonly<Record<string, object>>;
+  readonly services: Readonly<Record<string, object>> & { gateway: { environment: Record<string, string> } };
+}
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: object;
 }
 
 test('sluice init writes a project whose graph the check takes, and prints its files and what comes next', async (t) => {
@@ -36,13 +44,8 @@ test('sluice init writes a project whose graph the check takes, and prints its f
     ],
   );
   assert.match(next ?? '', /^Next: cd .* && npm install && npm run types && npm test && npx sluice dev\n$/);
-  const { name, dependencies } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
-    name: string;
-    dependencies: object;
-  };
-  const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const { name, dependencies } = await read<Package>(path.join(folder, 'package.json'));
+  const { version } = await read<Package>(path.join(ROOT, 'package.json'));
   assert.deepEqual({ name, dependencies }, { name: 'my-graph', dependencies: { sluice: `^${version}` } });
   const checked = await runCli(t, ['check', path.join(folder, 'graph')]);
   assert.equal(checked.stdout, '0 errors, 0 warnings\n');
@@ -51,7 +54,7 @@ test('sluice init writes a project whose graph the check takes, and prints its f
 test('a project in a folder with the name of the package is installable, since it has another name', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'sluice');
   await runCli(t, ['init', folder]);
-  const { name } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { name: string };
+  const { name } = await read<Package>(path.join(folder, 'package.json'));
   assert.equal(name, 'graph');
 });
 
@@ -72,14 +75,11 @@ test('sluice init refuses a folder that holds anything, and a file, and changes 
 });
 
 test("the project's compose.yaml has the Kafka and the Redis of the repository's", async () => {
-  const [own, template] = await Promise.all(
-    ['compose.yaml', 'src/cli/template/compose.yaml'].map(
-      async (file) => parse(await readFile(path.join(ROOT, file), 'utf8'), { merge: true }) as Compose,
-    ),
-  );
-  for (const service of ['kafka', 'redis']) {
-    assert.deepEqual(template?.services[service], own?.services[service]);
-  }
+  const [own, template] = [
+    await read<Compose>(path.join(ROOT, 'compose.yaml')),
+    await read<Compose>(path.join(ROOT, 'src/cli/template/compose.yaml')),
+  ];
+  for (const name of ['kafka', 'redis']) assert.deepEqual(template.services[name], own.services[name]);
 });
 
 test(
@@ -88,9 +88,7 @@ test(
   async (t) => {
     const folder = path.join(await temporaryFolder(t), 'project');
     await runCli(t, ['init', folder]);
-    const text = await readFile(path.join(folder, 'compose.yaml'), 'utf8');
-    const { gateway } = (parse(text) as { services: { gateway: { environment: Record<string, string> } } })
-      .services;
+    const { gateway } = (await read<Compose>(path.join(folder, 'compose.yaml'))).services;
     const topic = await createTopic(t);
     const schema = path.join(folder, 'graph/schema.graphql');
     await writeFile(schema, (await readFile(schema, 'utf8')).replace('"orders"', `"${topic}"`));

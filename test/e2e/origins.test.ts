@@ -2,28 +2,29 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { WebSocket } from 'ws';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { post, sharedGraph } from './graph-gateway.ts';
 
 const ALLOWED = 'https://app.example';
 
-const GRAPH = `
-  import { defineGraph } from 'sluice';
-  let calls = 0;
-  export default defineGraph({
-    resolvers: { Query: { calls: () => calls }, Mutation: { call: () => (calls += 1) } },
-  });
-`;
-
-const gatewayOf = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, {
-    'schema.graphql':
-      'type Query { calls: Int } type Mutation { call: Int } type Subscription { item: Item @event(topic: "items") } type Item { id: ID }',
-    'graph.js': GRAPH,
-  });
-  return startGateway(scope, { GRAPH: folder, ORIGINS: ALLOWED });
-});
+const gatewayOf = sharedGraph(
+  {
+    'schema.graphql': `
+      type Query { calls: Int }
+      type Mutation { call: Int }
+      type Subscription { item: Item @event(topic: "items") }
+      type Item { id: ID }
+    `,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      let calls = 0;
+      export default defineGraph({
+        resolvers: { Query: { calls: () => calls }, Mutation: { call: () => (calls += 1) } },
+      });
+    `,
+  },
+  { ORIGINS: ALLOWED },
+);
 
 function send(gateway: GatewayProcess, method: string, origin: string, query?: string): Promise<Response> {
   return fetch(`${gateway.httpUrl}/graphql`, {
@@ -60,8 +61,8 @@ test('a page of an origin that is not allowed has nothing executed, and can show
     assert.equal(headers.get('access-control-allow-origin'), '*');
     assert.equal(headers.get('access-control-allow-credentials'), null);
   }
-  const allowed = await send(gateway, 'POST', ALLOWED, '{ calls }');
-  assert.deepEqual(await allowed.json(), { data: { calls: 0 } });
+  const calls = await post(gateway, { query: '{ calls }' }, { origin: ALLOWED });
+  assert.deepEqual(calls, { data: { calls: 0 } });
 });
 
 test('refused origins are counted, and logged once with the setting that lets them in', async () => {

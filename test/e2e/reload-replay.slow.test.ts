@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { range } from '../helpers/numbers.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { asking, post } from './graph-gateway.ts';
+import { serve } from './serve.ts';
 
 const MISSED = 400;
 
@@ -48,7 +49,7 @@ async function resumer(t: TestContext, gateway: GatewayProcess): Promise<Resumin
   await client.connect(gateway.graphqlUrl);
   client.cut();
   await gateway.untilMetric('sluice_connections', 0);
-  for (let n = 0; n < MISSED; n += 1) await gateway.postEvent('items', { n });
+  for (const n of range(0, MISSED)) await gateway.postEvent('items', { n });
   return client;
 }
 
@@ -63,10 +64,7 @@ test('a client that is being brought what it has missed gets the rest by the new
   assert.ok(client.results.length < MISSED, 'the replay was over before the graphs were replaced');
   await gateway.postEvent('items', { n: MISSED });
   await client.until(({ length }) => length === MISSED + 1);
-  assert.deepEqual(
-    client.values('n'),
-    Array.from({ length: MISSED + 1 }, (_, n) => n),
-  );
+  assert.deepEqual(client.values('n'), range(0, MISSED + 1));
   const versions = client.values('version') as number[];
   assert.deepEqual(
     versions,
@@ -108,19 +106,13 @@ test('a client that is being brought what it has missed is told when its subscri
   client.cut();
   await client.connect(gateway.graphqlUrl);
   await client.until(({ length }) => length === MISSED);
-  assert.deepEqual(
-    client.values('n'),
-    Array.from({ length: MISSED }, (_, n) => n),
-  );
+  assert.deepEqual(client.values('n'), range(0, MISSED));
 });
 
 /** A back end whose responses wait until the test lets them go. */
 async function slowBackend(t: TestContext, name: string) {
   const waiting: ServerResponse[] = [];
-  const server = createServer((_request, response) => void waiting.push(response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  t.after(() => server.closeAllConnections());
+  const url = await serve(t, (_request, response) => void waiting.push(response));
   const release = (): void => {
     for (const response of waiting.splice(0)) {
       response.setHeader('content-type', 'application/json');
@@ -128,7 +120,7 @@ async function slowBackend(t: TestContext, name: string) {
     }
   };
   const untilAsked = (count: number): Promise<void> => eventually(() => assert.equal(waiting.length, count));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, release, untilAsked };
+  return { url, release, untilAsked };
 }
 
 const codeWith = (url: string): Record<string, string> => ({
@@ -144,21 +136,17 @@ const codeWith = (url: string): Record<string, string> => ({
 test('calls of a back end that are under way when it is replaced are finished by it', async (t) => {
   const [first, second] = [await slowBackend(t, 'first'), await slowBackend(t, 'second')];
   const { graph, gateway } = await start(codeWith(first.url));
-  const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { item { n name } }');
+  const received = asking(t, gateway, 'subscription { item { n name } }');
   await gateway.untilMetric('sluice_subscribers', 1);
   await gateway.postEvent('items', { n: 1 });
-  const query = fetch(`${gateway.httpUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ item { name } }' }),
-  });
+  const query = post(gateway, { query: '{ item { name } }' });
   await first.untilAsked(2);
   await graph.reload(gateway, codeWith(second.url));
   await gateway.postEvent('items', { n: 2 });
   await second.untilAsked(1);
   second.release();
   first.release();
-  assert.deepEqual(await (await query).json(), { data: { item: { name: 'first' } } });
+  assert.deepEqual(await query, { data: { item: { name: 'first' } } });
   assert.deepEqual((await received.until(2)).data, [
     { item: { n: 1, name: 'first' } },
     { item: { n: 2, name: 'second' } },
