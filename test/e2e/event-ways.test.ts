@@ -68,7 +68,7 @@ test('sluice dev prints the way of each event: who got it, who did not, and why'
     '  routing field order_id missing, so not for order_changed(order_id: …)',
     '  no client is subscribed to all_orders',
     'orders #4 (published by hand)',
-    '  dead letter, not_json: expected JSON, got something else',
+    '  dead letter, not_an_object: expected an object, got a string',
   ]);
 });
 
