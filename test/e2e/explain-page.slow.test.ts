@@ -54,7 +54,7 @@ const CASES: Readonly<Record<string, readonly [query: string, field: string, say
 for (const [verdict, [query, field, says]] of Object.entries(CASES)) {
   test(`the page shows why an event was ${verdict}`, needs('chromium'), async (t) => {
     const gateway = await gatewayOf();
-    const { id } = await subscribed(t, gateway, query);
+    const id = await subscribed(t, gateway, query);
     await answerOf(gateway, id, 0);
     const page = await open(
       t,
@@ -82,7 +82,7 @@ test(
   needs('chromium'),
   async (t) => {
     const gateway = await gatewayOf();
-    const { id } = await subscribed(t, gateway, 'subscription Who { bid { n who } }');
+    const id = await subscribed(t, gateway, 'subscription Who { bid { n who } }');
     const page = await open(t, gateway);
     await page
       .locator('.answer')

@@ -5,7 +5,7 @@ import { merged } from '../../src/explain/merged.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { runCli, type GatewayProcess } from '../helpers/gateway.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
-import { answerOf, BID, gatewayOf, idsOf, publish, skipping, subscribed } from './explained-bids.ts';
+import { answerOf, BID, gatewayOf, idsOf, publish, subscribed } from './explained-bids.ts';
 
 /** Waits until it would say all this of the gateway's answer: an event is accepted before it has been delivered. */
 async function untilSaid(
@@ -57,35 +57,13 @@ const CASES: readonly (readonly [what: string, query: string, says: readonly Reg
 for (const [what, query, says] of CASES) {
   test(`an event that ${what} is explained`, async (t) => {
     const gateway = await gatewayOf();
-    const { id } = await subscribed(t, gateway, query);
+    const id = await subscribed(t, gateway, query);
     // The first question begins the recording.
     const [before] = (await answerOf(gateway, id, 1_000_000)).subscriptions;
     assert.ok(['not recorded', 'other topic'].includes(before?.verdict ?? ''));
     await untilSaid(gateway, id, await publish(gateway, BID), ...says);
   });
 }
-
-test('an event that gave way to a later one, as its client was slow, is explained', async (t) => {
-  const gateway = await gatewayOf();
-  const { asking, id, offset } = await skipping(t, gateway);
-  await untilSaid(
-    gateway,
-    id,
-    offset,
-    /latest: waiting for a slow client/,
-    /handed to the connection at .*, behind \d+ bytes that waited for the client/,
-  );
-  await untilSaid(
-    gateway,
-    id,
-    offset - 1,
-    /latest: skipped for slowness/,
-    /left out at 20.* by onSlow: CONFLATE, as a later result took its place/,
-  );
-  asking.resume();
-  await asking.until(({ payloads }) => JSON.stringify(payloads.at(-1)?.data).includes(`"n":${offset},`));
-  await untilSaid(gateway, id, offset, /latest: delivered\n/);
-});
 
 test('a subscription that @auth has refused is told as such, though there is none', async (t) => {
   const gateway = await gatewayOf();
@@ -104,7 +82,7 @@ test('a subscription that @auth has refused is told as such, though there is non
 
 test('the command line explains an event, and asks the pod for it', async (t) => {
   const gateway = await gatewayOf();
-  const { id } = await subscribed(t, gateway, 'subscription { bid { n } }');
+  const id = await subscribed(t, gateway, 'subscription { bid { n } }');
   await answerOf(gateway, id, 1_000_000);
   const offset = await publish(gateway, BID);
   await untilSaid(gateway, id, offset, /bid: delivered/);

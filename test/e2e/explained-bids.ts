@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
-import { TRANSPORT_CLIENTS, type Asking } from '../helpers/transport-client.ts';
+import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { sharedGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
@@ -12,10 +12,9 @@ const SCHEMA = `
     large(min: Int): Bid @event(topic: "bids") @filter(where: { amount: { value: { gte: "$min" } } })
     secret: Bid @event(topic: "bids") @auth(requires: "admin")
     own: Bid @event(topic: "bids") @auth(owner: { field: "bidder", is: "id" })
-    latest: Bid @event(topic: "bids") @delivery(onSlow: CONFLATE, conflateBy: "auction_id")
     sale: Sale @event(topic: "sales")
   }
-  type Bid { n: Int auction_id: ID bidder: String amount: Amount text: String who: String }
+  type Bid { n: Int auction_id: ID bidder: String amount: Amount  who: String }
   type Amount { value: Int }
   type Sale { n: Int }
 `;
@@ -28,10 +27,7 @@ const GRAPH = `
   });
 `;
 
-export const gatewayOf = sharedGraph(
-  { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
-  { SOCKET_BUFFER_BYTES: '262144', PING_SECONDS: '0' },
-);
+export const gatewayOf = sharedGraph({ 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
 
 export async function idsOf({ adminUrl }: GatewayProcess): Promise<string[]> {
   const response = await fetch(`${adminUrl}/debug/connections`);
@@ -39,19 +35,15 @@ export async function idsOf({ adminUrl }: GatewayProcess): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A client that is subscribed, and the id of its connection. */
-export async function subscribed(
-  t: TestContext,
-  gateway: GatewayProcess,
-  query: string,
-): Promise<{ asking: Asking; id: string }> {
+/** Subscribes a client. @returns the id of its connection */
+export async function subscribed(t: TestContext, gateway: GatewayProcess, query: string): Promise<string> {
   const before = await idsOf(gateway);
   const subscribers = await gateway.metric('sluice_subscribers');
-  const asking = TRANSPORT_CLIENTS.webSocket.ask(t, gateway, { query });
+  TRANSPORT_CLIENTS.webSocket.ask(t, gateway, { query });
   await gateway.untilMetric('sluice_subscribers', subscribers + 1);
   const id = (await idsOf(gateway)).find((one) => !before.includes(one));
   assert.ok(id !== undefined);
-  return { asking, id };
+  return id;
 }
 
 let published = -1;
@@ -75,20 +67,3 @@ export async function answerOf(
 }
 
 export const BID = { auctionId: '7', bidder: 'bob', amount: { value: 42 } };
-
-/** A client that has stopped to read: the event before the last one has given way to it. @returns the last one's offset */
-export async function skipping(
-  t: TestContext,
-  gateway: GatewayProcess,
-): Promise<{ asking: Asking; id: string; offset: number }> {
-  const { asking, id } = await subscribed(t, gateway, 'subscription { latest { n text } }');
-  await answerOf(gateway, id, 0);
-  let offset = await publish(gateway, BID);
-  await asking.untilPayloads(1);
-  asking.pause();
-  const text = 'x'.repeat(20_000);
-  while ((await gateway.metric('sluice_left_out_results_total')) < 2) {
-    offset = await publish(gateway, { ...BID, text, n: offset + 1 });
-  }
-  return { asking, id, offset };
-}

@@ -137,15 +137,3 @@ test('on a phone, nothing of GraphiQL is cut off', needs('chromium'), async (t) 
   await page.getByRole('button', { name: 'Open settings dialog' }).click();
   await assertReachable(page.getByRole('dialog'), 'the settings');
 });
-
-test('on a low phone, a token can be put into the headers, and run', needs('chromium'), async (t) => {
-  const gateway = await guarded();
-  const graphiql = await Graphiql.open(t, gateway, { viewport: { width: 390, height: 600 } });
-  await graphiql.setHeaders({ Authorization: 'Bearer good' });
-  await graphiql.playButton.click();
-  await says(graphiql.state, 'Connected. Waiting for events');
-  for (const part of [graphiql.page.locator('.graphiql-editor:not(.hidden)').nth(1), graphiql.state]) {
-    await part.scrollIntoViewIfNeeded();
-    await assertReachable(part, 'the headers, and the state below them');
-  }
-});

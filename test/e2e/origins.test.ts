@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import test from 'node:test';
-import { WebSocket } from 'ws';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { post, sharedGraph } from './graph-gateway.ts';
 
@@ -34,14 +32,6 @@ function send(gateway: GatewayProcess, method: string, origin: string, query?: s
   });
 }
 
-async function refusedUpgrade(gateway: GatewayProcess, origin: string): Promise<number> {
-  const webSocket = new WebSocket(gateway.graphqlUrl, 'graphql-transport-ws', { origin });
-  webSocket.on('error', () => undefined);
-  const [, response] = (await once(webSocket, 'unexpected-response')) as [unknown, { statusCode: number }];
-  webSocket.terminate();
-  return response.statusCode;
-}
-
 test('a page of an origin that is not allowed has nothing executed, and can show why', async () => {
   const gateway = await gatewayOf();
   const origin = 'https://other.example';
@@ -63,19 +53,4 @@ test('a page of an origin that is not allowed has nothing executed, and can show
   }
   const calls = await post(gateway, { query: '{ calls }' }, { origin: ALLOWED });
   assert.deepEqual(calls, { data: { calls: 0 } });
-});
-
-test('refused origins are counted, and logged once with the setting that lets them in', async () => {
-  const gateway = await gatewayOf();
-  const origin = 'https://forgotten.example';
-  for (let times = 0; times < 3; times += 1) assert.equal(await refusedUpgrade(gateway, origin), 403);
-  assert.equal((await send(gateway, 'POST', origin, '{ calls }')).status, 403);
-  assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 4);
-  const later = 'https://later.example';
-  assert.equal(await refusedUpgrade(gateway, later), 403);
-  const line = await gateway.untilLine((logged) => logged['origin'] === origin);
-  assert.match(line.msg, /ORIGINS/);
-  // A second line of the first origin would be here before this one.
-  await gateway.untilLine((logged) => logged['origin'] === later);
-  assert.equal(gateway.lines.filter((logged) => logged['origin'] === origin).length, 1);
 });

@@ -74,29 +74,6 @@ test('subscriptions by id, by hash and by text share one group, and its executio
   assert.equal(await gateway.metric('sluice_executions_total'), 1);
 });
 
-test('queries by id are answered over POST and WebSocket; an unknown id is an error of its operation only', async (t) => {
-  const gateway = await open();
-  const data = { __typename: 'Query' };
-  assert.deepEqual(await post(gateway, { documentId: 'name-1' }), { data });
-  assert.deepEqual(await post(gateway, byHash('name-1')), { data });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ type: 'subscribe', id: '1', payload: { documentId: 'name-1' } });
-  assert.deepEqual((await socket.until(({ type }) => type === 'next')).payload, { data });
-  const { errors } = refusal('PERSISTED_QUERY_NOT_FOUND');
-  assert.deepEqual(await post(gateway, byHash('nope')), { errors });
-  assert.deepEqual(await post(gateway, { query: '{ __typename }', ...byHash('nope') }), { data });
-  socket.send({ type: 'subscribe', id: '2', payload: { documentId: 'nope' } });
-  assert.deepEqual((await socket.until(({ type }) => type === 'error')).payload, errors);
-  await socket.roundTrip();
-});
-
-test('a subscribe with neither text nor id is no message of the protocol', async (t) => {
-  const gateway = await open();
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ type: 'subscribe', id: '1', payload: { variables: {} } });
-  assert.equal((await socket.closed).code, 4400);
-});
-
 test('with PERSISTED_DOCUMENTS_ONLY ids are executed and texts are not, over WebSocket and POST', async (t) => {
   const gateway = await closed();
   const idRequired = refusal('PERSISTED_QUERY_ID_REQUIRED');

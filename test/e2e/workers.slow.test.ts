@@ -31,21 +31,6 @@ test(
   },
 );
 
-test(
-  'a client that leaves in the middle of a heap snapshot stops neither the worker nor later recordings',
-  needs('redis'),
-  async () => {
-    const gateway = await edge();
-    const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
-    assert.equal(snapshot.status, 200);
-    await snapshot.body?.cancel();
-    await eventually(async () => {
-      assert.equal((await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1`)).status, 200);
-    });
-    assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
-  },
-);
-
 test('workers do not outlive their primary process', needs('redis'), async (t) => {
   const gateway = await startEdge(t);
   const ports = (await untilLines(gateway, LISTENS, WORKERS)).map((line) => Number(line['adminPort']));
