@@ -8,7 +8,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { range } from '../helpers/numbers.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { startItems } from './graph-gateway.ts';
 
@@ -102,18 +102,6 @@ test('a socket gets the results that wait for it before it is closed', async (t)
   assert.equal((await socket.closed).code, 1012);
   assert.equal(socket.messages.filter(({ type }) => type === 'next').length, 40);
   assert.deepEqual(await exit, [0, null]);
-});
-
-test('with Kafka alone, a pod consumes until its sockets are gone', needs('kafka', 'kcat'), async (t) => {
-  const topic = await createTopic(t);
-  const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
-  const gateway = await startItems(t, { DRAIN_SECONDS: FOR_EVER, ...kafka }, topic);
-  await gateway.untilReady();
-  const sockets = await subscribe(t, gateway, MANY);
-  gateway.child.kill('SIGTERM');
-  assert.equal((await sockets[0]?.closed)?.code, 1012);
-  await kcat(t, topic, [{ value: '{"id":1,"n":7}' }]);
-  await sockets.at(-1)?.until(({ type }) => type === 'next');
 });
 
 test(

@@ -149,20 +149,3 @@ for (const [what, from, to] of [
     await other.until(() => saidTo(other).length === 4);
   });
 }
-
-test('a subscription goes on whose field says in another way how its events are delivered', async (t) => {
-  const { graph, gateway, say, subscribe } = await start(t);
-  const sockets = [await subscribe('conflated'), await subscribe('plain')];
-  await gateway.untilMetric('sluice_subscribers', 2);
-  const plain = 'plain: Said @event(topic: "items")';
-  const changed = SCHEMA.replace('CONFLATE, conflateBy: "key"', 'CONFLATE conflateBy: "key"').replace(
-    plain,
-    `${plain} @delivery(onSlow: DISCONNECT)`,
-  );
-  await graph.reload(gateway, { 'schema.graphql': changed, ...code(1) });
-  await say('a');
-  for (const socket of sockets) {
-    await socket.until(() => saidTo(socket).length === 1);
-    assert.equal(saidTo(socket)[0]?.version, 1);
-  }
-});

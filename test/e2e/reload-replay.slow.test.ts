@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { range } from '../helpers/numbers.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
-import { asking, post } from './graph-gateway.ts';
-import { serve } from './serve.ts';
 
 const MISSED = 400;
 
 const SCHEMA = `
   type Subscription { item: Item @event(topic: "items", history: { size: 1000 }) }
-  type Query { item: Item }
-  type Item { n: Int! version: Int name: String }`;
+  type Item { n: Int! version: Int }`;
 
 /** An event takes so long where a replay is to outlast the graphs that are replaced meanwhile. */
 const SLOW_MS = 250;
@@ -107,48 +102,4 @@ test('a client that is being brought what it has missed is told when its subscri
   await client.connect(gateway.graphqlUrl);
   await client.until(({ length }) => length === MISSED);
   assert.deepEqual(client.values('n'), range(0, MISSED));
-});
-
-/** A back end whose responses wait until the test lets them go. */
-async function slowBackend(t: TestContext, name: string) {
-  const waiting: ServerResponse[] = [];
-  const url = await serve(t, (_request, response) => void waiting.push(response));
-  const release = (): void => {
-    for (const response of waiting.splice(0)) {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ name }));
-    }
-  };
-  const untilAsked = (count: number): Promise<void> => eventually(() => assert.equal(waiting.length, count));
-  return { url, release, untilAsked };
-}
-
-const codeWith = (url: string): Record<string, string> => ({
-  'graph.js': `
-    import { defineGraph } from 'sluice';
-    const name = async (_item, _args, ctx) => (await ctx.backends.names.get('/name')).name;
-    export default defineGraph({
-      backends: { names: { url: '${url}' } },
-      resolvers: { Item: { name }, Query: { item: () => ({ n: 0 }) } },
-    });`,
-});
-
-test('calls of a back end that are under way when it is replaced are finished by it', async (t) => {
-  const [first, second] = [await slowBackend(t, 'first'), await slowBackend(t, 'second')];
-  const { graph, gateway } = await start(codeWith(first.url));
-  const received = asking(t, gateway, 'subscription { item { n name } }');
-  await gateway.untilMetric('sluice_subscribers', 1);
-  await gateway.postEvent('items', { n: 1 });
-  const query = post(gateway, { query: '{ item { name } }' });
-  await first.untilAsked(2);
-  await graph.reload(gateway, codeWith(second.url));
-  await gateway.postEvent('items', { n: 2 });
-  await second.untilAsked(1);
-  second.release();
-  first.release();
-  assert.deepEqual(await query, { data: { item: { name: 'first' } } });
-  assert.deepEqual((await received.until(2)).data, [
-    { item: { n: 1, name: 'first' } },
-    { item: { n: 2, name: 'second' } },
-  ]);
 });

@@ -15,7 +15,10 @@ const RELOADS = 10;
 const SCHEMA = `
   type Subscription {
     item(id: [ID!]): Item @event(topic: "items", key: "id", history: { size: 1000 })
-    cheap(below: Int! = 10): Item @event(topic: "items") @filter(where: { price: { lt: "$below" } })
+    cheap(below: Int! = 10): Item
+      @event(topic: "items")
+      @filter(where: { price: { lt: "$below" } })
+      @delivery(onSlow: CONFLATE, conflateBy: "id")
     dear: Item @event(topic: "items") @filter(where: { price: { gt: 5 } })
     open: Item @event(topic: "items")
     note: Note @event(topic: "notes")
@@ -195,15 +198,22 @@ test('a subscription whose field means something else now ends and says so; the 
 
 test('what a schema says in another way, or of other fields, changes no subscription', async (t) => {
   const { graph, gateway, client } = await start(t);
-  const received = new Received(client, 'subscription { cheap { n } }');
-  await gateway.untilMetric('sluice_subscribers', 1);
+  const cheap = new Received(client, 'subscription { cheap { n } }');
+  const open = new Received(client, 'subscription { open { n } }');
+  await gateway.untilMetric('sluice_subscribers', 2);
   const changed = SCHEMA.replace('{ price: { lt: "$below" } }', '{ \n # cheaper\n price: { lt: "$below" } }')
     .replace('note: Note', 'note(of: ID! = 1): Note')
     .replace('text: String', 'words: String')
-    .replace('size: 1000', 'size: 10');
+    .replace('size: 1000', 'size: 10')
+    .replace('CONFLATE, conflateBy: "id"', 'CONFLATE conflateBy: "id"')
+    .replace(
+      'open: Item @event(topic: "items")',
+      'open: Item @event(topic: "items") @delivery(onSlow: DISCONNECT)',
+    );
   await graph.reload(gateway, { 'schema.graphql': `${changed}\n type Other { n: Int }` });
   await gateway.postEvent('items', { id: 1, n: 7, price: 1 });
-  assert.deepEqual((await received.until(1)).data, [{ cheap: { n: 7 } }]);
+  assert.deepEqual((await cheap.until(1)).data, [{ cheap: { n: 7 } }]);
+  assert.deepEqual((await open.until(1)).data, [{ open: { n: 7 } }]);
 });
 
 const BROKEN: Readonly<Record<string, Record<string, string>>> = {
