@@ -20,15 +20,6 @@ test('wrong settings stop the start with one message on stderr', async (t) => {
   );
 });
 
-test('config prints the effective settings, config --markdown the table of all', async (t) => {
-  const effective = await runCli(t, ['config'], { PORT: '4321', REDIS_URL: 'redis://:pass@host' });
-  assert.equal(effective.code, 0);
-  assert.match(effective.stdout, /^PORT=4321$/m);
-  assert.doesNotMatch(effective.stdout, /pass/);
-  const table = await runCli(t, ['config', '--markdown']);
-  assert.match(table.stdout, /^\| `PORT` \|/m);
-});
-
 test('an unknown command or option is refused with the usage', async (t) => {
   for (const args of [['serv'], ['--nope'], ['check', 'a', 'b']]) {
     const { code, stderr } = await runCli(t, args);

@@ -12,8 +12,8 @@ interface Inspection {
     readonly waitingBytes: number;
     readonly slowest: readonly { readonly waitingBytes: number; readonly operations: number }[];
   };
-  readonly groups: { readonly largest: readonly object[] };
-  readonly channels: unknown;
+  readonly groups: { readonly count: number };
+  readonly channels: { readonly count: number };
 }
 
 test('the state of the hub shows what subscribers have asked for, and for which sockets bytes wait', async (t) => {
@@ -22,10 +22,7 @@ test('the state of the hub shows what subscribers have asked for, and for which 
     MAX_PAYLOAD_BYTES: '1000000',
     PING_SECONDS: '0',
   });
-  const inspect = async () => {
-    const response = await fetch(`${gateway.adminUrl}/debug/hub`);
-    return (await response.json()) as Inspection;
-  };
+  const inspect = async () => (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as Inspection;
   for (let n = 0; n < 3; n += 1) {
     (await connectAndInit(t, gateway.graphqlUrl)).subscribe('1', QUERY, { id: ['7'] });
   }
@@ -33,9 +30,6 @@ test('the state of the hub shows what subscribers have asked for, and for which 
   const stalled = await connectAndInit(t, gateway.graphqlUrl);
   stalled.subscribe('1', 'subscription { expensive_item(min_price: 5) { seller_name } }');
   await gateway.untilMetric('sluice_subscribers', 4);
-  await gateway.postEvent('items', { id: 7, n: 1, price: 4 });
-  await gateway.untilMetric('sluice_deliveries_total', 3);
-  await gateway.untilMetric('sluice_filtered_total', 1);
 
   const { sockets, groups, channels } = await inspect();
   assert.deepEqual(sockets, {
@@ -46,26 +40,7 @@ test('the state of the hub shows what subscribers have asked for, and for which 
     waitingBytes: 0,
     slowest: [],
   });
-  const [item] = groups.largest;
-  assert.deepEqual(item, {
-    field: 'item',
-    document: QUERY,
-    operationName: 'Watch',
-    variables: { id: ['7'] },
-    channels: ['sluice:items:id=7'],
-    subscribers: 3,
-    live: true,
-    events: 1,
-    executions: 1,
-    waiting: 0,
-  });
-  assert.deepEqual(channels, {
-    count: 2,
-    largest: [
-      { name: 'sluice:items:id=7', groups: 1, subscribers: 3 },
-      { name: 'sluice:items', groups: 1, subscribers: 1 },
-    ],
-  });
+  assert.deepEqual([groups.count, channels.count], [2, 2]);
 
   stalled.webSocket.pause();
   // More than the system takes off the gateway's hands.

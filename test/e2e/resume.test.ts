@@ -43,13 +43,10 @@ const ready = sharedGraph({
       watched: Bid @event(topic: "bids", history: {}) @filter(where: { watchers: { contains: "$viewer.id" } })
       unkept: Bid @event(topic: "asks")
     }
-    type Bid { n: Int!, role: String, owner_id: ID, watchers: [ID!], reserve: Int @auth(requires: "admin") }`,
+    type Bid { n: Int!, owner_id: ID, watchers: [ID!], reserve: Int @auth(requires: "admin") }`,
   'graph.js': `
     import { defineGraph } from 'sluice';
-    export default defineGraph({
-      authenticate: ({ id, role }) => (id ? { id, role } : {}),
-      resolvers: { Bid: { role: (_bid, _args, ctx) => ctx.viewer.role } },
-    });`,
+    export default defineGraph({ authenticate: ({ id, role }) => (id ? { id, role } : {}) });`,
 });
 
 const ANN = { id: 'ann', role: 'bidder' };
