@@ -232,14 +232,15 @@ describe('the component tls', needs('kubectl'), () => {
   });
 });
 
+const monitorFaults = (more: object) =>
+  monitoringFaults({ kind: 'ServiceMonitor', spec: { selector: { matchLabels: LABELS }, ...more } });
+
 describe('the check of the operator’s kinds', () => {
   it('refuses fields that are missing, wrong or unknown', () => {
     const endpoint = { port: 'admin', path: '/metrics', interval: '15s', scrapeTimeout: '10s' };
-    const faultsWith = (more: object) =>
-      monitoringFaults({ kind: 'ServiceMonitor', spec: { selector: { matchLabels: LABELS }, ...more } });
-    assert.deepEqual(faultsWith({ endpoints: [endpoint] }), []);
-    assert.deepEqual(faultsWith({}), ['ServiceMonitor.endpoints: expected a list']);
-    assert.deepEqual(faultsWith({ endpoints: [{ ...endpoint, interval: 15, targetport: 1 }] }), [
+    assert.deepEqual(monitorFaults({ endpoints: [endpoint] }), []);
+    assert.deepEqual(monitorFaults({}), ['ServiceMonitor.endpoints: expected a list']);
+    assert.deepEqual(monitorFaults({ endpoints: [{ ...endpoint, interval: 15, targetport: 1 }] }), [
       'ServiceMonitor.endpoints[0].targetport: unknown',
       'ServiceMonitor.endpoints[0].interval: expected /^\\d+(s|m|h)$/, got 15',
     ]);

@@ -3,63 +3,8 @@ import test from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { needs } from '../helpers/services.ts';
-import { post, sharedGraph, startGraph } from './graph-gateway.ts';
+import { startGraph } from './graph-gateway.ts';
 import { servePages } from './serve.ts';
-
-const SCHEMA = `
-  type Query { read: Int calls: Int }
-  type Mutation { call: Int }
-  type Subscription { item: Item @event(topic: "items") }
-  type Item { id: ID }
-`;
-
-const GRAPH = `
-  import { defineGraph } from 'sluice';
-  let calls = 0;
-  const call = () => (calls += 1);
-  export default defineGraph({ resolvers: { Query: { read: call, calls: () => calls }, Mutation: { call } } });
-`;
-
-const gatewayOf = sharedGraph(
-  { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
-  { ORIGINS: 'https://app.example' },
-);
-
-test(
-  'a browser shows a page of another origin why it is refused, unless it sends credentials',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gatewayOf();
-    const origin = await servePages(t);
-    const page = await openPage(t);
-    await page.goto(origin);
-    const ask = (method: 'GET' | 'POST', credentials: 'omit' | 'include'): Promise<unknown> =>
-      page.evaluate(
-        async ({ url, ...init }) => {
-          try {
-            const response = await fetch(init.method === 'GET' ? `${url}?query={read}` : url, {
-              ...init,
-              headers: { 'content-type': 'application/json', authorization: 'Bearer a.b.c' },
-              ...(init.method === 'POST' && { body: '{"query":"mutation { call }"}' }),
-            });
-            const { errors } = (await response.json()) as { errors: { message: string }[] };
-            return [response.status, errors[0]?.message];
-          } catch (error) {
-            return (error as Error).name;
-          }
-        },
-        { url: `${gateway.httpUrl}/graphql`, method, credentials },
-      );
-    for (const method of ['GET', 'POST'] as const) {
-      assert.deepEqual(await ask(method, 'omit'), [
-        403,
-        `expected an Origin that is one of those listed in ORIGINS, got "${origin}"`,
-      ]);
-      assert.equal(await ask(method, 'include'), 'TypeError');
-    }
-    assert.deepEqual(await post(gateway, { query: '{ calls }' }), { data: { calls: 0 } });
-  },
-);
 
 test(
   'a page of another origin that is listed asks with its cookies and any header, and reads all that it gets',
