@@ -53,7 +53,8 @@ export class ChaosPods {
   async replace(old: GatewayProcess): Promise<number | null> {
     const fresh = await this.#startOne();
     const ended = old.stop('SIGTERM');
-    await old.untilNotReady(/draining/);
+    // A line of the log stays, where the answer that the pod drains goes with it.
+    await old.untilLog(/"draining"/);
     await this.#use([...this.#now.filter((pod) => pod !== old), fresh]);
     return ended;
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { startGraph } from '../e2e/graph-gateway.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { range } from '../helpers/numbers.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
@@ -72,14 +72,12 @@ class Member {
 }
 
 /** @param origins of pages, and of Netty's WebSocket, which says that it is of the gateway's own */
-async function startPod(t: TestContext, origins: readonly string[]): Promise<GatewayProcess> {
-  return startGateway(t, {
-    GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH }),
-    AUTH_SECRET: SECRET,
-    ORIGINS: origins.join(','),
-    DRAIN_SECONDS: '1',
-  });
-}
+const startPod = (t: TestContext, origins: readonly string[]): Promise<GatewayProcess> =>
+  startGraph(
+    t,
+    { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
+    { AUTH_SECRET: SECRET, ORIGINS: origins.join(','), DRAIN_SECONDS: '1' },
+  );
 
 /** What a client does at a pod, one after the other. */
 const CHECKS: Readonly<Record<string, (member: Member, pod: GatewayProcess) => Promise<void>>> = {

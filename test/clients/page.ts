@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { openPage } from '../helpers/chromium.ts';
+import { serve } from '../e2e/serve.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { Program } from './program.ts';
 
@@ -14,22 +12,10 @@ const file = fileScope();
 let serving: Promise<string> | undefined;
 
 /** @returns the origin of all pages: another one than that of the gateway, if only by its port */
-export function pagesOrigin(): Promise<string> {
-  return (serving ??= serve());
-}
-
-async function serve(): Promise<string> {
-  const server = createServer((_request, response) => {
+export const pagesOrigin = (): Promise<string> =>
+  (serving ??= serve(file, (_request, response) => {
     response.setHeader('content-type', 'text/html').end(HTML);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  file.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+  }));
 
 /**
  * Opens a component of `pages/` in Chromium. Needs 'chromium'.

@@ -4,11 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../docs/markdown.ts';
+import { sharedGraph } from '../e2e/graph-gateway.ts';
 import { spawnFor } from '../helpers/child-process.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { Program } from './program.ts';
@@ -30,10 +28,10 @@ const GRAPH = `
 
 const TEXT = 'Grüße, 日本語, 🎉 "\\\n\u2028';
 
-const gatewayOf = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, { GRAPH: folder, AUTH_SECRET: SECRET, AUTH_ANONYMOUS: 'true' });
-});
+const gatewayOf = sharedGraph(
+  { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
+  { AUTH_SECRET: SECRET, AUTH_ANONYMOUS: 'true' },
+);
 
 const LIBRARIES = [
   { client: 'graphql-request', library: 'graphql-request', packageName: 'graphql-request' },

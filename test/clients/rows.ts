@@ -62,43 +62,41 @@ function react(client: string, packageName: string, page: string): Kind {
   };
 }
 
-const PYTHON: Kind = {
-  client: 'gql (Python)',
-  version: versionIn('python/requirements.txt', /^gql\S*==(\S+)/m),
-  needs: needs('gql-python'),
-  start: (t, surroundings, transport) =>
-    Program.spawn(
-      t,
-      [clientTool('gql-python'), '-u', path.join(HERE, 'python/client.py')],
-      environment(surroundings, transport),
-    ),
-};
+/** A program in another language. */
+function foreign(
+  client: string,
+  tool: Parameters<typeof clientTool>[0],
+  version: string,
+  command: () => [string, ...string[]],
+): Kind {
+  return {
+    client,
+    version,
+    needs: needs(tool),
+    start: (t, surroundings, transport) => Program.spawn(t, command(), environment(surroundings, transport)),
+  };
+}
 
-const GO: Kind = {
-  client: 'genqlient (Go)',
-  version: versionIn('go/go.mod', /genqlient v(\S+)/),
-  needs: needs('genqlient'),
-  start: (t, surroundings, transport) =>
-    Program.spawn(t, [clientTool('genqlient')], environment(surroundings, transport)),
-};
+const PYTHON = foreign(
+  'gql (Python)',
+  'gql-python',
+  versionIn('python/requirements.txt', /^gql\S*==(\S+)/m),
+  () => [clientTool('gql-python'), '-u', path.join(HERE, 'python/client.py')],
+);
 
-const SPRING: Kind = {
-  client: 'Spring for GraphQL (Java)',
-  version: versionIn(
-    'spring/pom.xml',
-    /<artifactId>spring-graphql<\/artifactId>\s*<version>(\S+)<\/version>/,
-  ),
-  needs: needs('spring-client'),
-  start: (t, surroundings, transport) => {
-    const folder = clientTool('spring-client');
-    const classpath = `${path.join(folder, 'classes')}${path.delimiter}${path.join(folder, 'lib/*')}`;
-    return Program.spawn(
-      t,
-      ['java', '-XX:TieredStopAtLevel=1', '-cp', classpath, 'Client'],
-      environment(surroundings, transport),
-    );
+const GO = foreign('genqlient (Go)', 'genqlient', versionIn('go/go.mod', /genqlient v(\S+)/), () => [
+  clientTool('genqlient'),
+]);
+
+const SPRING = foreign(
+  'Spring for GraphQL (Java)',
+  'spring-client',
+  versionIn('spring/pom.xml', /<artifactId>spring-graphql<\/artifactId>\s*<version>(\S+)<\/version>/),
+  () => {
+    const [classes, libraries] = ['classes', 'lib/*'].map((at) => path.join(clientTool('spring-client'), at));
+    return ['java', '-XX:TieredStopAtLevel=1', '-cp', `${classes}${path.delimiter}${libraries}`, 'Client'];
   },
-};
+);
 
 /** The gateway's words. */
 export const IN_FULL = /Cannot query field .*nothing/;

@@ -178,19 +178,6 @@ describe('the container image', { skip: needs('image-node').skip }, () => {
     assert.deepEqual(received.results[0], { data: { bid_placed: { amount: { formatted: '€5' } } } });
   });
 
-  it('takes a graph from a mount', async (t) => {
-    const folder = await graphFolder(t, {
-      'schema.graphql': 'type Subscription { tick: Tick @event(topic: "ticks") } type Tick { n: Int }',
-    });
-    await chmod(folder, 0o755);
-    const gateway = await start(t, { GRAPH: folder });
-    const received = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { tick { n } }');
-    await gateway.untilMetric('sluice_subscribers', 1);
-    await gateway.postEvent('ticks', { n: 1 });
-    await received.until(1);
-    assert.deepEqual(received.data, [{ tick: { n: 1 } }]);
-  });
-
   it('makes the topics of a graph that Kafka does not have yet', needs('kafka'), async (t) => {
     const existing = await createTopic(t, { partitions: 3 });
     const topic = `${existing}-new`;

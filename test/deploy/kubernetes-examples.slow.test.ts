@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -9,7 +9,9 @@ import { checkGraph } from '../../src/graph/loader/check-graph.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { faultsOf, filledIn, Overlay } from '../helpers/deploy/kubernetes.ts';
+import { faultsOf, filledIn, KUBERNETES, Overlay } from '../helpers/deploy/kubernetes.ts';
+import { isExampleValue } from './example-value.ts';
+import { judge } from './policy/policy.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
@@ -25,7 +27,7 @@ class Copy {
     const parent = await temporaryFolder(t);
     await symlink(ROOT, path.join(parent, 'sluice'));
     const copy = new Copy(path.join(parent, 'my-cluster'));
-    await cp(path.join(ROOT, 'deploy/kubernetes/examples', example), copy.folder, { recursive: true });
+    await cp(path.join(KUBERNETES, 'examples', example), copy.folder, { recursive: true });
     await cp(copy.#at('credentials.env.example'), copy.#at('credentials.env'));
     return copy;
   }
@@ -43,10 +45,6 @@ class Copy {
     const after = change(before);
     assert.notEqual(after, before, file);
     await writeFile(this.#at(file), after);
-  }
-
-  remove(file: string): Promise<void> {
-    return rm(this.#at(file));
   }
 
   build(): Promise<Overlay> {
@@ -67,7 +65,7 @@ const LEFT = {
   KAFKA_SASL_PASSWORD: 'REPLACE-WITH-PASSWORD',
 };
 
-for (const example of ['graph-in-config-map', 'graph-in-image']) {
+for (const example of await readdir(path.join(KUBERNETES, 'examples'))) {
   describe(`the example ${example}`, needs('kubectl', 'kubernetes-validate'), () => {
     it('fits the schemas once its values are filled in, and gives pods settings and credentials that a gateway takes', async (t) => {
       const overlay = await (await Copy.filledIn(t, example)).build();
@@ -86,7 +84,7 @@ for (const example of ['graph-in-config-map', 'graph-in-image']) {
 
     it('does not build without credentials, which git is not shown', async (t) => {
       const copy = await Copy.filledIn(t, example);
-      await copy.remove('credentials.env');
+      await rm(path.join(copy.folder, 'credentials.env'));
       await assert.rejects(copy.build(), /credentials\.env/);
       assert.match(await readFile(path.join(copy.folder, '.gitignore'), 'utf8'), /^credentials\.env$/m);
     });
@@ -103,6 +101,25 @@ for (const example of ['graph-in-config-map', 'graph-in-image']) {
           }
           return true;
         },
+      );
+    });
+
+    it('passes the policy, but for what has to be replaced, credentials included', async (t) => {
+      const { manifests } = await (await Copy.of(t, example)).build();
+      const { faults } = judge(manifests);
+      assert.ok(faults.every(isExampleValue), faults.join('\n'));
+      for (const place of [
+        'KAFKA_SASL_PASSWORD',
+        'ORIGINS',
+        'egress.0.to.0.ipBlock.cidr',
+        'containers.0.image',
+      ])
+        assert.ok(faults.join('\n').includes(place), place);
+      const taken = judge(manifests, { examples: true });
+      assert.deepEqual(taken.faults, []);
+      assert.deepEqual(
+        taken.notes.filter(isExampleValue),
+        faults.map((fault) => `${fault}; this is an example`),
       );
     });
 
@@ -153,7 +170,7 @@ async function errorsOf(folder: string): Promise<unknown[]> {
 /** A repository with the manifests in it, tagged as a release is. @returns its path */
 async function published(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
-  await cp(path.join(ROOT, 'deploy/kubernetes'), path.join(folder, 'deploy/kubernetes'), { recursive: true });
+  await cp(KUBERNETES, path.join(folder, 'deploy/kubernetes'), { recursive: true });
   const git = (...args: readonly string[]) =>
     promisify(execFile)('git', ['-c', 'user.name=a person', '-c', 'user.email=person@example.com', ...args], {
       cwd: folder,

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, readdir, symlink } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { faultsOf, KUBERNETES, Overlay } from '../helpers/deploy/kubernetes.ts';
 import { needs } from '../helpers/services.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { isExampleValue } from './example-value.ts';
 import { judge } from './policy/policy.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
 const CLI = path.join(import.meta.dirname, 'policy/cli.js');
 
 /** Settings with which each component is to be used. */
@@ -39,23 +38,11 @@ const onBase = (t: TestContext, components: readonly string[], literals: readonl
     ],
   });
 
-/** An example as it is, beside the folder of Sluice. */
-async function exampleCopy(t: TestContext, name: string): Promise<string> {
-  const folder = await temporaryFolder(t);
-  await symlink(ROOT, path.join(folder, 'sluice'));
-  const copy = path.join(folder, 'my-cluster');
-  await cp(path.join(KUBERNETES, 'examples', name), copy, { recursive: true });
-  await cp(path.join(copy, 'credentials.env.example'), path.join(copy, 'credentials.env'));
-  return copy;
-}
-
-const isExampleValue = (line: string): boolean =>
-  /expected a value of yours at .*, got the example's REPLACE-/.test(line);
-
 describe('the policy', needs('kubectl', 'kubernetes-validate'), () => {
   it('holds for the overlay dev, which has no example values', async () => {
-    const { manifests } = await Overlay.build(path.join(KUBERNETES, 'overlays/dev'));
-    assert.deepEqual(judge(manifests).faults, []);
+    const overlay = await Overlay.build(path.join(KUBERNETES, 'overlays/dev'));
+    assert.deepEqual(judge(overlay.manifests).faults, []);
+    assert.deepEqual(await faultsOf(overlay), []);
   });
 
   for (const name of ['base', 'overlays/production']) {
@@ -103,51 +90,17 @@ describe('the policy', needs('kubectl', 'kubernetes-validate'), () => {
     assert.doesNotMatch(open, /"app.kubernetes.io\/name":"redis"|6379/);
   });
 
-  it('lets pods through to a Sentinel over TLS by the component redis-sentinel', async (t) => {
-    const literals = [...(COMPONENTS['redis-sentinel'] ?? []), 'REDIS_TLS=true'];
-    assert.deepEqual(judge((await onBase(t, ['redis-sentinel'], literals)).manifests).faults, []);
+  it('misses the settings of the component kafka-tls, where nothing uses what it opens', async (t) => {
+    const { faults } = judge((await onBase(t, ['kafka-tls'], [])).manifests);
+    assert.match(faults.join('\n'), /is open for .*, and no setting uses that/);
   });
 
-  for (const name of ['kafka-tls', 'redis-tls', 'public-https']) {
-    it(`misses the settings of the component ${name}, where nothing uses what it opens`, async (t) => {
-      const { faults } = judge((await onBase(t, [name], [])).manifests);
-      assert.match(faults.join('\n'), /is open for .*, and no setting uses that/);
-    });
-  }
-
-  for (const name of ['kafka-tls', 'redis-tls', 'redis-sentinel', 'public-https']) {
+  for (const name of ['kafka-tls', 'redis-sentinel']) {
     it(`misses the component ${name} where only its settings are there`, async (t) => {
       const { faults } = judge((await onBase(t, [], COMPONENTS[name] ?? [])).manifests);
       assert.match(faults.join('\n'), /expected egress of TCP \d+ to be open, and it is closed/);
     });
   }
-
-  it('is tried on all examples, and finds in them what has to be replaced, credentials included', async (t) => {
-    const examples = await readdir(path.join(KUBERNETES, 'examples'));
-    assert.deepEqual(examples, ['graph-in-config-map', 'graph-in-image']);
-    for (const example of examples) {
-      const { manifests } = await Overlay.build(await exampleCopy(t, example));
-      const { faults } = judge(manifests);
-      assert.ok(faults.every(isExampleValue), faults.join('\n'));
-      for (const value of [
-        'data.KAFKA_SASL_PASSWORD',
-        'data.ORIGINS',
-        'egress.0.to.0.ipBlock.cidr',
-        'containers.0.image',
-      ])
-        assert.ok(
-          faults.some((fault) => fault.includes(value)),
-          value,
-        );
-      const verdict = judge(manifests, { examples: true });
-      assert.deepEqual(verdict.faults, []);
-      const said = verdict.notes.filter(isExampleValue);
-      assert.deepEqual(
-        said,
-        faults.map((fault) => `${fault}; this is an example`),
-      );
-    }
-  });
 });
 
 const policy = (...args: readonly string[]) =>

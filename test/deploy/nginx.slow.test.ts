@@ -4,11 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startItems } from '../e2e/graph-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { startNginx } from '../helpers/nginx.ts';
-import type { Scope } from '../helpers/scope.ts';
 import { needs } from '../helpers/services.ts';
 import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 
@@ -18,11 +17,6 @@ const ATTEMPTS = 100;
 const AT_ONCE = 50;
 
 const QUERY = 'subscription { item { n } }';
-
-async function start(scope: Scope, settings: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
-  const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
-  return startGateway(scope, { GRAPH: folder, ...settings });
-}
 
 /** @returns the status of the answer to a handshake */
 async function handshake(t: TestContext, address: string): Promise<number> {
@@ -40,7 +34,7 @@ test(
   needs('nginx'),
   async (t) => {
     const settings = { CONNECTIONS_PER_SECOND: '2' };
-    const pods = await Promise.all([start(t, settings), start(t, settings)]);
+    const pods = await Promise.all([startItems(t, settings), startItems(t, settings)]);
     const nginx = await startNginx(
       t,
       pods.map(({ port }) => port),
@@ -56,12 +50,11 @@ test(
 );
 
 test('nginx hands a connection to another gateway when one refuses it', needs('nginx'), async (t) => {
-  const [gone, gateway] = await Promise.all([start(t), start(t)]);
+  const [gone, gateway] = await Promise.all([startItems(t), startItems(t)]);
   const { address } = await startNginx(t, [gone.port, gateway.port]);
   await gone.stop('SIGKILL');
   for (let round = 1; round <= 4; round += 1) {
-    const client = graphqlClient(t, `ws://${address}/graphql`);
-    const received = new Received(client, QUERY);
+    const received = new Received(graphqlClient(t, `ws://${address}/graphql`), QUERY);
     await gateway.untilMetric('sluice_subscribers', round);
     await gateway.postEvent('items', { id: 1, n: round });
     await received.until(1);
@@ -74,7 +67,7 @@ for (const client of [TRANSPORT_CLIENTS.eventStream, TRANSPORT_CLIENTS.multipart
     `a stream over ${client.name} through nginx has each event at once, and moves to another pod when its own drains`,
     needs('nginx'),
     async (t) => {
-      const gateways = [await start(t, { PING_SECONDS: '1' }), await start(t)];
+      const gateways = [await startItems(t, { PING_SECONDS: '1' }), await startItems(t)];
       const [first, second] = gateways as [GatewayProcess, GatewayProcess];
       const nginx = await startNginx(t, [first.port]);
       const port = Number(nginx.address.split(':')[1]);

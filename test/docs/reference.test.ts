@@ -6,7 +6,7 @@ import path from 'node:path';
 import { mock, test, type TestContext } from 'node:test';
 import { buildASTSchema, GraphQLError, Kind } from 'graphql';
 import { CloseCode } from 'graphql-ws';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { BackendError } from '../../src/backends/error.ts';
 import { backendSettings } from '../../src/backends/settings.ts';
@@ -66,25 +66,21 @@ test('the graphql-ws client reconnects after the close codes for which the refer
   );
 });
 
-/** Whether the client reconnects when its connection is closed with this code. */
-async function comesBack(t: TestContext, code: number): Promise<boolean> {
+/** A server that closes connections so. @returns its URL */
+async function closing(t: TestContext, close: (socket: WebSocket) => void): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   t.after(() => server.close());
   await once(server, 'listening');
+  server.on('connection', close);
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Whether the client reconnects when its connection is closed with this code. */
+async function comesBack(t: TestContext, code: number): Promise<boolean> {
   let connections = 0;
-  server.on('connection', (socket) => {
-    connections += 1;
-    socket.close(connections === 1 ? code : 4400);
-  });
-  const { port } = server.address() as AddressInfo;
-  const options = { retryAttempts: 1, retryWait: async () => {} };
-  const client = graphqlClient(t, `ws://127.0.0.1:${port}/`, options);
-  await new Promise<void>((resolve) => {
-    client.subscribe(
-      { query: '{ __typename }' },
-      { next: () => {}, error: () => resolve(), complete: resolve },
-    );
-  });
+  const url = await closing(t, (socket) => socket.close((connections += 1) === 1 ? code : 4400));
+  const client = graphqlClient(t, url, { retryAttempts: 1, retryWait: async () => {} });
+  await new Received(client, '{ __typename }').untilEnd();
   return connections > 1;
 }
 
@@ -107,18 +103,14 @@ test('graphql-ws asks `shouldRetry` after the close codes of which the page on c
 
 /** Whether the client asks if it should try again, when its connection is closed with this code. */
 async function isAsked(t: TestContext, code: number): Promise<boolean> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  t.after(() => server.close());
-  await once(server, 'listening');
-  server.on('connection', (socket) => {
+  const url = await closing(t, (socket) => {
     // These two are no codes that are sent, but what a client sees where none has come.
     if (code === 1005) socket.close();
     else if (code === 1006) socket.terminate();
     else socket.close(code);
   });
-  const { port } = server.address() as AddressInfo;
   const shouldRetry = mock.fn(() => false);
-  const client = graphqlClient(t, `ws://127.0.0.1:${port}/`, { retryAttempts: 1, shouldRetry });
+  const client = graphqlClient(t, url, { retryAttempts: 1, shouldRetry });
   const seen = await new Received(client, '{ __typename }').untilEnd();
   assert.equal((seen as { code?: number }).code, code);
   return shouldRetry.mock.callCount() > 0;

@@ -15,12 +15,3 @@ test('commands of a page run without the start-up files of the user’s shell', 
 
   assert.equal(terminal.unread, 'of the page');
 });
-
-test('what a command exports holds in the next one', async (t) => {
-  const terminal = new Terminal(await Workspace.create(t, {}));
-
-  await terminal.run('export TOLD=before');
-  await terminal.run('echo "$TOLD"');
-
-  assert.equal(terminal.unread, 'before');
-});

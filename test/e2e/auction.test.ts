@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { startBackends, type AuctionBackends } from '../../examples/auction/backends.ts';
-import { postJson } from '../helpers/http-exchange.ts';
+import { test } from 'node:test';
+import { startBackends } from '../../examples/auction/backends.ts';
 import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { post } from './graph-gateway.ts';
 
 /** In the sources, seen from the compiled test. */
 const FOLDER = path.join(import.meta.dirname, '../../../examples/auction');
@@ -15,27 +14,11 @@ const SUBSCRIBERS = 1_000;
 /** As many as a connection may have by default. */
 const PER_SOCKET = 200;
 
-let backends: AuctionBackends;
-
-/** The bundled graph without its simulator, over back ends that count their requests. */
-const gatewayOf = sharedGateway(async (scope) => {
-  backends = await startBackends();
-  scope.after(() => backends.close());
-  return startGateway(scope, { SIMULATOR: 'false', PING_SECONDS: '0', AUCTION_BACKEND_URL: backends.url });
-});
-
-async function connectAs(t: TestContext, gateway: GatewayProcess, bidderId: string): Promise<RawSocket> {
-  const socket = await connect(t, gateway.graphqlUrl);
-  socket.send({ type: 'connection_init', payload: { bidderId } });
-  await socket.until(({ type }) => type === 'connection_ack');
-  return socket;
-}
-
 /** By a bidder whom the back ends know. */
-async function placeBid(gateway: GatewayProcess, bidId: string, more: object = {}): Promise<void> {
+async function placeBid(gateway: GatewayProcess, bidId: string): Promise<void> {
   const bidder = { bidderId: 'bidder-1', paddleNumber: 104, displayName: 'A. Okafor' };
   const amount = { value: 900_000, currency: 'EUR' };
-  await gateway.postEvent('bids', { bidId, auctionId: 'auction-1', amount, bidder, ...more });
+  await gateway.postEvent('bids', { bidId, auctionId: 'auction-1', amount, bidder });
 }
 
 const bids = (selection: string): string =>
@@ -51,7 +34,11 @@ async function bidIn(socket: RawSocket, id: string, bidId: string): Promise<unkn
 }
 
 test('a field joined from a back end for 1,000 subscribers is one request per event, and no answer is kept for the next event', async (t) => {
-  const gateway = await gatewayOf();
+  const backends = await startBackends();
+  t.after(() => backends.close());
+  // The bundled graph without its simulator, over back ends that count their requests.
+  const settings = { SIMULATOR: 'false', PING_SECONDS: '0', AUCTION_BACKEND_URL: backends.url };
+  const gateway = await startGateway(t, settings);
   const before = backends.requests;
   const subscriptions: [RawSocket, string][] = [];
   while (subscriptions.length < SUBSCRIBERS) {
@@ -76,34 +63,10 @@ test('a field joined from a back end for 1,000 subscribers is one request per ev
   }
 });
 
-test('for 1,000 viewers whose executions read their id and join the bidder, there are 1,000 executions and one request', async (t) => {
-  const gateway = await gatewayOf();
-  const before = backends.requests;
-  const sockets: RawSocket[] = [];
-  while (sockets.length < SUBSCRIBERS) {
-    const names = Array.from({ length: 100 }, (_, n) => `bidder-${sockets.length + n}`);
-    sockets.push(...(await Promise.all(names.map((name) => connectAs(t, gateway, name)))));
-  }
-  for (const socket of sockets) socket.subscribe('1', bids('is_mine bidder_profile { city }'));
-  await gateway.untilMetric('sluice_subscribers', SUBSCRIBERS);
-
-  await placeBid(gateway, 'bid');
-
-  for (const [index, socket] of sockets.entries()) {
-    assert.deepEqual(await bidIn(socket, '1', 'bid'), {
-      bid_id: 'bid',
-      is_mine: index === 1,
-      bidder_profile: { city: 'London' },
-    });
-  }
-  assert.equal(await gateway.metric('sluice_executions_total'), SUBSCRIBERS);
-  assert.equal(backends.requests - before, 1);
-});
-
 test('alone, the example bids in each auction that the query lists, over back ends of its own that keep neither serve nor check from ending', async (t) => {
   const gateway = await startGateway(t, {});
-  const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ auctions { auction_id } }' });
-  const { data } = JSON.parse(body) as { data: { auctions: { auction_id: string }[] } };
+  type Auctions = { data: { auctions: { auction_id: string }[] } };
+  const { data } = (await post(gateway, { query: '{ auctions { auction_id } }' })) as Auctions;
   assert.ok(data.auctions.length > 1);
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   for (const { auction_id } of data.auctions) {

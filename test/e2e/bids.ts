@@ -1,7 +1,7 @@
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { range } from '../helpers/numbers.ts';
 import type { Scope } from '../helpers/scope.ts';
+import { startGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Query { me: String }
@@ -11,12 +11,10 @@ const SCHEMA = `
 
 export const QUERY = 'subscription { bid { n } }';
 
-export async function startBids(
+export const startBids = (
   scope: Scope,
   settings: Readonly<Record<string, string>> = {},
-): Promise<GatewayProcess> {
-  return startGateway(scope, { GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA }), ...settings });
-}
+): Promise<GatewayProcess> => startGraph(scope, { 'schema.graphql': SCHEMA }, settings);
 
 export async function bids(gateway: GatewayProcess, from: number, to: number): Promise<void> {
   for (const n of range(from, to)) await gateway.postEvent('bids', { n });

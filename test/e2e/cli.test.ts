@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { buildSchema, validateSchema } from 'graphql';
-import { WebSocket } from 'ws';
-import { runCli, spawnCli, startGateway } from '../helpers/gateway.ts';
+import { runCli, spawnCli } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { postJson } from '../helpers/http-exchange.ts';
-import { connectAndInit } from '../helpers/raw-socket.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
-import { asProject } from '../helpers/typecheck.ts';
+import { post, startGraph } from './graph-gateway.ts';
 
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
@@ -25,28 +20,12 @@ test('wrong settings stop the start with one message on stderr', async (t) => {
   );
 });
 
-test('config prints the effective settings, config --markdown the table of all', async (t) => {
-  const effective = await runCli(t, ['config'], { PORT: '4321', REDIS_URL: 'redis://:pass@host' });
-  assert.equal(effective.code, 0);
-  assert.match(effective.stdout, /^PORT=4321$/m);
-  assert.doesNotMatch(effective.stdout, /pass/);
-  const table = await runCli(t, ['config', '--markdown']);
-  assert.match(table.stdout, /^\| `PORT` \|/m);
-});
-
 test('an unknown command or option is refused with the usage', async (t) => {
-  for (const args of [['serv'], ['check'], ['serve', 'x'], ['--nope'], ['check', 'a', 'b']]) {
+  for (const args of [['serv'], ['--nope'], ['check', 'a', 'b']]) {
     const { code, stderr } = await runCli(t, args);
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, /expected|Unknown option/, args.join(' '));
   }
-});
-
-test('help is a command too', async (t) => {
-  const { code, stdout, stderr } = await runCli(t, ['help']);
-  assert.equal(code, 0);
-  assert.match(stdout, /^sluice \[command\]\n\n {2}serve +run the gateway/);
-  assert.equal(stderr, '');
 });
 
 test('a reader of the output that has seen enough ends the command, without a word', async (t) => {
@@ -81,7 +60,7 @@ test('schema prints the directives with which the files of a graph are a whole s
   assert.match(nowhere.stderr, /expected a schema that can be read: ENOENT/);
 });
 
-test('a command ends, with all that it has printed, though code of the graph holds a timer', async (t) => {
+test('check ends, with all that it has printed, though code of the graph holds a timer', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql': itemSchema('items'),
     'graph.ts': `import { defineGraph } from 'sluice';
@@ -93,25 +72,7 @@ export default defineGraph({});`,
   assert.match(checked.stdout, /0 errors, 1 warning\n$/);
 });
 
-test('check finds wrong types where TypeScript is installed', async (t) => {
-  const folder = await graphFolder(t, {
-    'schema.graphql': itemSchema('items'),
-    'graph.ts': `import { defineGraph } from 'sluice';
-interface Types { Backends: 'people' }
-export default defineGraph<Types>({
-  resolvers: { Item: { seller_name: (item, _args, ctx) => ctx.backends.peple.get('/') } },
-});
-`,
-  });
-  assert.equal((await runCli(t, ['check', folder])).code, 0, 'there is no TypeScript');
-  await asProject(folder);
-  const found = await runCli(t, ['check', folder]);
-  assert.equal(found.code, 1);
-  assert.match(found.stdout, /graph\.ts:4:72: error: Property 'peple' does not exist/);
-  assert.match(found.stdout, /^1 error, 1 warning$/m);
-});
-
-test('check prints every finding with file, line and hint, and fails on errors only', async (t) => {
+test('check prints every finding with file, line and hint, and fails on errors', async (t) => {
   const bad = await graphFolder(t, {
     'schema.graphql': `type Subscription {\n  a(id: ID): Item @event(topic: "t", key: "nope")\n}\ntype Item { id: ID }\n`,
   });
@@ -119,43 +80,30 @@ test('check prints every finding with file, line and hint, and fails on errors o
   assert.equal(refused.code, 1);
   assert.match(refused.stdout, /schema\.graphql:2:\d+: error: .*nope/);
   assert.match(refused.stdout, /2 errors, 0 warnings/);
-  const good = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const accepted = await runCli(t, ['check', good]);
-  assert.equal(accepted.code, 0);
-  assert.match(accepted.stdout, /0 errors, 1 warning$/m);
 });
 
-test('a graph that can not be used stops the start, with file and line', async (t) => {
-  const folder = await graphFolder(t, {
-    'schema.graphql': 'type Subscription {\n  a: Int @auth(requires: ADMIN)\n}\n',
-  });
-  const { code, stderr } = await runCli(t, ['serve'], { GRAPH: folder });
-  assert.equal(code, 1);
-  assert.match(stderr, /schema\.graphql:2:\d+: error: .*auth/);
-});
-
-test('a port that is taken stops the start and names the setting', async (t) => {
+test('an address or a port that is not to be had stops the start, with one message that names the setting', async (t) => {
   const taken = createServer().listen(0);
   t.after(() => taken.close());
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  const { code, stderr } = await runCli(t, ['serve'], { PORT: String(port), ADMIN_PORT: '0' });
-  assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`PORT: expected a free port, got ${port}`));
-});
-
-test('an address that the machine does not have stops the start and names the setting', async (t) => {
-  for (const setting of ['BIND', 'ADMIN_BIND']) {
-    const settings = { [setting]: '192.0.2.1', PORT: '0', ADMIN_PORT: '0' };
+  const foreign = 'expected an address of this machine, got 192.0.2.1: no interface has it';
+  const WORKERS = { WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' };
+  for (const [setting, value, message, more] of [
+    ['PORT', String(port), `expected a free port, got ${port}`, {}],
+    ['PORT', String(port), `expected a free port, got ${port}`, WORKERS],
+    ['BIND', '192.0.2.1', foreign, {}],
+    ['ADMIN_BIND', '192.0.2.1', foreign, {}],
+  ] as const) {
+    const settings = { PORT: '0', ADMIN_PORT: '0', [setting]: value, ...more };
     const { code, stderr } = await runCli(t, ['serve'], settings);
     assert.equal(code, 1);
-    const message = `${setting}: expected an address of this machine, got 192.0.2.1: no interface has it`;
-    assert.ok(stderr.includes(message), stderr);
+    assert.equal(stderr.split(`${setting}: ${message}`).length, 2, stderr);
   }
 });
 
-const shared = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, {
+test('a rejected promise that the code of the graph does not handle is logged, and the gateway goes on', async (t) => {
+  const gateway = await startGraph(t, {
     'schema.graphql':
       'type Query { forget: Int }\ntype Subscription { a: A @event(topic: "t") }\ntype A { n: Int }',
     'graph.js': `
@@ -165,42 +113,9 @@ const shared = sharedGateway(async (scope) => {
       });
     `,
   });
-  return startGateway(scope, { GRAPH: folder });
-});
-
-test('a page whose host name leads to this machine reaches neither GraphQL nor GraphiQL', async () => {
-  const gateway = await shared();
-  const options = {
-    headers: { host: `evil.example:${gateway.port}`, origin: `http://evil.example:${gateway.port}` },
-  };
-  const socket = new WebSocket(gateway.graphqlUrl, 'graphql-transport-ws', options);
-  const [error] = (await once(socket, 'error')) as [Error];
-  assert.match(error.message, /403/);
-  const request = get(`${gateway.httpUrl}/`, { headers: { ...options.headers, accept: 'text/html' } });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  assert.equal(response.statusCode, 403);
-  response.resume();
-});
-
-test('a rejected promise that the code of the graph does not handle is logged, and the gateway goes on', async () => {
-  const gateway = await shared();
   for (let round = 0; round < 2; round += 1) {
-    const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ forget }' });
-    assert.deepEqual(JSON.parse(body), { data: { forget: 1 } });
+    assert.deepEqual(await post(gateway, { query: '{ forget }' }), { data: { forget: 1 } });
   }
   const told = () => gateway.lines.filter(({ msg }) => msg === 'unhandled promise rejection');
   await gateway.untilLine(() => told().length === 2);
-});
-
-test('while a pod stops, it is alive and not ready', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(t, { GRAPH: folder });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  // A client that does not answer the close keeps the pod from ending at once.
-  socket.webSocket.pause();
-  const ended = once(gateway.child, 'exit');
-  gateway.child.kill('SIGTERM');
-  await gateway.untilNotReady(/stopping/);
-  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
-  assert.deepEqual(await ended, [0, null]);
 });

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { sharedGraph, startItems } from './graph-gateway.ts';
+import { openQuietPage } from './quiet-page.ts';
 
 const SCHEMA = `
   type Query { a: Int }
   type Subscription { bid(id: ID): Bid @event(topic: "bids", key: "id") }
-  type Bid { id: ID, n: Int, note: String, role: String }
+  type Bid { id: ID, n: Int, role: String }
 `;
 
 const GRAPH = `
@@ -23,58 +22,43 @@ const GRAPH = `
   });
 `;
 
-/** Tests look at what is listed: a client that reads nothing is to stay. */
-const gateways = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, {
-    GRAPH: folder,
-    VIEWER_ID: 'id',
-    PING_SECONDS: '0',
-    SOCKET_BUFFER_BYTES: '100000000',
-    MAX_PAYLOAD_BYTES: '1000000',
-  });
-});
+const gateways = sharedGraph({ 'schema.graphql': SCHEMA, 'graph.js': GRAPH }, { VIEWER_ID: 'id' });
 
 const NUMBERS = 'subscription Numbers($id: ID) { bid(id: $id) { n } }';
-const ROLES = 'subscription Roles($id: ID) { bid(id: $id) { n role note } }';
+const ROLES = 'subscription Roles($id: ID) { bid(id: $id) { n role } }';
 
-async function connectAs(
-  t: TestContext,
-  gateway: GatewayProcess,
-  payload: Readonly<Record<string, unknown>>,
-): Promise<RawSocket> {
+async function connectAs(t: TestContext, gateway: GatewayProcess, viewer: object): Promise<RawSocket> {
   const socket = await connect(t, gateway.graphqlUrl);
-  socket.send({ type: 'connection_init', payload });
+  socket.send({ type: 'connection_init', payload: viewer });
   await socket.until(({ type }) => type === 'connection_ack');
   return socket;
 }
 
-/** Opens a view of the page. What the page complains of fails the test. */
+const connectAll = (t: TestContext, gateway: GatewayProcess, ...viewers: readonly object[]) =>
+  Promise.all(viewers.map((viewer) => connectAs(t, gateway, viewer)));
+
+const [ANN, BOB, CID] = [{ id: 'ann' }, { id: 'bob' }, { id: 'cid' }];
+
+/** Opens a view of the page. */
 async function open(t: TestContext, gateway: GatewayProcess, hash: string): Promise<Page> {
-  const page = await openPage(t);
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('dialog', (dialog) => {
-    complaints.push(dialog.message());
-    void dialog.dismiss();
-  });
-  t.after(() => assert.deepEqual(complaints, []));
+  const { page } = await openQuietPage(t);
   await page.goto(`${gateway.adminUrl}/debug/${hash}`);
-  await page
-    .locator('.count')
-    .filter({ hasText: /in all/ })
-    .waitFor();
+  await shows(page, '.count', /in all/);
   return page;
 }
+
+/** Waits until such a part of the page says this. */
+const shows = (page: Page, selector: string, hasText: string | RegExp): Promise<void> =>
+  page.locator(selector).filter({ hasText }).waitFor();
+
+const titles = (page: Page): Promise<string[]> => page.locator('thead th').allTextContents();
 
 const rows = (page: Page): Locator => page.locator('tbody tr');
 
 /** The texts of a column, from the first row to the last. */
 async function column(page: Page, title: string): Promise<string[]> {
-  const titles = await page.locator('thead th').allTextContents();
-  const index = titles.indexOf(title);
-  assert.notEqual(index, -1, titles.join());
+  const index = (await titles(page)).indexOf(title);
+  assert.notEqual(index, -1, title);
   return page.locator(`tbody tr > :nth-child(${index + 1})`).allTextContents();
 }
 
@@ -87,7 +71,7 @@ test(
   needs('chromium'),
   async (t) => {
     const gateway = await gateways();
-    const sockets = await Promise.all(['ann', 'bob', 'cid'].map((id) => connectAs(t, gateway, { id })));
+    const sockets = await connectAll(t, gateway, ANN, BOB, CID);
     for (const [index, socket] of sockets.entries()) {
       for (let id = 0; id <= index; id += 1) socket.subscribe(String(id), NUMBERS, { id: `item-${id}` });
     }
@@ -97,10 +81,10 @@ test(
 
     await page.getByRole('button', { name: 'Subscribers' }).click();
     await untilColumn(page, 'Subscribers', ['1', '2', '3']);
-    await page.locator('th[aria-sort=ascending]').filter({ hasText: 'Subscribers' }).waitFor();
+    await shows(page, 'th[aria-sort=ascending]', 'Subscribers');
     await page.getByRole('searchbox').fill('ITEM-1');
     await untilColumn(page, 'Variables', ['id:"item-1"']);
-    await page.locator('.count').filter({ hasText: '1 match, 3 in all' }).waitFor();
+    await shows(page, '.count', '1 match, 3 in all');
 
     await page.reload();
     await untilColumn(page, 'Variables', ['id:"item-1"']);
@@ -124,7 +108,7 @@ test(
   needs('chromium'),
   async (t) => {
     const gateway = await gateways();
-    const first = await connectAs(t, gateway, { id: 'ann' });
+    const first = await connectAs(t, gateway, ANN);
     for (let id = 0; id < 60; id += 1) first.subscribe(String(id), NUMBERS, { id: `item-${id}` });
     await gateway.untilMetric('sluice_subscribers', 60);
     const page = await open(t, gateway, '#groups');
@@ -139,7 +123,7 @@ test(
       return scroller.scrollTop;
     });
     await gateway.postEvent('bids', { id: 'item-50', n: 1 });
-    const events = (await page.locator('thead th').allTextContents()).indexOf('Events');
+    const events = (await titles(page)).indexOf('Events');
     await line
       .locator(`:nth-child(${events + 1})`)
       .filter({ hasText: /^1$/ })
@@ -148,16 +132,13 @@ test(
     await focused.waitFor();
     await details.locator('pre').filter({ hasText: 'item-50' }).waitFor();
 
-    const second = await connectAs(t, gateway, { id: 'bob' });
+    const second = await connectAs(t, gateway, BOB);
     second.subscribe('1', NUMBERS, { id: 'item-50' });
     await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '2'));
     await focused.waitFor();
 
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page
-      .locator('#status')
-      .filter({ hasText: /^Paused/ })
-      .waitFor();
+    await shows(page, '#status', /^Paused/);
     second.send({ type: 'complete', id: '1' });
     await gateway.untilMetric('sluice_subscribers', 60);
     assert.equal((await column(page, 'Subscribers'))[0], '2', 'nothing changes while it is paused');
@@ -169,32 +150,10 @@ test(
   },
 );
 
-test(
-  'the slowest socket is on top of the connections, with what waits for it',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gateways();
-    const sockets = await Promise.all(['ann', 'bob', 'cid'].map((id) => connectAs(t, gateway, { id })));
-    for (const socket of sockets) socket.subscribe('1', ROLES);
-    await gateway.untilMetric('sluice_subscribers', 3);
-    const page = await open(t, gateway, '#connections');
-    await rows(page).nth(2).waitFor();
-    sockets[1]?.webSocket.pause();
-    await eventually(async () => {
-      await gateway.postEvent('bids', { n: 1, note: 'x'.repeat(400_000) });
-      assert.equal((await column(page, 'Viewer'))[0], 'bob');
-      assert.match((await column(page, 'Waiting'))[0] ?? '', /^\d+(\.\d+)? [KM]B$/);
-      // What waited at one look may all have been taken by the next, until the kernel takes no more.
-      assert.match((await column(page, 'Slow for'))[0] ?? '', / s$/);
-    });
-    assert.deepEqual((await column(page, 'Slow for')).slice(1), ['–', '–']);
-  },
-);
-
 test('the page shows what splits a group, and what that costs', needs('chromium'), async (t) => {
   const gateway = await gateways();
-  const viewers = ['bidder', 'seller', 'bidder', 'auctioneer'].map((role, id) => ({ id, role }));
-  const sockets = await Promise.all(viewers.map((viewer) => connectAs(t, gateway, viewer)));
+  const roles = ['bidder', 'seller', 'bidder', 'auctioneer'];
+  const sockets = await connectAll(t, gateway, ...roles.map((role, id) => ({ id, role })));
   for (const socket of sockets) {
     socket.subscribe('1', ROLES);
     socket.subscribe('2', NUMBERS);
@@ -204,11 +163,14 @@ test('the page shows what splits a group, and what that costs', needs('chromium'
   await gateway.untilMetric('sluice_deliveries_total', 40);
   const page = await open(t, gateway, '#sharing');
   await untilColumn(page, 'Operation', ['Roles', 'Numbers']);
-  assert.deepEqual(await column(page, 'Split by'), ['role (10)', '–']);
-  assert.deepEqual(await column(page, 'Unshared'), ['10', '0']);
-  assert.deepEqual(await column(page, 'Executions'), ['15', '5']);
-  assert.deepEqual(await column(page, 'Per event'), ['3', '1']);
-  assert.deepEqual(await column(page, 'Buckets'), ['3', '1']);
+  for (const [title, expected] of Object.entries({
+    'Split by': ['role (10)', '–'],
+    Unshared: ['10', '0'],
+    Executions: ['15', '5'],
+    'Per event': ['3', '1'],
+    Buckets: ['3', '1'],
+  }))
+    await untilColumn(page, title, expected);
   await rows(page).first().click();
   await page
     .locator('.details')
@@ -240,8 +202,7 @@ test(
   'several workers are looked at one at a time, and the URL says which',
   needs('chromium', 'redis'),
   async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-    const gateway = await startGateway(t, { GRAPH: folder, REDIS_URL: redisUrl(), WORKERS: '2' });
+    const gateway = await startItems(t, { REDIS_URL: redisUrl(), WORKERS: '2' });
     await gateway.untilReady();
     const sockets: RawSocket[] = [];
     while (sockets.length < 5) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
@@ -251,27 +212,17 @@ test(
     };
     const page = await open(t, gateway, '#connections');
     const choice = page.getByLabel('Worker');
-    assert.match(
-      (await choice.locator('option').allTextContents()).join(),
-      /^1: process \d+,2: process \d+$/,
-    );
-    await page
-      .locator('.count')
-      .filter({ hasText: `${await listed(1)} in all` })
-      .waitFor();
+    await eventually(async () => {
+      const options = await choice.locator('option').allTextContents();
+      assert.match(options.join(), /^1: process \d+,2: process \d+$/);
+    });
+    await shows(page, '.count', `${await listed(1)} in all`);
     await choice.selectOption('2');
-    await page
-      .locator('.count')
-      .filter({ hasText: `${await listed(2)} in all` })
-      .waitFor();
+    await shows(page, '.count', `${await listed(2)} in all`);
     assert.match(page.url(), /#connections\?worker=2$/);
-    const link = page.getByRole('link', { name: 'Heap snapshot' });
-    assert.equal(await link.getAttribute('href'), 'heap-snapshot?worker=2');
+    await page.locator('a[href="heap-snapshot?worker=2"]').waitFor();
     await page.reload();
-    await page
-      .locator('.count')
-      .filter({ hasText: `${await listed(2)} in all` })
-      .waitFor();
+    await shows(page, '.count', `${await listed(2)} in all`);
     assert.equal(await choice.inputValue(), '2');
     assert.equal((await listed(1)) + (await listed(2)), sockets.length);
   },

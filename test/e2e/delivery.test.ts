@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import test, { type TestContext } from 'node:test';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { saidTo } from '../helpers/said.ts';
+import { startGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -21,13 +21,16 @@ const CODE = `
   import { defineGraph } from 'sluice';
   export default defineGraph({ resolvers: { Slow: { later: () => new Promise(() => undefined) } } });`;
 
-test('a pod that is drained delivers what it holds, with the number of what it has left out, before it closes', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const gateway = await startGateway(t, { GRAPH: folder, DRAIN_DELAY_SECONDS: '0', DRAIN_SECONDS: '1' });
+async function subscribe(t: TestContext, gateway: GatewayProcess, query: string): Promise<RawSocket> {
   const socket = await connectAndInit(t, gateway.graphqlUrl);
-  const query = 'subscription { said { n } }';
   socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
-  await gateway.untilMetric('sluice_subscribers', 1);
+  await socket.roundTrip();
+  return socket;
+}
+
+test('a pod that is drained delivers what it holds, with the number of what it has left out, before it closes', async (t) => {
+  const gateway = await startGraph(t, { 'schema.graphql': SCHEMA }, { DRAIN_SECONDS: '1' });
+  const socket = await subscribe(t, gateway, 'subscription { said { n } }');
   for (const [n, key] of ['a', 'b', 'a', 'a'].entries()) await gateway.postEvent('items', { n, key });
   await gateway.untilMetric('sluice_throttled_events_total', 1);
   const [{ code }] = await Promise.all([socket.closed, gateway.stop()]);
@@ -42,25 +45,14 @@ test('a pod that is drained delivers what it holds, with the number of what it h
 
 test('what is held is delivered at a drain to all, however many there are, and though others wait for resolvers', async (t) => {
   const [clients, keys] = [60, 100];
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': CODE });
-  const gateway = await startGateway(t, {
-    GRAPH: folder,
-    MAX_WAITING_EVENTS: '1000',
-    EXECUTE_CONCURRENCY: '2',
-    DRAIN_DELAY_SECONDS: '0',
-    DRAIN_SECONDS: '1',
-  });
-  const subscribe = async (query: string): Promise<RawSocket> => {
-    const socket = await connectAndInit(t, gateway.graphqlUrl);
-    socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
-    await socket.roundTrip();
-    return socket;
-  };
+  const files = { 'schema.graphql': SCHEMA, 'graph.js': CODE };
+  const settings = { MAX_WAITING_EVENTS: '1000', EXECUTE_CONCURRENCY: '2', DRAIN_SECONDS: '1' };
+  const gateway = await startGraph(t, files, settings);
   // Each has a group of its own.
   const sockets = await Promise.all(
-    upTo(clients).map((n) => subscribe(`subscription { of(who: ["${n}", "all"]) { n key } }`)),
+    upTo(clients).map((n) => subscribe(t, gateway, `subscription { of(who: ["${n}", "all"]) { n key } }`)),
   );
-  await subscribe('subscription { slow { later } }');
+  await subscribe(t, gateway, 'subscription { slow { later } }');
   await gateway.untilMetric('sluice_subscribers', clients + 1);
   for (let n = 0; n < 2; n += 1) await gateway.postEvent('others', { n });
   for (let n = 0; n <= keys; n += 1) await gateway.postEvent('items', { n, key: `k${n}`, who: 'all' });

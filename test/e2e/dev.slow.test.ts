@@ -5,6 +5,7 @@ import test from 'node:test';
 import { spawnFor } from '../helpers/child-process.ts';
 import { GATEWAY_DEFAULTS, untilListening } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
+import { post } from './graph-gateway.ts';
 
 const DEV = path.join(import.meta.dirname, '../../../scripts/dev.mjs');
 
@@ -18,12 +19,8 @@ test('npm run dev takes up a changed schema, and does not start anew for it; it 
   const gateway = await untilListening(spawnFor(t, process.execPath, [DEV], { env, killSignal: 'SIGTERM' }));
   await writeFile(path.join(folder, 'schema.graphql'), schema('price'));
   await gateway.untilLog(/the graph has been reloaded/);
-  const response = await fetch(`${gateway.httpUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"query":"{ __type(name: \\"Item\\") { fields { name } } }"}',
-  });
-  assert.deepEqual(await response.json(), { data: { __type: { fields: [{ name: 'price' }] } } });
+  const fields = await post(gateway, { query: '{ __type(name: "Item") { fields { name } } }' });
+  assert.deepEqual(fields, { data: { __type: { fields: [{ name: 'price' }] } } });
   await gateway.postEvent('items', { price: 1 });
   await gateway.untilPrinted('no client is subscribed to item');
 });

@@ -3,22 +3,17 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { eventually } from '../helpers/eventually.ts';
-import { spawnCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { spawnCli, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat } from '../helpers/kcat.ts';
+import { range } from '../helpers/numbers.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { needs, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { startItems } from './graph-gateway.ts';
 
 /** Longer than any test: a process that waits for it does not end within the test. */
 const FOR_EVER = '3600';
-
-async function start(t: TestContext, settings: Record<string, string>): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  return startGateway(t, { GRAPH: folder, ...settings });
-}
 
 /** In an endless drain the gateway closes one socket each half second: the last one outlives any test. */
 const MANY = 80;
@@ -35,6 +30,10 @@ async function subscribe(t: TestContext, gateway: GatewayProcess, count: number)
   return sockets;
 }
 
+/** The codes with which these sockets are closed, as a set: one for all, or one for each kind. */
+const closesOf = async (sockets: readonly RawSocket[]): Promise<Set<number>> =>
+  new Set((await Promise.all(sockets.map(({ closed }) => closed))).map(({ code }) => code));
+
 /** The answer to an upgrade that is refused. */
 async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
   const outgoing = request(`${gateway.httpUrl}/graphql`, {
@@ -45,34 +44,8 @@ async function refusal(gateway: GatewayProcess): Promise<IncomingMessage> {
   return response.resume();
 }
 
-test('on SIGTERM the gateway closes every socket with 1012 and exits with 0', async (t) => {
-  const gateway = await start(t, { DRAIN_SECONDS: '1' });
-  const sockets = await subscribe(t, gateway, 20);
-  const [code, ...closed] = await Promise.all([gateway.stop(), ...sockets.map((socket) => socket.closed)]);
-  assert.equal(code, 0);
-  assert.deepEqual(
-    closed.map((close) => close.code),
-    Array(20).fill(1012),
-  );
-  // Clients are free to go on elsewhere at once: no `complete` has told them that their subscription is over.
-  assert.ok(sockets.every(({ messages }) => messages.every(({ type }) => type !== 'complete')));
-});
-
-test('during the drain delay, while load balancers take notice, a pod is alive, not ready, and accepts new sockets', async (t) => {
-  const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
-  const [before] = await subscribe(t, gateway, 1);
-  gateway.child.kill('SIGTERM');
-  await gateway.untilNotReady(/draining/);
-  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
-  const late = await connectAndInit(t, gateway.graphqlUrl);
-  late.subscribe('1', 'subscription { item { n tags } }');
-  await gateway.untilMetric('sluice_subscribers', 2);
-  await gateway.postEvent('items', { id: 1, n: 7 });
-  for (const socket of [before, late]) await socket?.until(({ type }) => type === 'next');
-});
-
 test('after the drain delay the pod refuses new sockets, and sockets that are still open get events', async (t) => {
-  const gateway = await start(t, { DRAIN_SECONDS: FOR_EVER });
+  const gateway = await startItems(t, { DRAIN_SECONDS: FOR_EVER });
   const sockets = await subscribe(t, gateway, MANY);
   gateway.child.kill('SIGTERM');
   assert.equal((await sockets[0]?.closed)?.code, 1012);
@@ -87,7 +60,7 @@ test('after the drain delay the pod refuses new sockets, and sockets that are st
 
 for (const first of ['SIGTERM', 'SIGINT'] as const) {
   test(`a second signal, a second or more after ${first}, ends the process at once`, async (t) => {
-    const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
+    const gateway = await startItems(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
     const [socket] = await subscribe(t, gateway, 1);
     socket?.webSocket.pause(); // A client that does not answer the close frame keeps the process from ending.
     gateway.child.kill(first);
@@ -98,35 +71,26 @@ for (const first of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('a signal that comes twice, as by way of npm to a whole process group, drains the pod', async (t) => {
-  const gateway = await start(t, { DRAIN_SECONDS: '1' });
+  const gateway = await startItems(t, { DRAIN_SECONDS: '1' });
   const sockets = await subscribe(t, gateway, 5);
   // Without a wait between them, which would be over a second on a busy machine.
   for (let times = 0; times < 2; times += 1) gateway.child.kill('SIGTERM');
-  const closed = await Promise.all(sockets.map((socket) => socket.closed));
-  assert.deepEqual(
-    closed.map(({ code }) => code),
-    Array(5).fill(1012),
-  );
+  assert.deepEqual(await closesOf(sockets), new Set([1012]));
   assert.equal(await gateway.stop(), 0);
+  // Clients are free to go on elsewhere at once: no `complete` has told them that their subscription is over.
+  assert.ok(sockets.every(({ messages }) => messages.every(({ type }) => type !== 'complete')));
 });
 
 test('on SIGINT the gateway closes sockets with 1001 without waiting, and exits with 0', async (t) => {
-  const gateway = await start(t, { DRAIN_DELAY_SECONDS: FOR_EVER, DRAIN_SECONDS: FOR_EVER });
+  const gateway = await startItems(t, { DRAIN_DELAY_SECONDS: FOR_EVER, DRAIN_SECONDS: FOR_EVER });
   const sockets = await subscribe(t, gateway, 3);
-  const [code, ...closed] = await Promise.all([
-    gateway.stop('SIGINT'),
-    ...sockets.map((socket) => socket.closed),
-  ]);
-  assert.equal(code, 0);
-  assert.deepEqual(
-    closed.map((close) => close.code),
-    [1001, 1001, 1001],
-  );
+  const [code, closes] = await Promise.all([gateway.stop('SIGINT'), closesOf(sockets)]);
+  assert.deepEqual([code, closes], [0, new Set([1001])]);
 });
 
 test('a socket gets the results that wait for it before it is closed', async (t) => {
   // More than the system takes off the gateway's hands while the client does not read.
-  const gateway = await start(t, { MAX_PAYLOAD_BYTES: '1000000', SOCKET_BUFFER_BYTES: '64000000' });
+  const gateway = await startItems(t, { MAX_PAYLOAD_BYTES: '1000000', SOCKET_BUFFER_BYTES: '64000000' });
   const [socket] = await subscribe(t, gateway, 1);
   assert.ok(socket);
   socket.webSocket.pause();
@@ -140,57 +104,19 @@ test('a socket gets the results that wait for it before it is closed', async (t)
   assert.deepEqual(await exit, [0, null]);
 });
 
-test('the gateway closes a socket at its maximum age with 1012, and the client reconnects by itself', async (t) => {
-  const gateway = await start(t, { CONNECTION_MAX_AGE_SECONDS: '1' });
-  const client = graphqlClient(t, gateway.graphqlUrl, {
-    retryAttempts: Infinity,
-    retryWait: () => Promise.resolve(),
-  });
-  const closed = new Promise<unknown>((resolve) => client.on('closed', resolve));
-  const received = new Received<{ item: { n: number } }>(client, 'subscription { item { n } }');
-  assert.equal(((await closed) as { code: number }).code, 1012);
-  // The client misses events that come while it is disconnected, and its connection soon reaches its maximum age again.
-  await eventually(async () => {
-    await gateway.postEvent('items', { id: 1, n: 7 });
-    assert.notEqual(received.results.length, 0);
-  });
-  assert.equal(received.end, undefined);
-});
-
-test('with Kafka alone, a pod consumes until its sockets are gone', needs('kafka', 'kcat'), async (t) => {
-  const topic = await createTopic(t);
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-  const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
-  const gateway = await startGateway(t, { GRAPH: folder, DRAIN_SECONDS: FOR_EVER, ...kafka });
-  await gateway.untilReady();
-  const sockets = await subscribe(t, gateway, MANY);
-  gateway.child.kill('SIGTERM');
-  assert.equal((await sockets[0]?.closed)?.code, 1012);
-  await kcat(t, topic, [{ value: '{"id":1,"n":7}' }]);
-  await sockets.at(-1)?.until(({ type }) => type === 'next');
-});
-
 test(
   'where other pods consume, a draining pod leaves its group at once, and its sockets get the events that the others consume',
   needs('kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t, { partitions: 6 });
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-    const settings = {
-      GRAPH: folder,
-      DRAIN_SECONDS: FOR_EVER,
-      ...podSettings(topic),
-    };
-    const [leaving, staying] = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
+    const start = () => startItems(t, { DRAIN_SECONDS: FOR_EVER, ...podSettings(topic) }, topic);
+    const [leaving, staying] = await Promise.all([start(), start()]);
     await Promise.all([leaving.untilReady(), staying.untilReady()]);
     const sockets = await subscribe(t, leaving, MANY);
     leaving.child.kill('SIGTERM');
     await leaving.untilNotReady(/stopped/);
-    await kcat(
-      t,
-      topic,
-      Array.from({ length: 12 }, (_, n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) })),
-    );
+    const events = range(0, 12).map((n) => ({ key: String(n), value: JSON.stringify({ id: n, n }) }));
+    await kcat(t, topic, events);
     const last = sockets.at(-1);
     await last?.until(() => last.messages.filter(({ type }) => type === 'next').length === 12);
     assert.equal(await leaving.metric('sluice_events_total'), 0);

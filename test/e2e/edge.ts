@@ -1,7 +1,7 @@
-import { startGateway, type GatewayProcess, type LogLine } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import type { GatewayProcess, LogLine } from '../helpers/gateway.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { redisUrl } from '../helpers/services.ts';
+import { startItems } from './graph-gateway.ts';
 
 export const WORKERS = 2;
 
@@ -12,13 +12,7 @@ export async function startEdge(
   scope: Scope,
   settings: Record<string, string> = {},
 ): Promise<GatewayProcess> {
-  const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(scope, {
-    GRAPH: folder,
-    REDIS_URL: redisUrl(),
-    WORKERS: String(WORKERS),
-    ...settings,
-  });
+  const gateway = await startItems(scope, { REDIS_URL: redisUrl(), WORKERS: String(WORKERS), ...settings });
   await gateway.untilReady();
   return gateway;
 }

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { revoke, sharedGraph } from './graph-gateway.ts';
 import { Graphiql } from './graphiql.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 } };
@@ -27,9 +26,7 @@ const GUARDED = {
 };
 
 const bundled = sharedGateway((scope) => startGateway(scope, {}));
-const guarded = sharedGateway(async (scope) =>
-  startGateway(scope, { GRAPH: await graphFolder(scope, GUARDED), VIEWER_ID: 'id' }),
-);
+const guarded = sharedGraph(GUARDED, { VIEWER_ID: 'id' });
 
 const says = (locator: Locator, text: string | RegExp): Promise<void> =>
   locator.filter({ hasText: text }).waitFor();
@@ -89,35 +86,11 @@ test(
     await assertReachable(graphiql.result, 'the result');
 
     // A close that comes later.
-    const revoked = await fetch(`${gateway.adminUrl}/revoke`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"path": "id", "value": "1"}',
-    });
-    assert.ok(revoked.ok, await revoked.text());
+    await revoke(gateway, 'id', '1');
     await says(graphiql.result, /"message": "The connection was closed: 4403 Access was revoked"/);
     await says(graphiql.entries.first(), 'Connection closed: 4403 Access was revoked');
     await graphiql.playButton.waitFor();
     await says(graphiql.entries.nth(1), '{"tick":{"n":60}}');
-  },
-);
-
-test(
-  'GraphiQL connects again after a close that is not for good, and shows its code and reason',
-  needs('chromium'),
-  async (t) => {
-    const folder = await graphFolder(t, { 'schema.graphql': GUARDED['schema.graphql'] });
-    const gateway = await startGateway(t, { GRAPH: folder, CONNECTION_MAX_AGE_SECONDS: '3' });
-    const graphiql = await Graphiql.open(t, gateway);
-    await graphiql.playButton.click();
-    await says(graphiql.entries.first(), 'Connection closed: 1012 Service restart');
-    await eventually(async () => {
-      await gateway.postEvent('ticks', { n: 7 });
-      assert.match((await graphiql.result.textContent()) ?? '', /"n": 7/);
-    });
-    await graphiql.stopButton.click();
-    await says(graphiql.state, 'Stopped.');
-    await gateway.untilMetric('sluice_subscribers', 0);
   },
 );
 
@@ -163,16 +136,4 @@ test('on a phone, nothing of GraphiQL is cut off', needs('chromium'), async (t) 
   await assertReachable(editors.first(), 'the editor, once the documentation is closed', READABLE);
   await page.getByRole('button', { name: 'Open settings dialog' }).click();
   await assertReachable(page.getByRole('dialog'), 'the settings');
-});
-
-test('on a low phone, a token can be put into the headers, and run', needs('chromium'), async (t) => {
-  const gateway = await guarded();
-  const graphiql = await Graphiql.open(t, gateway, { viewport: { width: 390, height: 600 } });
-  await graphiql.setHeaders({ Authorization: 'Bearer good' });
-  await graphiql.playButton.click();
-  await says(graphiql.state, 'Connected. Waiting for events');
-  for (const part of [graphiql.page.locator('.graphiql-editor:not(.hidden)').nth(1), graphiql.state]) {
-    await part.scrollIntoViewIfNeeded();
-    await assertReachable(part, 'the headers, and the state below them');
-  }
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { needs } from '../helpers/services.ts';
 import { Graphiql } from './graphiql.ts';
+import { openQuietPage } from './quiet-page.ts';
 
 test(
   'GraphiQL shows live events of the prepared subscription, and asks no other host for anything',
@@ -13,18 +13,7 @@ test(
     // As `npm start` runs it on a bare machine: without the Kafka and Redis that the environment of the tests names.
     const { port } = await startGateway(t, {});
     const host = `localhost:${port}`;
-    const page = await openPage(t);
-    const hosts = new Set<string>();
-    const complaints: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).host);
-    });
-    page.on('websocket', (socket) => hosts.add(new URL(socket.url()).host));
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-
+    const { page, hosts, complaints } = await openQuietPage(t);
     const document = await page.goto(`http://${host}/`);
     const editor = page.locator('.graphiql-query-editor').filter({ hasText: '# Press play' });
     await editor.filter({ hasText: /subscription \w+ \{/ }).waitFor();
@@ -54,6 +43,6 @@ test(
     await page.evaluate(
       "document.body.append(Object.assign(document.createElement('script'), { text: '0' }))",
     );
-    await eventually(() => assert.match(complaints.join('\n'), /Content Security Policy/));
+    await eventually(() => assert.match(complaints.splice(0).join('\n'), /Content Security Policy/));
   },
 );

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { serverAudits } from 'graphql-http';
 import { describe, it } from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { startItems } from './graph-gateway.ts';
 
-const shared = sharedGateway(async (scope) =>
-  startGateway(scope, { GRAPH: await graphFolder(scope, { 'schema.graphql': itemSchema('items') }) }),
-);
+const shared = sharedGateway(startItems);
 
 const audits = serverAudits({
   url: async () => `${(await shared()).httpUrl}/graphql`,

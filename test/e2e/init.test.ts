@@ -3,17 +3,22 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { parse } from 'yaml';
-import { GATEWAY_DEFAULTS, runCli, startGateway } from '../helpers/gateway.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaClient } from '../helpers/kafka-client.ts';
-import { needs, podSettings } from '../helpers/services.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { runCli } from '../helpers/gateway.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { createTopic } from '../helpers/topic.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
+const read = async <T>(file: string): Promise<T> => parse(await readFile(file, 'utf8'), { merge: true }) as T;
+
 interface Compose {
-  readonly services: Readonly<Record<string, object>>;
+  readonly services: Readonly<Record<string, object>> & { gateway: { environment: Record<string, string> } };
+}
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: object;
 }
 
 test('sluice init writes a project whose graph the check takes, and prints its files and what comes next', async (t) => {
@@ -36,13 +41,8 @@ test('sluice init writes a project whose graph the check takes, and prints its f
     ],
   );
   assert.match(next ?? '', /^Next: cd .* && npm install && npm run types && npm test && npx sluice dev\n$/);
-  const { name, dependencies } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
-    name: string;
-    dependencies: object;
-  };
-  const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const { name, dependencies } = await read<Package>(path.join(folder, 'package.json'));
+  const { version } = await read<Package>(path.join(ROOT, 'package.json'));
   assert.deepEqual({ name, dependencies }, { name: 'my-graph', dependencies: { sluice: `^${version}` } });
   const checked = await runCli(t, ['check', path.join(folder, 'graph')]);
   assert.equal(checked.stdout, '0 errors, 0 warnings\n');
@@ -51,7 +51,7 @@ test('sluice init writes a project whose graph the check takes, and prints its f
 test('a project in a folder with the name of the package is installable, since it has another name', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'sluice');
   await runCli(t, ['init', folder]);
-  const { name } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { name: string };
+  const { name } = await read<Package>(path.join(folder, 'package.json'));
   assert.equal(name, 'graph');
 });
 
@@ -71,44 +71,12 @@ test('sluice init refuses a folder that holds anything, and a file, and changes 
   assert.equal(await readFile(file, 'utf8'), '{}');
 });
 
-test("the project's compose.yaml has the Kafka and the Redis of the repository's", async () => {
-  const [own, template] = await Promise.all(
-    ['compose.yaml', 'src/cli/template/compose.yaml'].map(
-      async (file) => parse(await readFile(path.join(ROOT, file), 'utf8'), { merge: true }) as Compose,
-    ),
-  );
-  for (const service of ['kafka', 'redis']) {
-    assert.deepEqual(template?.services[service], own?.services[service]);
-  }
+test("the project's compose.yaml has the Kafka and the Redis of the repository's, and settings that a gateway takes", async () => {
+  const [own, template] = [
+    await read<Compose>(path.join(ROOT, 'compose.yaml')),
+    await read<Compose>(path.join(ROOT, 'src/cli/template/compose.yaml')),
+  ];
+  for (const name of ['kafka', 'redis']) assert.deepEqual(template.services[name], own.services[name]);
+  const { environment } = template.services.gateway;
+  for (const setting of Object.keys(environment)) assert.ok(setting in loadConfig(environment), setting);
 });
-
-test(
-  "the project's graph works with Kafka and Redis as its compose.yaml sets the gateway up",
-  needs('kafka', 'redis'),
-  async (t) => {
-    const folder = path.join(await temporaryFolder(t), 'project');
-    await runCli(t, ['init', folder]);
-    const text = await readFile(path.join(folder, 'compose.yaml'), 'utf8');
-    const { gateway } = (parse(text) as { services: { gateway: { environment: Record<string, string> } } })
-      .services;
-    const topic = await createTopic(t);
-    const schema = path.join(folder, 'graph/schema.graphql');
-    await writeFile(schema, (await readFile(schema, 'utf8')).replace('"orders"', `"${topic}"`));
-    const pod = await startGateway(t, {
-      ...gateway.environment,
-      ...podSettings(topic),
-      ...GATEWAY_DEFAULTS,
-      GRAPH: path.join(folder, 'graph'),
-    });
-    await pod.untilReady();
-    const query = 'subscription { order_changed(order_id: "7") { total_with_tax } }';
-    const received = new Received(graphqlClient(t, pod.graphqlUrl), query);
-    await pod.untilMetric('sluice_subscribers', 1);
-    const producer = kafkaClient().producer();
-    await producer.connect();
-    t.after(() => producer.disconnect());
-    await producer.send({ topic, messages: [{ value: '{"orderId":7,"totalAmount":12.5}' }] });
-    await received.until(1);
-    assert.deepEqual(received.data, [{ order_changed: { total_with_tax: 15 } }]);
-  },
-);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { connect } from '../helpers/raw-socket.ts';
+import { startItems } from './graph-gateway.ts';
+import { serve } from './serve.ts';
 
 const OUT_OF_REACH = 'The keys that tokens are verified with are out of reach';
 
@@ -18,25 +16,6 @@ async function issuerKey(kid: string): Promise<{ jwk: JWK; token: string }> {
     .setProtectedHeader({ alg: 'ES256', kid })
     .sign(privateKey);
   return { jwk: { ...(await exportJWK(publicKey)), kid }, token };
-}
-
-/** A server of keys that is away until the test says otherwise. */
-async function keyServer(t: TestContext): Promise<{ url: string; keys: JWK[] | undefined }> {
-  const http = createServer((_request, response) => {
-    if (server.keys === undefined) response.destroy();
-    else response.end(JSON.stringify({ keys: server.keys }));
-  });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  t.after(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  const server = {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/keys`,
-    keys: undefined as JWK[] | undefined,
-  };
-  return server;
 }
 
 /** What a client with this token gets: 'acknowledged', or how its socket is closed. */
@@ -57,13 +36,13 @@ function overHttp(gateway: GatewayProcess, token: string): Promise<Response> {
 
 test('while the keys of tokens are out of reach, clients are told to try again, unless their key is known', async (t) => {
   const one = await issuerKey('one');
-  const server = await keyServer(t);
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(t, {
-    GRAPH: folder,
-    AUTH_JWKS_URL: server.url,
-    AUTH_AUDIENCE: 'sluice',
+  /** Undefined: their server is away. */
+  let keys: JWK[] | undefined;
+  const url = await serve(t, (_request, response) => {
+    if (keys === undefined) response.destroy();
+    else response.end(JSON.stringify({ keys }));
   });
+  const gateway = await startItems(t, { AUTH_JWKS_URL: `${url}/keys`, AUTH_AUDIENCE: 'sluice' });
   const assertRefused = async (token: string): Promise<void> => {
     assert.deepEqual(await overWebSocket(t, gateway, token), { code: 1013, reason: OUT_OF_REACH });
     const response = await overHttp(gateway, token);
@@ -79,11 +58,11 @@ test('while the keys of tokens are out of reach, clients are told to try again, 
   assert.equal(await gateway.metric('sluice_refusals_total{reason="keys_unavailable"}'), 4);
   assert.equal(await gateway.metric('sluice_closes_total{code="1013",reason="keys_unavailable"}'), 2);
 
-  server.keys = [one.jwk];
+  keys = [one.jwk];
   await gateway.untilReady();
   assert.equal(await overWebSocket(t, gateway, one.token), 'acknowledged');
 
-  server.keys = undefined;
+  keys = undefined;
   const known = await overHttp(gateway, one.token);
   assert.equal(known.status, 200);
   assert.deepEqual(await known.json(), { data: { __typename: 'Query' } });

@@ -1,125 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import test, { type TestContext } from 'node:test';
-import type { Page } from 'playwright-core';
+import test from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
 import { needs } from '../helpers/services.ts';
-import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
-
-const SCHEMA = `
-  type Query { read: Int calls: Int }
-  type Mutation { call: Int }
-  type Subscription { item: Item @event(topic: "items") }
-  type Item { id: ID }
-`;
-
-const GRAPH = `
-  import { defineGraph } from 'sluice';
-  let calls = 0;
-  const call = () => (calls += 1);
-  export default defineGraph({ resolvers: { Query: { read: call, calls: () => calls }, Mutation: { call } } });
-`;
-
-const gatewayOf = sharedGateway(async (scope) => {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, { GRAPH: folder, ORIGINS: 'https://app.example' });
-});
-
-/** How often a resolver was called for a page. */
-async function calls(gateway: GatewayProcess): Promise<number> {
-  const response = await fetch(`${gateway.httpUrl}/graphql?query={calls}`);
-  return ((await response.json()) as { data: { calls: number } }).data.calls;
-}
-
-/** The origin of pages that another server than the gateway has. */
-async function servePages(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A page of an origin that ORIGINS does not list. */
-async function openForeignPage(t: TestContext): Promise<{ page: Page; origin: string }> {
-  const origin = await servePages(t);
-  const page = await openPage(t);
-  await page.goto(origin);
-  return { page, origin };
-}
-
-test(
-  'a browser shows a page of another origin why it is refused, unless it sends credentials',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gatewayOf();
-    const { page, origin } = await openForeignPage(t);
-    const ask = (method: 'GET' | 'POST', credentials: 'omit' | 'include'): Promise<unknown> =>
-      page.evaluate(
-        async ({ url, ...init }) => {
-          try {
-            const response = await fetch(init.method === 'GET' ? `${url}?query={read}` : url, {
-              ...init,
-              headers: { 'content-type': 'application/json', authorization: 'Bearer a.b.c' },
-              ...(init.method === 'POST' && { body: '{"query":"mutation { call }"}' }),
-            });
-            const { errors } = (await response.json()) as { errors: { message: string }[] };
-            return [response.status, errors[0]?.message];
-          } catch (error) {
-            return (error as Error).name;
-          }
-        },
-        { url: `${gateway.httpUrl}/graphql`, method, credentials },
-      );
-    for (const method of ['GET', 'POST'] as const) {
-      assert.deepEqual(await ask(method, 'omit'), [
-        403,
-        `expected an Origin that is one of those listed in ORIGINS, got "${origin}"`,
-      ]);
-      assert.equal(await ask(method, 'include'), 'TypeError');
-    }
-    assert.equal(await calls(gateway), 0);
-  },
-);
-
-test(
-  'a browser gets nothing executed for an image or a link of another page',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gatewayOf();
-    const { page } = await openForeignPage(t);
-    const url = `${gateway.httpUrl}/graphql?query=%7Bread%7D`;
-    const src = JSON.stringify(url);
-    await page.evaluate(
-      `new Promise((done) => Object.assign(new Image(), { src: ${src}, onerror: done, onload: done })).then(() => 0)`,
-    );
-    const [response] = await Promise.all([
-      page.waitForResponse(url),
-      page.evaluate(`void (location.href = ${src})`),
-    ]);
-    assert.equal(response.status(), 403);
-    assert.equal(await calls(gateway), 0);
-    assert.equal(await gateway.metric('sluice_refusals_total{reason="origin"}'), 2);
-  },
-);
+import { startGraph } from './graph-gateway.ts';
+import { servePages } from './serve.ts';
 
 test(
   'a page of another origin that is listed asks with its cookies and any header, and reads all that it gets',
   needs('chromium'),
   async (t) => {
     const origin = await servePages(t);
-    const folder = await graphFolder(t, {
+    const files = {
       'schema.graphql': `
         type Query { me: String }
         type Subscription { item: Item @event(topic: "items") }
@@ -133,8 +25,8 @@ test(
           resolvers: { Query: { me }, Item: { me } },
         });
       `,
-    });
-    const gateway = await startGateway(t, { GRAPH: folder, ORIGINS: origin, MAX_CONNECTIONS: '20' });
+    };
+    const gateway = await startGraph(t, files, { ORIGINS: origin });
     const page = await openPage(t);
     await page.goto(origin);
     const url = `${gateway.httpUrl}/graphql`;
@@ -178,22 +70,5 @@ test(
       const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
       assert.deepEqual(seen, [result, result]);
     });
-    for (let others = 2; others < 20; others += 1) {
-      await TRANSPORT_CLIENTS.webSocket
-        .ask(t, gateway, { query: 'subscription { item { id } }' })
-        .until(({ isOpen }) => isOpen);
-    }
-    const full = await page.evaluate(async (to) => {
-      const headers = { accept: 'text/event-stream', 'content-type': 'application/json' };
-      const body = '{"query":"subscription { item { id } }"}';
-      const response = await fetch(to, { method: 'POST', headers, body });
-      return [
-        response.status,
-        Number(response.headers.get('retry-after')) > 0,
-        await response.json(),
-      ] as const;
-    }, url);
-    assert.deepEqual(full.slice(0, 2), [503, true]);
-    assert.match(JSON.stringify(full[2]), /POD_FULL/);
   },
 );

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { runCli, startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { runCli, startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { post } from './graph-gateway.ts';
 
 const ITEMS = 'subscription Items { item { n } }';
 const NAME = 'query Name { __typename }';
@@ -36,15 +37,6 @@ const closed = sharedGateway(async (scope) =>
     PERSISTED_DOCUMENTS_ONLY: 'true',
   }),
 );
-
-async function post(gateway: GatewayProcess, body: object): Promise<unknown> {
-  const response = await fetch(`${gateway.httpUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return response.json();
-}
 
 const byHash = (sha256Hash: string): object => ({
   extensions: { persistedQuery: { version: 1, sha256Hash } },
@@ -82,36 +74,6 @@ test('subscriptions by id, by hash and by text share one group, and its executio
   assert.equal(await gateway.metric('sluice_executions_total'), 1);
 });
 
-test('queries by id are answered over POST and WebSocket', async (t) => {
-  const gateway = await open();
-  const data = { __typename: 'Query' };
-  assert.deepEqual(await post(gateway, { documentId: 'name-1' }), { data });
-  assert.deepEqual(await post(gateway, byHash('name-1')), { data });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ type: 'subscribe', id: '1', payload: { documentId: 'name-1' } });
-  assert.deepEqual((await socket.until(({ type }) => type === 'next')).payload, { data });
-});
-
-test('an unknown id is an error of its operation only; with a text, the text is executed', async (t) => {
-  const gateway = await open();
-  const { errors } = refusal('PERSISTED_QUERY_NOT_FOUND');
-  assert.deepEqual(await post(gateway, byHash('nope')), { errors });
-  assert.deepEqual(await post(gateway, { query: '{ __typename }', ...byHash('nope') }), {
-    data: { __typename: 'Query' },
-  });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ type: 'subscribe', id: '1', payload: { documentId: 'nope' } });
-  assert.deepEqual((await socket.until(({ type }) => type === 'error')).payload, errors);
-  await socket.roundTrip();
-});
-
-test('a subscribe with neither text nor id is no message of the protocol', async (t) => {
-  const gateway = await open();
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ type: 'subscribe', id: '1', payload: { variables: {} } });
-  assert.equal((await socket.closed).code, 4400);
-});
-
 test('with PERSISTED_DOCUMENTS_ONLY ids are executed and texts are not, over WebSocket and POST', async (t) => {
   const gateway = await closed();
   const idRequired = refusal('PERSISTED_QUERY_ID_REQUIRED');
@@ -130,20 +92,18 @@ test('with PERSISTED_DOCUMENTS_ONLY ids are executed and texts are not, over Web
   await gateway.untilMetric('sluice_subscribers', 1);
 });
 
-test('a document that is not valid for the graph stops the start, with its id and the reason', async (t) => {
+test('a manifest that can not be read, or with a document that is not valid, stops the start, with the reason', async (t) => {
   const settings = await folderWith(t, { good: NAME, bad: 'subscription { item { price_in_euro } }' });
-  const { code, stderr } = await runCli(t, ['serve'], { ...settings, PORT: '0', ADMIN_PORT: '0' });
-  assert.equal(code, 1);
-  assert.match(
-    stderr,
-    /PERSISTED_DOCUMENTS: .*manifest\.json, got:\n  bad: 1:23: Cannot query field "price_in_euro"/,
-  );
-});
-
-test('a manifest that can not be read stops the start', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const settings = { GRAPH: folder, PERSISTED_DOCUMENTS: `${folder}/none.json`, PORT: '0', ADMIN_PORT: '0' };
-  const { code, stderr } = await runCli(t, ['serve'], settings);
-  assert.equal(code, 1);
-  assert.match(stderr, /PERSISTED_DOCUMENTS: expected a file that can be read, got .*none\.json/);
+  for (const [file, message] of [
+    [
+      settings['PERSISTED_DOCUMENTS'],
+      /PERSISTED_DOCUMENTS: .*manifest\.json, got:\n  bad: 1:23: Cannot query field "price_in_euro"/,
+    ],
+    ['/none.json', /PERSISTED_DOCUMENTS: expected a file that can be read, got .*none\.json/],
+  ] as const) {
+    const given = { ...settings, PERSISTED_DOCUMENTS: file ?? '', PORT: '0', ADMIN_PORT: '0' };
+    const { code, stderr } = await runCli(t, ['serve'], given);
+    assert.equal(code, 1);
+    assert.match(stderr, message);
+  }
 });

@@ -90,7 +90,7 @@ export async function startPods(t: TestContext, settings: Record<string, string>
   await Promise.all(pods.map((pod) => pod.untilReady()));
   const sender = new Sender(topic);
   await sender.start(t);
-  return { pods, redis, relay, sender };
+  return { pods, relay, sender };
 }
 
 /** Resolves when the clients have got all that was sent; each of them once, in order, and without a gap. */

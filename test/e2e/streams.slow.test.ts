@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { range } from '../helpers/numbers.ts';
@@ -10,27 +7,16 @@ import { needs } from '../helpers/services.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { bids, QUERY, startBids, urlOf } from './bids.ts';
+import { revoke } from './graph-gateway.ts';
+import { servePages } from './serve.ts';
 
 const { eventStream, multipart } = TRANSPORT_CLIENTS;
-
-/** The origin of a page. */
-async function pageServer(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 test(
   "a browser's EventSource on a page of another origin goes on where it was when its connection is lost",
   needs('chromium'),
   async (t) => {
-    const origin = await pageServer(t);
+    const origin = await servePages(t);
     const gateway = await startBids(t, { ORIGINS: origin, CONNECTION_MAX_AGE_SECONDS: '5' });
     const page = await openPage(t);
     await page.goto(origin);
@@ -67,26 +53,6 @@ test(
   },
 );
 
-test(
-  'a browser that opens a stream from an origin that is not listed gets none',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await startBids(t, { ORIGINS: 'https://app.example' });
-    const page = await openPage(t);
-    await page.goto(await pageServer(t));
-    const state = await page.evaluate(
-      (url) =>
-        new Promise<number>((resolve) => {
-          const source = new EventSource(url);
-          source.addEventListener('error', () => resolve(source.readyState));
-        }),
-      urlOf(gateway),
-    );
-    assert.equal(state, 2);
-    assert.equal(await gateway.metric('sluice_connections'), 0);
-  },
-);
-
 /** What a client asks with a token that holds for so long. */
 const asked = async (sub: string, seconds: number) => ({
   query: QUERY,
@@ -95,13 +61,12 @@ const asked = async (sub: string, seconds: number) => ({
 
 for (const client of [eventStream, multipart]) {
   test(`a stream over ${client.name} ends when the token of its client has expired, or its viewer is revoked`, async (t) => {
-    const settings = {
+    const gateway = await startBids(t, {
       AUTH_SECRET: SECRET,
       AUTH_CLAIMS: 'id=sub',
       AUTH_CLOCK_TOLERANCE_SECONDS: '0',
       AUTH_GRACE_SECONDS: '1',
-    };
-    const gateway = await startBids(t, settings);
+    });
     assert.deepEqual(await client.ask(t, gateway, { query: QUERY }).untilEnded(), {
       how: 'refused',
       code: 401,
@@ -114,32 +79,8 @@ for (const client of [eventStream, multipart]) {
     assert.equal((await expires.untilEnded()).how, 'closed');
     await gateway.untilMetric('sluice_closes_total{code="4403",reason="token_expired"}', 1);
     assert.equal(stays.ending, undefined);
-    const revoked = await fetch(`${gateway.adminUrl}/revoke`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ path: 'id', value: 'bob' }),
-    });
-    assert.ok(revoked.ok, await revoked.text());
+    await revoke(gateway, 'id', 'bob');
     assert.equal((await stays.untilEnded()).how, 'closed');
     await gateway.untilMetric('sluice_connections', 0);
   });
 }
-
-test('a thousand streams leave nothing behind', async (t) => {
-  const gateway = await startBids(t);
-  for (const batch of range(0, 10)) {
-    const asking = range(0, 100).map(() =>
-      (batch % 2 === 0 ? eventStream : multipart).ask(t, gateway, { query: QUERY }),
-    );
-    await gateway.untilMetric('sluice_subscribers', 100);
-    await bids(gateway, batch, batch + 1);
-    for (const one of asking) await one.untilPayloads(1);
-    for (const one of asking) one.destroy();
-    await gateway.untilMetric('sluice_connections', 0);
-  }
-  await gateway.untilMetric('sluice_groups', 0);
-  const hub = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as {
-    sockets: { count: number; operations: number };
-  };
-  assert.deepEqual([hub.sockets.count, hub.sockets.operations], [0, 0]);
-});

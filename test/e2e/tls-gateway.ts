@@ -1,7 +1,7 @@
 import { selfSigned } from '../helpers/certificate.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import type { Scope } from '../helpers/scope.ts';
+import { startGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Query { header(name: String!): String version: String }
@@ -26,6 +26,6 @@ export async function startWithTls(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
   const { certificateFile, keyFile } = await selfSigned(scope);
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, { GRAPH: folder, TLS_CERT: certificateFile, TLS_KEY: keyFile, ...settings });
+  const files = { 'schema.graphql': SCHEMA, 'graph.js': GRAPH };
+  return startGraph(scope, files, { TLS_CERT: certificateFile, TLS_KEY: keyFile, ...settings });
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { postJson } from '../helpers/http-exchange.ts';
 import { OtlpCollector, treeOf } from '../helpers/otlp-collector.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { asking, post, startGraph } from './graph-gateway.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const OTHER_TRACE = '5bf92f3577b34da6a3ce929d0e0e4736';
-const headersOf = (trace: string) => ({
-  'content-type': 'application/json',
-  traceparent: `00-${trace}-00f067aa0ba902b7-01`,
-});
+const headersOf = (trace: string) => ({ traceparent: `00-${trace}-00f067aa0ba902b7-01` });
+
+const send = (pod: GatewayProcess, trace: string) =>
+  postJson(`${pod.httpUrl}/events/items`, { id: 1 }, headersOf(trace));
 
 const SCHEMA = `
   type Query { hello: String }
@@ -24,16 +24,15 @@ let collector: OtlpCollector;
 
 const traced = sharedGateway(async (scope) => {
   collector = await OtlpCollector.start(scope);
-  const GRAPH = await graphFolder(scope, {
+  const files = {
     'schema.graphql': SCHEMA,
     'graph.js': `
       import { defineGraph } from 'sluice';
       const broken = () => { throw new Error('on purpose'); };
       export default defineGraph({ resolvers: { Item: { broken } } });
     `,
-  });
-  return startGateway(scope, {
-    GRAPH,
+  };
+  return startGraph(scope, files, {
     ...collector.settings,
     OTEL_SERVICE_NAME: 'live-items',
     OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=items-0,service.version=7',
@@ -42,13 +41,12 @@ const traced = sharedGateway(async (scope) => {
 
 test('a request and an event by hand are traced by variables alone, which name the service too', async (t) => {
   const pod = await traced();
-  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  const received = asking(t, pod, 'subscription { item { id } }');
   await pod.untilMetric('sluice_subscribers', 1);
 
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: headersOf(TRACE), body: '{"id":1}' });
+  await send(pod, TRACE);
   await received.until(1);
-  const body = JSON.stringify({ query: 'query Greeting { hello }' });
-  await fetch(`${pod.httpUrl}/graphql`, { method: 'POST', headers: headersOf(TRACE), body });
+  await post(pod, { query: 'query Greeting { hello }' }, headersOf(TRACE));
 
   await eventually(async () => {
     const metrics = await fetch(`${pod.adminUrl}/metrics`, {
@@ -82,13 +80,9 @@ test('a request and an event by hand are traced by variables alone, which name t
 
 test('the log names the trace of an event whose field could not be resolved', async (t) => {
   const pod = await traced();
-  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { broken } }');
+  const received = asking(t, pod, 'subscription { item { broken } }');
   await pod.untilMetric('sluice_subscribers', 1);
-  await fetch(`${pod.httpUrl}/events/items`, {
-    method: 'POST',
-    headers: headersOf(OTHER_TRACE),
-    body: '{"id":1}',
-  });
+  await send(pod, OTHER_TRACE);
   await received.until(1);
   const line = await pod.untilLine(({ msg }) => msg === 'a field could not be resolved');
   const spans = await collector.until(5, OTHER_TRACE);
@@ -98,13 +92,9 @@ test('the log names the trace of an event whose field could not be resolved', as
 });
 
 test('with the console as the exporter, each span is a line of the log', async (t) => {
-  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const pod = await startGateway(t, {
-    GRAPH,
-    OTEL_TRACES_EXPORTER: 'console',
-    OTEL_BSP_SCHEDULE_DELAY: '100',
-  });
-  await fetch(`${pod.httpUrl}/events/items`, { method: 'POST', headers: headersOf(TRACE), body: '{"id":1}' });
+  const settings = { OTEL_TRACES_EXPORTER: 'console', OTEL_BSP_SCHEDULE_DELAY: '100' };
+  const pod = await startGraph(t, { 'schema.graphql': SCHEMA }, settings);
+  await send(pod, TRACE);
   const process = await pod.untilLine(({ msg }) => msg === 'process items');
   const publish = await pod.untilLine(({ msg }) => msg === 'publish items');
   assert.deepEqual([process['trace_id'], process['parent_id']], [TRACE, '00f067aa0ba902b7']);
@@ -114,14 +104,13 @@ test('with the console as the exporter, each span is a line of the log', async (
 });
 
 test('a collector that is away is told in the log, and holds up neither events nor the end', async (t) => {
-  const GRAPH = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const pod = await startGateway(t, {
-    GRAPH,
+  const settings = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     OTEL_BSP_SCHEDULE_DELAY: '100',
-  });
-  const received = new Received(graphqlClient(t, pod.graphqlUrl), 'subscription { item { id } }');
+  };
+  const pod = await startGraph(t, { 'schema.graphql': SCHEMA }, settings);
+  const received = asking(t, pod, 'subscription { item { id } }');
   await pod.untilMetric('sluice_subscribers', 1);
   await pod.postEvent('items', { id: 1 });
   await received.until(1);

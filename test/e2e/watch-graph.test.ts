@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway } from '../helpers/gateway.ts';
-import { postJson } from '../helpers/http-exchange.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { needs, redisUrl } from '../helpers/services.ts';
+import { post } from './graph-gateway.ts';
 
 const SCHEMA = `
   type Subscription { item: Item @event(topic: "items") }
@@ -27,10 +27,11 @@ for (const workers of [1, 2]) {
       const gateway = await startGateway(t, { ...settings, REDIS_URL: redisUrl() });
       await gateway.untilReady();
       const untilVersion = (version: number): Promise<void> =>
-        eventually(async () => {
-          const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ version }' });
-          assert.deepEqual(JSON.parse(body), { data: { version: String(version) } });
-        });
+        eventually(async () =>
+          assert.deepEqual(await post(gateway, { query: '{ version }' }), {
+            data: { version: String(version) },
+          }),
+        );
       await graph.write({ 'schema.graphql': 'type Subscription {' });
       await gateway.untilLine(({ msg }) => msg.includes('schema.graphql:1:20: error: '));
       await gateway.untilMetric(reloads('refused'), 1);

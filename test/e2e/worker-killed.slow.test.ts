@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import type { Received } from '../helpers/graphql-client.ts';
 import { CounterWatch } from '../helpers/counter-watch.ts';
 import { needs, podSettings } from '../helpers/services.ts';
 import { Stream } from '../helpers/stream.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { asking, startItems } from './graph-gateway.ts';
 
 const PARTITIONS = 6;
 const CLIENTS = 20;
@@ -20,15 +19,9 @@ test(
   needs('kafka', 'redis'),
   async (t) => {
     const topic = await createTopic(t, { partitions: PARTITIONS });
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-    const gateway = await startGateway(t, {
-      GRAPH: folder,
-      ...podSettings(topic),
-      WORKERS: '2',
-    });
+    const gateway = await startItems(t, { ...podSettings(topic), WORKERS: '2' }, topic);
     await gateway.untilReady();
-    const subscribe = (): Item =>
-      new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { item { n } }');
+    const subscribe = (): Item => asking(t, gateway, 'subscription { item { n } }');
     const clients = Array.from({ length: CLIENTS }, subscribe);
     await gateway.untilMetric('sluice_subscribers', CLIENTS);
     const stream = new Stream(topic, PARTITIONS);

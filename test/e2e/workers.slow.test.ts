@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { runCli, spawnCli } from '../helpers/gateway.ts';
+import { spawnCli } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { needs } from '../helpers/services.ts';
@@ -29,21 +28,6 @@ test(
     await eventually(async () => assert.equal((await profile(1)).status, 200));
     const other = await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1&worker=2`);
     assert.ok('nodes' in ((await other.json()) as object));
-  },
-);
-
-test(
-  'a client that leaves in the middle of a heap snapshot stops neither the worker nor later recordings',
-  needs('redis'),
-  async () => {
-    const gateway = await edge();
-    const snapshot = await fetch(`${gateway.adminUrl}/debug/heap-snapshot`);
-    assert.equal(snapshot.status, 200);
-    await snapshot.body?.cancel();
-    await eventually(async () => {
-      assert.equal((await fetch(`${gateway.adminUrl}/debug/cpu-profile?seconds=1`)).status, 200);
-    });
-    assert.equal(await gateway.metric('sluice_worker_restarts_total'), 0);
   },
 );
 
@@ -130,21 +114,6 @@ test(
     assert.equal(await gateway.stop(), 0);
   },
 );
-
-test('a port that is in use stops the start, with one message', async (t) => {
-  const taken = createServer().listen(0);
-  t.after(() => taken.close());
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
-  const { code, stderr } = await runCli(t, ['serve'], {
-    PORT: String(port),
-    ADMIN_PORT: '0',
-    REDIS_URL: 'redis://127.0.0.1:1',
-    WORKERS: '2',
-  });
-  assert.equal(code, 1);
-  assert.equal(stderr.match(/PORT: expected a free port, got/g)?.length, 1, stderr);
-});
 
 test('a signal that comes while the workers start ends all processes, and the primary exits with 0', async (t) => {
   const child = spawnCli(t, ['serve'], {

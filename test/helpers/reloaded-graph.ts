@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GatewayProcess } from './gateway.ts';
 import { graphFolder } from './graph-folder.ts';
@@ -21,13 +21,6 @@ export class ReloadedGraph {
 
   async write(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [name, text] of Object.entries(files)) await writeFile(path.join(this.folder, name), text);
-  }
-
-  /** As many editors save a file: under another name first. */
-  async replace(name: string, text: string): Promise<void> {
-    const temporary = path.join(this.folder, `${name}~`);
-    await writeFile(temporary, text);
-    await rename(temporary, path.join(this.folder, name));
   }
 
   /** Has the gateway reload, and waits until it has said that the graph is in force. */

@@ -1,20 +1,19 @@
 import { loadConfig } from '../../../src/config/config.ts';
-import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
+import { ofContainers, titleOf, type Manifest } from './manifests.ts';
 
 /** What Kubernetes gives a pod that says nothing. */
 const DEFAULT_SECONDS = 30;
 
 /** A pod that is killed in the middle of its drain cuts its clients off all at once. */
 export const drainFaults = (manifests: readonly Manifest[]): string[] =>
-  gatewaysOf(manifests).flatMap((gateway) => {
-    const { containers, terminationGracePeriodSeconds: given = DEFAULT_SECONDS } = gateway.spec.template.spec;
-    return containers
-      .map((container: Container) => secondsToDrain(environmentOf(manifests, gateway, container)))
-      .filter((seconds: number) => seconds >= given)
-      .map(
-        (seconds: number) =>
+  ofContainers(manifests, (gateway, _container, environment) => {
+    const { terminationGracePeriodSeconds: given = DEFAULT_SECONDS } = gateway.spec.template.spec;
+    const seconds = secondsToDrain(environment);
+    return seconds < given
+      ? []
+      : [
           `${titleOf(gateway)}: expected terminationGracePeriodSeconds of more than ${seconds}, as DRAIN_DELAY_SECONDS and DRAIN_SECONDS take that long, got ${given}`,
-      );
+        ];
   });
 
 /** @param environment others of its settings may be wrong */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
+import { ofContainers, titleOf, type Container, type Manifest } from './manifests.ts';
 
 /** Settings that name a file, which has to be there when the gateway starts. */
 const OF_FILES =
@@ -7,15 +7,13 @@ const OF_FILES =
 
 /** Files in no volume: an image may hold them, which is not seen here. */
 export const fileNotes = (manifests: readonly Manifest[]): string[] =>
-  gatewaysOf(manifests).flatMap((gateway) =>
-    gateway.spec.template.spec.containers.flatMap((container: Container) =>
-      Object.entries(environmentOf(manifests, gateway, container))
-        .filter(([name, file]) => OF_FILES.test(name) && file !== '' && !isMounted(container, file))
-        .map(
-          ([name, file]) =>
-            `${titleOf(gateway)}: ${name}: no volume is mounted at ${file}, so that the image must hold it`,
-        ),
-    ),
+  ofContainers(manifests, (gateway, container, environment) =>
+    Object.entries(environment)
+      .filter(([name, file]) => OF_FILES.test(name) && file !== '' && !isMounted(container, file))
+      .map(
+        ([name, file]) =>
+          `${titleOf(gateway)}: ${name}: no volume is mounted at ${file}, so that the image must hold it`,
+      ),
   );
 
 function isMounted({ volumeMounts = [] }: Container, file: string): boolean {

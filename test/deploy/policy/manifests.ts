@@ -16,7 +16,8 @@ export interface Manifest {
 /** A container of a pod, as far as rules look at it. */
 export type Container = Manifest['spec'];
 
-interface LabelSelector {
+/** A selector of pods or namespaces. */
+export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
     readonly key: string;
@@ -113,3 +114,14 @@ export function environmentOf(
   }
   return environment;
 }
+
+/** What there is to say of each container of gateways. @param about is given its environment */
+export const ofContainers = (
+  manifests: readonly Manifest[],
+  about: (gateway: Manifest, container: Container, environment: Record<string, string>) => readonly string[],
+): string[] =>
+  gatewaysOf(manifests).flatMap((gateway) =>
+    gateway.spec.template.spec.containers.flatMap((container: Container) =>
+      about(gateway, container, environmentOf(manifests, gateway, container)),
+    ),
+  );

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { SETTINGS } from '../../../src/config/settings.ts';
 import { declarationsOf } from './declarations.ts';
 import { destinationsOf, type Destination } from './destinations.ts';
-import { environmentOf, gatewaysOf, titleOf, type Container, type Manifest } from './manifests.ts';
+import { ofContainers, titleOf, type Container, type Manifest } from './manifests.ts';
 import { closes, openingsOf, policiesFor, type Opening } from './openings.ts';
 import { hasAddress, mayHave, peerTitle, type Peer } from './peers.ts';
 
@@ -22,22 +22,18 @@ const PRIVATE = ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', 'fd
 const INTERNET_BITS = 7;
 
 /** Network policies let through what the settings use, and nothing else. */
-export function networkFaults(manifests: readonly Manifest[]): string[] {
-  return gatewaysOf(manifests).flatMap((gateway) =>
-    gateway.spec.template.spec.containers.flatMap((container: Container) => {
-      const environment = environmentOf(manifests, gateway, container);
-      const policies = policiesFor(manifests, gateway);
-      const destinations = destinationsOf(environment);
-      const podPorts = new Map(policies.flatMap((policy) => [...declarationsOf(policy).podPorts]));
-      return [
-        ...portFaults(environment, gateway, container),
-        ...policies.flatMap((policy) => declarationFaults(policy, destinations)),
-        ...directionFaults(policies, 'ingress', inward(environment)),
-        ...directionFaults(policies, 'egress', outward(destinations, podPorts, gateway.metadata.namespace)),
-      ].map((fault) => (fault.startsWith('NetworkPolicy') ? fault : `${titleOf(gateway)}: ${fault}`));
-    }),
-  );
-}
+export const networkFaults = (manifests: readonly Manifest[]): string[] =>
+  ofContainers(manifests, (gateway, container, environment) => {
+    const policies = policiesFor(manifests, gateway);
+    const destinations = destinationsOf(environment);
+    const podPorts = new Map(policies.flatMap((policy) => [...declarationsOf(policy).podPorts]));
+    return [
+      ...portFaults(environment, gateway, container),
+      ...policies.flatMap((policy) => declarationFaults(policy, destinations)),
+      ...directionFaults(policies, 'ingress', inward(environment)),
+      ...directionFaults(policies, 'egress', outward(destinations, podPorts, gateway.metadata.namespace)),
+    ].map((fault) => (fault.startsWith('NetworkPolicy') ? fault : `${titleOf(gateway)}: ${fault}`));
+  });
 
 /** What was written down for settings and rules that are gone. */
 function declarationFaults(policy: Manifest, destinations: readonly Destination[]): string[] {
@@ -91,12 +87,12 @@ function openingFaults(opening: Opening, direction: string, wanted: readonly Wan
     (port) => !declared.has(port) && !wanted.some((want) => want.port === port && isWithin(want, opening)),
   );
   const ports = unused.length > 1 ? `${unused.at(0)} to ${unused.at(-1)}` : unused.at(0);
-  const faults =
-    unused.length === 0
-      ? []
-      : [
-          `${policy}: ${direction} of ${protocol} ${ports} is open for ${peerTitle(peer)}, and no setting uses that`,
-        ];
+  const faults: string[] = [];
+  if (unused.length > 0) {
+    faults.push(
+      `${policy}: ${direction} of ${protocol} ${ports} is open for ${peerTitle(peer)}, and no setting uses that`,
+    );
+  }
   if (direction === 'egress' && isInternet(peer)) {
     const reached = PRIVATE.filter((address) => hasAddress(peer.ipBlock ?? { cidr: '' }, address));
     if (reached.length > 0) {

@@ -1,20 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 import { exampleValue } from '../../../src/config/example-value.ts';
+import type { LabelSelector } from './manifests.ts';
 
 /** To or from whom a rule of a network policy is. */
 export interface Peer {
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
-  readonly podSelector?: Labels;
-  readonly namespaceSelector?: Labels;
-}
-
-interface Labels {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
+  readonly podSelector?: LabelSelector;
+  readonly namespaceSelector?: LabelSelector;
 }
 
 const NAMESPACE = 'kubernetes.io/metadata.name';
@@ -28,7 +20,7 @@ export function peerTitle({ ipBlock, podSelector, namespaceSelector }: Peer): st
     : `${pods} of namespaces ${labelsTitle(namespaceSelector)}`;
 }
 
-function labelsTitle({ matchLabels = {}, matchExpressions = [] }: Labels = {}): string {
+function labelsTitle({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
   const labels = [
     ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
     ...matchExpressions.map(({ key, operator, values = [] }) => `${key} ${operator} ${values.join('|')}`),
@@ -82,7 +74,7 @@ function namespacesOf(host: string, own: string | undefined): readonly (string |
 }
 
 function isOfNamespace(
-  selector: Labels | undefined,
+  selector: LabelSelector | undefined,
   namespaces: readonly (string | undefined)[],
   own: string | undefined,
 ): boolean {
@@ -93,7 +85,7 @@ function isOfNamespace(
 }
 
 /** The namespaces that a selector names; undefined where it goes by other labels, or takes all. */
-function namesOf({ matchLabels = {}, matchExpressions = [] }: Labels): readonly string[] | undefined {
+function namesOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): readonly string[] | undefined {
   const name = matchLabels[NAMESPACE];
   if (name !== undefined) return [name];
   return matchExpressions.find(({ key, operator }) => key === NAMESPACE && operator === 'In')?.values;

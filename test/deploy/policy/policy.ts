@@ -2,14 +2,7 @@ import { busNotes } from './bus.ts';
 import { drainFaults } from './drain.ts';
 import { exampleValues } from './example-values.ts';
 import { fileNotes } from './files.ts';
-import {
-  environmentOf,
-  GATEWAY_LABEL,
-  gatewaysOf,
-  titleOf,
-  type Container,
-  type Manifest,
-} from './manifests.ts';
+import { GATEWAY_LABEL, gatewaysOf, ofContainers, titleOf, type Manifest } from './manifests.ts';
 import { networkFaults } from './network.ts';
 import { podFaults } from './pods.ts';
 import { rolloutFaults, rolloutNotes } from './rollout.ts';
@@ -30,16 +23,14 @@ export interface Verdict {
  */
 export function judge(manifests: readonly Manifest[], { examples = false } = {}): Verdict {
   const left = exampleValues(manifests);
-  const gateways = gatewaysOf(manifests);
+  const isMissing = gatewaysOf(manifests).length === 0;
   const said = (about: (environment: Record<string, string>) => string[]): string[] =>
-    gateways.flatMap((gateway) =>
-      gateway.spec.template.spec.containers.flatMap((container: Container) =>
-        about(environmentOf(manifests, gateway, container)).map((line) => `${titleOf(gateway)}: ${line}`),
-      ),
+    ofContainers(manifests, (gateway, _container, environment) =>
+      about(environment).map((line) => `${titleOf(gateway)}: ${line}`),
     );
   return {
     faults: [
-      ...(gateways.length === 0 ? [`expected pods with the label ${GATEWAY_LABEL}: sluice, found none`] : []),
+      ...(isMissing ? [`expected pods with the label ${GATEWAY_LABEL}: sluice, found none`] : []),
       ...(examples ? [] : left),
       ...said(settingFaults),
       ...podFaults(manifests),
