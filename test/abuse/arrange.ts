@@ -10,10 +10,10 @@ import type { Scope } from '../helpers/scope.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A gateway in this process, which leaves channels at once. @param files beside those of a graph of items */
+/** A gateway in this process. @param files beside those of a graph of items */
 export async function startItems(scope: Scope, settings: Settings = {}, files: Settings = {}) {
   const folder = await graphFolder(scope, { 'schema.graphql': itemSchema('items'), ...files });
-  return embedGateway(scope, { GRAPH: folder, CHANNEL_LINGER_MS: '0', ...settings });
+  return embedGateway(scope, { GRAPH: folder, ...settings });
 }
 
 /** Sockets that are acknowledged. */

@@ -113,7 +113,11 @@ test('a client has its turn while ten sockets pipeline documents that take long'
 });
 
 test('a socket that sends a storm of messages is held, and closed past a bound that no client meets', async (t) => {
-  const gateway = await startItems(t, { MESSAGES_PER_SECOND: '10', SUBSCRIBES_PER_SECOND: '10' });
+  const gateway = await startItems(t, {
+    CHANNEL_LINGER_MS: '0',
+    MESSAGES_PER_SECOND: '10',
+    SUBSCRIBES_PER_SECOND: '10',
+  });
   const hasty = await connectAndInit(t, gateway.graphqlUrl);
   const storm = Array.from({ length: 40 }, (_, index) => [
     subscribeMessage(`s${index}`, `subscription S${index} { item { id } }`),
@@ -147,7 +151,7 @@ test('a query whose result is no JSON is an error for its id, and the other oper
   const resolvers = '{ Query: { big: () => 10n } }';
   const gateway = await startItems(
     t,
-    {},
+    { CHANNEL_LINGER_MS: '0' },
     {
       'schema.graphql': `scalar Big type Query { big: Big } ${SCHEMA}`,
       'graph.js': `import { defineGraph } from 'sluice'; export default defineGraph({ resolvers: ${resolvers} });`,

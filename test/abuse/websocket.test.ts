@@ -14,7 +14,7 @@ const ITEM = 'subscription { item { id n } }';
 
 const complete = (id: string) => ({ type: 'complete', id });
 
-const embedded = sharedGateway(startItems);
+const embedded = sharedGateway((scope) => startItems(scope, { CHANNEL_LINGER_MS: '0' }));
 
 /** A subscriber that must not notice what other clients do. */
 async function bystander(t: TestContext, gateway: GatewayProcess) {
@@ -71,7 +71,7 @@ test('a bad message closes the connection that sent it with the right code, and 
 });
 
 test('a client that sends no connection_init is closed with 4408, one that subscribes before it with 4401', async (t) => {
-  const gateway = await startItems(t, { INIT_TIMEOUT_MS: '50' });
+  const gateway = await startItems(t, { CHANNEL_LINGER_MS: '0', INIT_TIMEOUT_MS: '50' });
   const silent = await connect(t, gateway.graphqlUrl);
   assert.equal((await silent.closed).code, 4408);
   const hasty = await connect(t, (await embedded()).graphqlUrl);
@@ -202,7 +202,7 @@ test('an operation gets nothing of the one that had its id before, which a slow 
 });
 
 test('operations of one segment are limited exactly: completed ones do not count, and no burst gets past', async (t) => {
-  const gateway = await startItems(t, { MAX_OPERATIONS: '2' });
+  const gateway = await startItems(t, { CHANNEL_LINGER_MS: '0', MAX_OPERATIONS: '2' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const errors = (): unknown[] => socket.messages.filter(({ type }) => type === 'error').map(({ id }) => id);
   const untilError = (wanted: string) => socket.until(({ type, id }) => type === 'error' && id === wanted);
@@ -253,6 +253,7 @@ test('queries that are completed in the segment in which they come are not execu
 
 test('10,000 times complete and subscribe in one segment pass no limit, and leave nothing behind', async (t) => {
   const gateway = await startItems(t, {
+    CHANNEL_LINGER_MS: '0',
     MAX_OPERATIONS: '2',
     MESSAGES_PER_SECOND: '100000',
     SUBSCRIBES_PER_SECOND: '100000',
@@ -297,7 +298,7 @@ test('sockets that vanish in any state leave nothing behind', async (t) => {
 });
 
 test('a client that stops answering pings is disconnected, one that answers stays connected', async (t) => {
-  const gateway = await startItems(t, { PING_SECONDS: '3' });
+  const gateway = await startItems(t, { CHANNEL_LINGER_MS: '0', PING_SECONDS: '3' });
   const deaf = await connect(t, gateway.graphqlUrl, { autoPong: false });
   deaf.send({ type: 'connection_init' });
   const lively = await connectAndInit(t, gateway.graphqlUrl);
@@ -308,7 +309,7 @@ test('a client that stops answering pings is disconnected, one that answers stay
 
 test('a client that sends more than its share for two pings is told so, with a code', async (t) => {
   const settings = { PING_SECONDS: '1', MESSAGES_PER_SECOND: '1', SUBSCRIBES_PER_SECOND: '1' };
-  const gateway = await startItems(t, settings);
+  const gateway = await startItems(t, { CHANNEL_LINGER_MS: '0', ...settings });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   socket.sendTogether(...Array.from({ length: 100 }, () => ({ type: 'ping' })));
   assert.equal((await socket.closed).code, 1008);
@@ -316,6 +317,7 @@ test('a client that sends more than its share for two pings is told so, with a c
 
 test('a client that sends queries and does not read is closed, and its answers do not pile up', async (t) => {
   const gateway = await startItems(t, {
+    CHANNEL_LINGER_MS: '0',
     SOCKET_BUFFER_BYTES: '65536',
     PING_SECONDS: '0',
     MAX_OPERATIONS: '100000',
@@ -331,7 +333,7 @@ test('a client that sends queries and does not read is closed, and its answers d
 });
 
 test('a client that reads an answer larger than the bound is not closed as too slow', async (t) => {
-  const gateway = await startItems(t, { SOCKET_BUFFER_BYTES: '16384' });
+  const gateway = await startItems(t, { CHANNEL_LINGER_MS: '0', SOCKET_BUFFER_BYTES: '16384' });
   const socket = await connectAndInit(t, gateway.graphqlUrl);
   const aliases = Array.from(
     { length: 60 },

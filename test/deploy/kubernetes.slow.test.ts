@@ -54,6 +54,11 @@ for (const name of ['dev', 'production']) {
       assert.equal(overlay.portOf('graphql'), config.PORT);
     });
 
+    it('gives a pod more time to end than it takes to drain', () => {
+      const drained = config.DRAIN_DELAY_SECONDS + config.DRAIN_SECONDS;
+      assert.ok(overlay.podSpec.terminationGracePeriodSeconds >= drained + 10, `${drained} s to drain`);
+    });
+
     it('never has fewer pods during an update, and lets nodes evict one pod at a time', () => {
       const { strategy, replicas } = overlay.get('Deployment').spec;
       assert.equal(strategy.rollingUpdate.maxUnavailable, 0);
@@ -69,6 +74,7 @@ for (const name of ['dev', 'production']) {
       assert.deepEqual(template.metadata.labels, LABELS);
       assert.deepEqual(selector.matchLabels, LABELS);
       assert.deepEqual(overlay.get('Service').spec.selector, LABELS);
+      assert.deepEqual(overlay.get('PodDisruptionBudget').spec.selector.matchLabels, LABELS);
       assert.deepEqual(
         spread.map(({ topologyKey, labelSelector }) => ({ topologyKey, labelSelector })),
         ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
@@ -79,6 +85,29 @@ for (const name of ['dev', 'production']) {
       // Memory that is not reserved may be missing when the heap, whose limit follows the memory limit, needs it.
       const { requests, limits } = overlay.container.resources;
       assert.equal(requests.memory, limits.memory);
+    });
+
+    it('is closed but for browsers, Prometheus, Kafka, Redis and names', () => {
+      const policies = overlay.manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+      assert.deepEqual(
+        policies.map(({ metadata, spec }) => [
+          metadata.name,
+          spec.policyTypes,
+          portsOf(spec.ingress),
+          portsOf(spec.egress),
+        ]),
+        [
+          ['sluice', ['Ingress', 'Egress'], ['TCP 4000', 'TCP 4001'], ['UDP 53', 'TCP 53']],
+          ['sluice-kafka', ['Egress'], [], ['TCP 9092']],
+          ['sluice-redis', ['Egress'], [], ['TCP 6379']],
+        ],
+      );
+      for (const { spec } of policies) assert.deepEqual(spec.podSelector.matchLabels, LABELS);
+      // A cluster has names from pods of its own, or from a cache on each node.
+      assert.deepEqual(policies[0]?.spec.egress[0].to, [
+        { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+        { ipBlock: { cidr: '169.254.20.10/32' } },
+      ]);
     });
 
     it('keeps quiet sockets open through the ingress, which leads to the public port only', () => {
@@ -246,3 +275,8 @@ describe('the check of the operator’s kinds', () => {
     ]);
   });
 });
+
+function portsOf(rules: readonly { ports: readonly { port: number; protocol?: string }[] }[] = []): string[] {
+  const ports = rules.flatMap((rule) => rule.ports);
+  return [...new Set(ports.map(({ port, protocol = 'TCP' }) => `${protocol} ${port}`))];
+}

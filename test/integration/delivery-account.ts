@@ -17,7 +17,7 @@ import { createTopics } from '../helpers/topic.ts';
 
 const PODS = 2;
 export const PARTITIONS = 4;
-const KEYS = 10;
+const FEW: Spread = { keys: 10, partitions: PARTITIONS };
 const SUBSCRIPTIONS_PER_CLIENT = 20;
 const SENDS_PER_SECOND = 100;
 
@@ -32,13 +32,24 @@ const PUBLISHES_BEFORE = 60;
 const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { id n partition } }';
 
 /** A hundred, of one key each. */
-const CROWD = range(0, 100).map((index) => [index % KEYS]);
+const CROWD = range(0, 100).map((index) => [index % FEW.keys]);
 
 /** More than all events of a test. */
 export const HISTORY = '{ size: 5000, ttl_seconds: 600 }';
 
-/** Of each pod, five subscribers of one key, of several and of all; and many events, which go on behind the fault. */
-export const SEVERAL_KEYS = { keys: [[7], [7], [8], [3, 4, 5], undefined], burst: 5, secondsAfter: 3 };
+/** Of each pod, five subscribers of one key, of several and of all of many; and many events, which go on behind the fault. */
+export const SEVERAL_KEYS = {
+  keys: [[7], [7], [8], [9, 10, 11], undefined],
+  spread: { keys: 50, partitions: 6 },
+  burst: 5,
+  secondsAfter: 3,
+};
+
+/** How many keys and partitions there are. */
+interface Spread {
+  readonly keys: number;
+  readonly partitions: number;
+}
 
 interface Item {
   readonly id: string;
@@ -73,6 +84,8 @@ interface StreamOptions {
   readonly history?: string;
   /** The keys of each pod's subscribers; undefined: all. */
   readonly keys?: readonly (readonly number[] | undefined)[];
+  /** Default: as few as make each event one of many subscribers. */
+  readonly spread?: Spread;
   /** How many events are sent at a time. */
   readonly burst?: number;
   /** For how many seconds the events flow on behind the fault. */
@@ -96,11 +109,11 @@ export interface Stream {
  */
 export async function accountOf(
   t: TestContext,
-  { redis, history = 'null', keys = CROWD, burst = 1, secondsAfter = 1 }: StreamOptions,
+  { redis, history = 'null', keys = CROWD, spread = FEW, burst = 1, secondsAfter = 1 }: StreamOptions,
   happen: (stream: Stream) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Account> {
   const topic = `account-${randomUUID().slice(0, 8)}`;
-  await createTopics(await kafkaAdmin(t), [{ topic, numPartitions: PARTITIONS }]);
+  await createTopics(await kafkaAdmin(t), [{ topic, numPartitions: spread.partitions }]);
   const GRAPH = await graphFolder(t, {
     'schema.graphql': `
       type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", history: ${history}) }
@@ -112,9 +125,9 @@ export async function accountOf(
       startReady(t, { GRAPH, ...kafka, REDIS_PREFIX: `${topic}:`, ...redis(pod, topic) }),
     ),
   );
-  const subscribers = pods.flatMap((pod) => subscribe(t, pod, keys));
+  const subscribers = pods.flatMap((pod) => subscribe(t, pod, keys, spread));
   await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', keys.length)));
-  const sender = await Sender.start(t, topic, burst);
+  const sender = await Sender.start(t, topic, spread, burst);
   const stream: Stream = {
     topic,
     pods,
@@ -152,11 +165,12 @@ function subscribe(
   t: TestContext,
   pod: GatewayProcess,
   keys: NonNullable<StreamOptions['keys']>,
+  spread: Spread,
 ): Subscriber[] {
   const clients: Client[] = [];
   return keys.map((of, index) => {
     if (index % SUBSCRIPTIONS_PER_CLIENT === 0) clients.push(graphqlClient(t, pod.graphqlUrl));
-    const ids = (of ?? range(0, KEYS)).map(String);
+    const ids = (of ?? range(0, spread.keys)).map(String);
     const variables = of === undefined ? {} : { id: ids };
     const received = new Received<{ item: Item }>(clients.at(-1) as Client, QUERY, variables, { gaps: true });
     return { pod, ids, received };
@@ -171,19 +185,22 @@ const createPartitioner =
 class Sender {
   readonly sent: (Item & { readonly at: number })[] = [];
   readonly #topic: string;
+  readonly #spread: Spread;
   readonly #burst: number;
   readonly #producer: Producer;
   #stopping = new AbortController();
   #sending: Promise<void> | undefined;
 
-  private constructor(topic: string, burst: number, producer: Producer) {
+  private constructor(topic: string, spread: Spread, burst: number, producer: Producer) {
     this.#topic = topic;
+    this.#spread = spread;
     this.#burst = burst;
     this.#producer = producer;
   }
 
-  static async start(t: TestContext, topic: string, burst: number): Promise<Sender> {
-    const sender = new Sender(topic, burst, await kafkaProducer(t, undefined, { createPartitioner }));
+  static async start(t: TestContext, topic: string, spread: Spread, burst: number): Promise<Sender> {
+    const producer = await kafkaProducer(t, undefined, { createPartitioner });
+    const sender = new Sender(topic, spread, burst, producer);
     t.after(() => sender.hold());
     sender.release();
     return sender;
@@ -202,7 +219,7 @@ class Sender {
   /** One more event for each key. */
   async sendToAll(): Promise<void> {
     await this.hold();
-    await this.#send(KEYS);
+    await this.#send(this.#spread.keys);
   }
 
   async #run(stopping: AbortSignal): Promise<void> {
@@ -213,8 +230,9 @@ class Sender {
   }
 
   async #send(count: number): Promise<void> {
+    const { keys, partitions } = this.#spread;
     const messages = range(this.sent.length, this.sent.length + count).map((n) => {
-      const item = { id: String(n % KEYS), n, partition: (n % KEYS) % PARTITIONS };
+      const item = { id: String(n % keys), n, partition: (n % keys) % partitions };
       this.sent.push({ ...item, at: Date.now() });
       return { key: item.id, value: JSON.stringify(item) };
     });
