@@ -117,11 +117,11 @@ test("a topic whose times are the broker's has that of the batch for all its rec
   assert.deepEqual(times, [1_000, 1_000]);
 });
 
-test('a record with 100,000 headers of one name is decoded', () => {
-  const count = 100_000;
+test('a record with 300,000 headers of one name is decoded', () => {
+  const count = 300_000;
   const headers = new Map(Array.from({ length: count }, () => [Buffer.from('a'), Buffer.alloc(0)]));
   const { records } = decode([encodedBatch(['v'], { headers })]);
   const { a } = records[0]?.headers ?? {};
-  // With a copy for each of them it would take a minute.
+  // With a copy for each of them it would take some ten minutes.
   assert.equal(Array.isArray(a) ? a.length : 0, count);
 });
