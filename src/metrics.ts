@@ -22,6 +22,16 @@ export class Metrics extends MetricsRegistry {
     'Channels this pod is subscribed to on the bus, lingering ones included',
   );
   readonly backlog = this.gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
+  readonly reservedBytes = this.gauge(
+    'reserved_bytes',
+    'Bytes reserved for what others send, by source: bodies of requests, histories that are read',
+    ['source'],
+  );
+  readonly reservationsWaiting = this.gauge(
+    'reservations_waiting',
+    'Requests and reads that wait until bytes can be reserved for them',
+    ['source'],
+  );
   readonly events = this.counter(
     'events_total',
     'Messages consumed, those that were skipped or could not be decoded included',

@@ -4,12 +4,14 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
+import type { Budget } from './create-budget.ts';
 
 /** What most parts need. */
 export interface Basics {
   readonly config: Config;
   readonly processes: number;
   readonly pressure: PressureLevel;
+  readonly budget: Budget;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly trace?: TracedSteps | undefined;

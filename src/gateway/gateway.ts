@@ -18,6 +18,7 @@ import { Drain } from '../server/drain.ts';
 import type { ReadinessChecks } from '../server/health.ts';
 import type { Basics } from './basics.ts';
 import { createAdminServer } from './admin-server.ts';
+import { createBudget } from './create-budget.ts';
 import { createBus } from './create-bus.ts';
 import { createPressure } from './pressure.ts';
 import { createPublicSide } from './public-side.ts';
@@ -92,7 +93,8 @@ export class Gateway {
     const metrics = new Metrics(tracing !== undefined);
     metrics.collectProcess();
     const pressure = new PressureLevel();
-    const basics: Basics = { config, processes, pressure, metrics, log, trace, tracing };
+    const budget = createBudget(metrics);
+    const basics: Basics = { config, processes, pressure, budget, metrics, log, trace, tracing };
     const maker = new GraphMaker(basics);
     const inForce = new GraphInForce(maker.make(graph));
     const bus = createBus(basics, graph);

@@ -22,6 +22,11 @@ export class LinkedQueue<Value> {
     return this.#size;
   }
 
+  /** Stays; undefined if there is none. */
+  get first(): Value | undefined {
+    return this.#first?.value;
+  }
+
   push(value: Value): Place<Value> {
     const link: Link<Value> = { previous: this.#last, next: undefined, value };
     if (this.#last === undefined) this.#first = link;

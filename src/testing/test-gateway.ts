@@ -1,5 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isUint8Array } from 'node:util/types';
+import { createBudget } from '../gateway/create-budget.ts';
 import { historiesOf } from '../gateway/create-bus.ts';
 import { GraphMaker } from '../gateway/running-graph.ts';
 import type { Headers } from '../events/event.ts';
@@ -80,7 +81,8 @@ export async function startTestGateway(
   const { viewer = {} } = options;
   const clock = new VirtualClock(options.now ?? Date.now());
   const { now } = clock;
-  const maker = new GraphMaker({ config, processes: 1, pressure: new PressureLevel(), metrics, log });
+  const [pressure, budget] = [new PressureLevel(), createBudget(metrics)];
+  const maker = new GraphMaker({ config, processes: 1, pressure, budget, metrics, log });
   const { definition } = graph;
   // Its own back ends would have connections.
   const { executor, admission } = maker.make({ ...graph, definition: { ...definition, backends: {} } });
