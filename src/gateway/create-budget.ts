@@ -7,6 +7,10 @@ const PART_OF_HEAP = 1 / 4;
 
 /** Each source's least, as a part of the budget, and what one owner may hold of it. The rest goes to whoever needs it. */
 const SOURCES = {
+  /** Messages of the bus that wait for their turn. */
+  backlog: { least: 1 / 16, mostOfOwner: 1 },
+  /** Messages in the intervals of throttles. */
+  throttles: { least: 1 / 16, mostOfOwner: 1 },
   /** Bodies of requests. An owner is a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */

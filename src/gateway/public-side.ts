@@ -54,7 +54,7 @@ export async function createPublicSide(
   keys: Keys | undefined,
   revocations: Revocations,
 ) {
-  const { config, processes, pressure, metrics, log, trace, tracing } = basics;
+  const { config, processes, pressure, budget: bytes, metrics, log, trace, tracing } = basics;
   const tokens = keys && createTokenAuthenticator(basics, keys, revocations, inForce);
   const isOpen = config.INTROSPECTION === 'true';
   const flusher = new Flusher(
@@ -75,6 +75,7 @@ export async function createPublicSide(
     ...channels,
     bus,
     budget: flusher,
+    bytes,
     paths: new BoundedLabels(),
     log: log.child({ part: 'hub' }),
     maxWaiting: config.MAX_WAITING_EVENTS,

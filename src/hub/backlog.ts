@@ -1,4 +1,5 @@
 import type { Gauge } from 'prom-client';
+import type { ByteSource, Reservation } from '../support/byte-budget.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
 
 /** The bus, as far as the backlog controls it. */
@@ -22,9 +23,8 @@ interface Waiting<Channel> {
  */
 const LEAST_MESSAGES = 64;
 
-/** Beyond either the source is paused; it is resumed when half is left. */
+/** Beyond it the source is paused, as where no bytes can be reserved; it is resumed when half is left. */
 const MAX_MESSAGES = 8_192;
-const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as the turn's budget
@@ -46,9 +46,11 @@ export class Backlog<Channel> {
   /** Index of the first that waits. */
   #next = 0;
   #bytes = 0;
+  readonly #reserved: Reservation;
+  /** With so many bytes the source may be resumed; undefined: it is not paused. */
+  #resumesAt: number | undefined;
   /** Messages in this turn. */
   #taken = 0;
-  #paused = false;
   #scheduled = false;
 
   /** @param take must not throw */
@@ -56,11 +58,13 @@ export class Backlog<Channel> {
     take: (channel: Channel, payload: Buffer | string) => void,
     turn: TurnBudget,
     source: Source,
+    bytes: ByteSource,
     size: Gauge,
   ) {
     this.#take = take;
     this.#turn = turn;
     this.#source = source;
+    this.#reserved = bytes.empty(this);
     this.#size = size;
   }
 
@@ -75,8 +79,9 @@ export class Backlog<Channel> {
     }
     this.#waiting.push({ channel, payload });
     this.#bytes += payload.length;
-    if (this.#count > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
-      this.#paused = true;
+    const isFull = !this.#reserved.resize(this.#bytes);
+    if (isFull || this.#count > MAX_MESSAGES) {
+      this.#resumesAt = Math.min(this.#resumesAt ?? Infinity, isFull ? this.#bytes / 2 : Infinity);
       // Again for each further message: it may come from a connection that has been made anew.
       this.#source.pause();
     }
@@ -115,8 +120,10 @@ export class Backlog<Channel> {
     this.#size.set(this.#count);
     if (this.#count > 0) this.#schedule();
     this.#dropTaken();
-    if (this.#paused && this.#count <= MAX_MESSAGES / 2 && this.#bytes <= MAX_BYTES / 2) {
-      this.#paused = false;
+    this.#reserved.resize(this.#bytes);
+    if (this.#resumesAt === undefined) return;
+    if (this.#count <= MAX_MESSAGES / 2 && this.#bytes <= this.#resumesAt) {
+      this.#resumesAt = undefined;
       this.#source.resume();
     }
   }

@@ -6,6 +6,7 @@ import type { Timers } from '../support/clock.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { GapPolicy } from './gaps.ts';
 import type { GroupServices } from './group-services.ts';
+import type { HubBytes } from './hub-bytes.ts';
 import type { LastingServices } from './lasting-services.ts';
 import type { PlanServices } from './subscription-plan.ts';
 
@@ -23,6 +24,8 @@ export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, 
     Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
   readonly executor: HubGraph['executor'];
   readonly gapPolicy: GapPolicy;
+  /** Default: 64 MB for each. */
+  readonly bytes?: HubBytes | undefined;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
   /** Default: the system's. */

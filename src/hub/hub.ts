@@ -11,6 +11,7 @@ import { Gaps } from './gaps.ts';
 import { Group } from './group.ts';
 import type { GroupServices } from './group-services.ts';
 import type { HubChannel } from './hub-channel.ts';
+import { defaultBytes } from './hub-bytes.ts';
 import type { HubGraph, HubOptions } from './hub-options.ts';
 import { HubInspector } from './hub-inspector.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
@@ -55,14 +56,15 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    const { budget, bus, graph, metrics, log, gapPolicy } = options;
-    this.#lasting = lastingServices(options);
+    const { budget, bus, graph, metrics, log, gapPolicy, bytes = defaultBytes() } = options;
+    this.#lasting = lastingServices(options, bytes.throttles);
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
     this.#backlog = new Backlog(
       (channel, payload) => this.#take(channel, payload),
       budget,
       bus,
+      bytes.backlog,
       metrics.backlog,
     );
     // Not all services: it would keep what is of the graph that the hub has begun with.

@@ -1,11 +1,12 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { systemTimers, type Timers } from '../support/clock.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryServices } from './delivery-order.ts';
 import { ReplayedResults } from './resume/replayed-results.ts';
 import { DueThrottles } from './throttle/due-throttles.ts';
-import { HeldBytes } from './throttle/held-bytes.ts';
+import { HeldBytes } from '../support/held-bytes.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** What one hub has for all its groups. Nothing of a graph: it goes on when that is replaced. */
@@ -30,18 +31,16 @@ interface LastingOptions {
   readonly timers?: Timers;
 }
 
-export function lastingServices({
-  budget,
-  metrics,
-  log,
-  now,
-  timers = systemTimers,
-}: LastingOptions): LastingServices {
+/** @param throttles bytes that all throttles may hold together */
+export function lastingServices(
+  { budget, metrics, log, now, timers = systemTimers }: LastingOptions,
+  throttles: ByteSource,
+): LastingServices {
   return {
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
     replayed: new ReplayedResults(),
-    heldBytes: new HeldBytes(),
+    heldBytes: new HeldBytes(throttles),
     dueThrottles: new DueThrottles(budget, log),
     timers,
   };

@@ -4,7 +4,7 @@ import { LinkedQueue, type Place } from './linked-queue.ts';
 export interface SourceBounds {
   /** No other source takes these. */
   readonly least: number;
-  /** What one owner may hold, at most `least`; `least` if it is left out. */
+  /** What one owner may hold. Default: what there is. */
   readonly mostOfOwner?: number;
 }
 
@@ -57,13 +57,11 @@ export class ByteBudget {
     this.#total = total;
   }
 
-  /** @throws RangeError if the sources' leasts exceed the total, or an owner's most exceeds the least */
-  source({ least, mostOfOwner = least }: SourceBounds): ByteSource {
+  /** @throws RangeError if the sources' leasts exceed the total */
+  source({ least, mostOfOwner = this.#total }: SourceBounds): ByteSource {
     this.#leasts += least;
-    if (this.#leasts > this.#total || mostOfOwner > least) {
-      throw new RangeError(
-        `expected sources of at most ${this.#total} bytes together, and owners of at most their source's ${least}, got ${this.#leasts} and ${mostOfOwner}`,
-      );
+    if (this.#leasts > this.#total) {
+      throw new RangeError(`expected sources of at most ${this.#total} bytes, got ${this.#leasts}`);
     }
     const source = new ByteSource({ least, mostOfOwner }, (before, after) =>
       this.#move(least, before, after),
@@ -85,7 +83,10 @@ export class ByteBudget {
 
 /** One source of a budget. Owners that wait take turns, one reservation each. */
 export class ByteSource {
+  /** What an owner may hold. */
   readonly mostOfOwner: number;
+  /** What may be waited for. */
+  readonly most: number;
   readonly #move: (before: number, after: number) => boolean;
   /** Owners that hold bytes, or wait for them. */
   readonly #shares = new Map<object, Share>();
@@ -95,8 +96,12 @@ export class ByteSource {
   #serving = false;
 
   /** @param move says whether the source may hold `after` where it holds `before`, and notes it if so */
-  constructor({ mostOfOwner }: Required<SourceBounds>, move: (before: number, after: number) => boolean) {
+  constructor(
+    { least, mostOfOwner }: Required<SourceBounds>,
+    move: (before: number, after: number) => boolean,
+  ) {
     this.mostOfOwner = mostOfOwner;
+    this.most = Math.min(least, mostOfOwner);
     this.#move = move;
   }
 
@@ -110,6 +115,11 @@ export class ByteSource {
     return this.#waiting;
   }
 
+  /** A reservation of no bytes yet. */
+  empty(owner: object): Reservation {
+    return this.#reservation(owner, 0);
+  }
+
   /** Reserves now or not at all: undefined if there is no room, or others wait for it. */
   tryReserve(bytes: number, owner: object): Reservation | undefined {
     const isFree = this.#turns.size === 0 && !this.#shares.get(owner)?.waiting.size;
@@ -119,13 +129,11 @@ export class ByteSource {
   /**
    * Reserves once there is room.
    *
-   * @param bytes at most `mostOfOwner`
-   * @throws the signal's reason if it aborts first; RangeError if it is more than an owner may hold
+   * @param bytes at most `most`
+   * @throws the signal's reason if it aborts first; RangeError if it is more than may be waited for
    */
   async reserve(bytes: number, owner: object, signal?: AbortSignal): Promise<Reservation> {
-    if (bytes > this.mostOfOwner) {
-      throw new RangeError(`expected at most ${this.mostOfOwner} bytes, got ${bytes}`);
-    }
+    if (bytes > this.most) throw new RangeError(`expected at most ${this.most} bytes, got ${bytes}`);
     signal?.throwIfAborted();
     const reserved = this.tryReserve(bytes, owner);
     if (reserved !== undefined) return reserved;

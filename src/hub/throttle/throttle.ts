@@ -6,7 +6,7 @@ import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
 import type { DueThrottles } from './due-throttles.ts';
-import type { HeldBytes } from './held-bytes.ts';
+import type { HeldBytes } from '../../support/held-bytes.ts';
 import { HeldEvents, type HeldEvent, type Recipients, type ThrottledEvent } from './held-events.ts';
 
 interface ThrottleOptions extends Delivery {

@@ -4,6 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Backlog, type TurnBudget } from '../../../src/hub/backlog.ts';
 import { UNITS } from '../../../src/hub/work-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
+import { ByteBudget } from '../../../src/support/byte-budget.ts';
+
+const MAX_BYTES = 16 * 2 ** 20;
 
 class FakeTurn implements TurnBudget {
   spent = 0;
@@ -42,9 +45,10 @@ function setUp(units: number) {
     taken.push(`${channel}${payload.toString().slice(0, 10)}`);
     turn.spent += units;
   };
-  const backlog = new Backlog(take, turn, source, gauge);
+  const bytes = new ByteBudget(MAX_BYTES).source({ least: MAX_BYTES });
+  const backlog = new Backlog(take, turn, source, bytes, gauge);
   const waiting = async (): Promise<number | undefined> => (await gauge.get()).values[0]?.value;
-  return { taken, turn, source, backlog, waiting };
+  return { taken, turn, source, backlog, waiting, bytes };
 }
 
 test('the backlog hands a message on at once while the turn has units left', () => {
@@ -107,8 +111,8 @@ test('a backlog of too many messages pauses its source, until half of it is take
   assert.equal(count + 1 - taken.length > 3_900, true, `${taken.length} taken`);
 });
 
-test('a backlog of too many bytes pauses its source too', async () => {
-  const { source, taken, backlog } = setUp(UNITS.longestTurn);
+test('a backlog that can reserve no more bytes pauses its source too, and gives back what is taken', async () => {
+  const { source, taken, backlog, bytes } = setUp(UNITS.longestTurn);
   const megabyte = 'x'.repeat(1024 * 1024);
   for (let n = 0; n < 17; n += 1) backlog.add('', megabyte);
   assert.equal(source.paused, false);
@@ -116,6 +120,7 @@ test('a backlog of too many bytes pauses its source too', async () => {
   assert.equal(source.paused, true);
   while (taken.length < 9) await setImmediate();
   assert.equal(source.paused, true);
+  assert.equal(bytes.held, 9 * 2 ** 20);
   await setImmediate();
   assert.equal(source.paused, false);
 });

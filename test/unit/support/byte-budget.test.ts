@@ -80,12 +80,14 @@ test('a reservation changes its size within the room that there is', () => {
   assert.deepEqual([reservation?.bytes, source.held], [0, 0]);
 });
 
-test('more than an owner may hold is refused, as are leasts beyond the total', async () => {
+test('more than may be waited for is refused, as are leasts beyond the total', async () => {
   const budget = new ByteBudget(10);
   const source = budget.source({ least: 8, mostOfOwner: 4 });
   await assert.rejects(source.reserve(5, ann), /expected at most 4 bytes, got 5/);
-  assert.throws(() => budget.source({ least: 3 }), /expected sources of at most 10 bytes together/);
-  assert.throws(() => new ByteBudget(10).source({ least: 3, mostOfOwner: 4 }), RangeError);
+  const lavish = new ByteBudget(10).source({ least: 3 });
+  await assert.rejects(lavish.reserve(4, ann), /expected at most 3 bytes, got 4/);
+  assert.equal(lavish.tryReserve(10, ann)?.bytes, 10);
+  assert.throws(() => budget.source({ least: 3 }), /expected sources of at most 10 bytes, got 11/);
 });
 
 test('with every source full, all that wait get in, and never more is held than the total', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
+import { HeldBytes } from '../../../../src/support/held-bytes.ts';
 import { Random } from '../../../helpers/random.ts';
 import { byRole, operation, settled, setUp } from '../parts.ts';
 import { INTERVAL_MS, Listener, throttled } from './listener.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
+import { HeldBytes } from '../../../../src/support/held-bytes.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import type { Timers } from '../../../../src/support/clock.ts';
 import { Flusher } from '../../../../src/transports/delivery/flusher.ts';

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeldBytes } from '../../../../src/hub/throttle/held-bytes.ts';
+import { ByteBudget } from '../../../src/support/byte-budget.ts';
+import { HeldBytes } from '../../../src/support/held-bytes.ts';
 
-/** Throttles that say when they are flushed, and hold nothing then. */
+/** Holders that say when they are flushed, and hold nothing then. */
 function setUp(maxBytes: number, ...names: string[]) {
-  const held = new HeldBytes(maxBytes);
+  const source = new ByteBudget(maxBytes).source({ least: maxBytes });
+  const held = new HeldBytes(source);
   const flushed: string[] = [];
   const bytes = new Map<string, number>();
   const holders = names.map((name) => {
@@ -20,7 +22,7 @@ function setUp(maxBytes: number, ...names: string[]) {
     };
     return holder;
   });
-  return { held, holders, flushed };
+  return { held, holders, flushed, source };
 }
 
 test('up to the bound nothing is flushed, beyond it the one that has held for longest', () => {
@@ -51,4 +53,13 @@ test('one that has held nothing for a while counts as new', () => {
   held.limit();
   assert.deepEqual(flushed, ['b', 'a'].slice(0, flushed.length));
   assert.equal(flushed[0], 'b');
+});
+
+test('what is held is reserved, and given back', () => {
+  const { held, holders, source } = setUp(100, 'a', 'b');
+  for (const { grow } of holders) grow(40);
+  held.limit();
+  assert.equal(source.held, 80);
+  holders[0]?.grow(-30);
+  assert.equal(source.held, 50);
 });
