@@ -2,6 +2,7 @@ import { Backends } from '../../src/backends/backends.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
 import type { GraphDefinition } from '../../src/graph/api/define-graph.ts';
 import type { JsonValue } from '../../src/events/event.ts';
+import { ownBytes } from '../../src/support/byte-budget.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { createLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -20,6 +21,7 @@ export function contextsOver(
     metrics: new Metrics(),
     log: createLog('silent'),
     clock: systemClock,
+    answers: ownBytes(2 ** 24),
     transformKeys: { SNAKE: keep, KEEP: keep },
   });
   return { contexts: new Contexts(code, backends, Date.now), close: () => backends.close() };

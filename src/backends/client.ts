@@ -10,6 +10,7 @@ import { beginCall, failCall } from './call-span.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { FailureLog } from './failure-log.ts';
 import { viewerHeaders } from './forward.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import { Limiter } from '../support/limiter.ts';
 import { joinPath } from './path.ts';
 import { isIdempotent, retryWait } from './retry.ts';
@@ -22,6 +23,8 @@ export interface BackendServices {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
+  /** Bytes that the answers of all back ends may take while they are read and parsed. */
+  readonly answers: ByteSource;
   /** Converts the keys of a response. May change the value in place; throws for keys that must not be used. */
   readonly transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
   /** Whether spans are recorded: then calls that have none tell back ends to record none either. */
@@ -81,7 +84,7 @@ export class BackendClient {
     const now = services.clock.now.bind(services.clock);
     this.#settings = settings;
     this.#services = services;
-    this.#transport = new BackendTransport(settings, services.transformKeys[settings.keys]);
+    this.#transport = new BackendTransport(settings, services.transformKeys[settings.keys], services.answers);
     this.#limiter = new Limiter(settings.maxConcurrency, settings.maxWaiting);
     this.#breaker = new CircuitBreaker({
       failures: settings.breakerFailures,

@@ -2,7 +2,9 @@ import { errors, Pool, type Dispatcher } from 'undici';
 import type { JsonValue } from '../events/event.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { retryAfterSeconds } from './retry.ts';
+import { readAnswer, type Answer, type AnswerRoom } from './answer.ts';
 import type { BackendSettings } from './settings.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 
 /** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
@@ -23,12 +25,15 @@ export class BackendTransport {
   readonly #settings: BackendSettings;
   readonly #transformKeys: (value: JsonValue) => JsonValue;
   readonly #pool: Pool;
+  readonly #bytes: ByteSource;
 
   /**
    * @param transformKeys converts the keys of a response; may change the value in place, and throws for unusable keys
+   * @param bytes that answers may take while they are read and parsed
    */
-  constructor(settings: BackendSettings, transformKeys: (value: JsonValue) => JsonValue) {
+  constructor(settings: BackendSettings, transformKeys: (value: JsonValue) => JsonValue, bytes: ByteSource) {
     this.#settings = settings;
+    this.#bytes = bytes;
     this.#transformKeys = transformKeys;
     this.#pool = new Pool(settings.origin, {
       connections: settings.maxConcurrency,
@@ -48,20 +53,25 @@ export class BackendTransport {
   async send(request: HttpRequest, signal: AbortSignal): Promise<JsonValue> {
     const { method, target, headers, body = null } = request;
     let response: Dispatcher.ResponseData;
-    let text: string;
+    let answer: Answer | undefined;
     try {
       response = await this.#pool.request({ method, path: target, headers, body, signal });
       if (response.statusCode >= 300) {
         await response.body.dump({ limit: DUMP_BYTES, signal });
-        text = '';
       } else {
-        text = await response.body.text();
+        answer = await readAnswer(response, this.#room, signal);
       }
     } catch (cause) {
       signal.throwIfAborted();
       throw new BackendError(codeOf(cause), this.#settings.name, { cause });
     }
-    if (response.statusCode < 300) return this.#parse(text, response.statusCode);
+    if (answer !== undefined) {
+      try {
+        return this.#parse(answer.text, response.statusCode);
+      } finally {
+        answer.reserved.release();
+      }
+    }
     if (response.statusCode === 404 && request.nullIfNotFound) return null;
     throw this.#failure(response);
   }
@@ -69,6 +79,10 @@ export class BackendTransport {
   /** Closes every connection at once. */
   async destroy(): Promise<void> {
     await this.#pool.destroy();
+  }
+
+  get #room(): AnswerRoom {
+    return { bytes: this.#bytes, owner: this, maxBytes: this.#settings.maxResponseBytes };
   }
 
   #parse(text: string, status: number): JsonValue {
@@ -111,7 +125,11 @@ function codeOfStatus(status: number): BackendErrorCode {
 function codeOf(error: unknown): BackendErrorCode {
   if (error instanceof errors.HeadersTimeoutError) return 'BACKEND_TIMEOUT';
   if (error instanceof errors.InvalidArgumentError) return 'BACKEND_BAD_REQUEST';
-  if (error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HTTPParserError) {
+  if (
+    error instanceof RangeError ||
+    error instanceof errors.ResponseExceededMaxSizeError ||
+    error instanceof errors.HTTPParserError
+  ) {
     return 'BACKEND_BAD_RESPONSE';
   }
   return 'BACKEND_UNAVAILABLE';

@@ -53,7 +53,7 @@ export class GraphMaker {
    *   spread has history
    */
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
-    const { config, metrics, log, tracing } = this.#basics;
+    const { config, budget, metrics, log, tracing } = this.#basics;
     expectSpreadable(config, graph, log);
     const { schema, definition, hasAuth } = graph;
     const subscription = schema.getSubscriptionType()?.name;
@@ -79,6 +79,7 @@ export class GraphMaker {
       metrics,
       log: log.child({ part: 'backends' }),
       clock: systemClock,
+      answers: budget.answers,
       transformKeys: responseKeys(),
       isTraced: tracing !== undefined,
     };

@@ -1,4 +1,4 @@
-import { ByteBudget, type ByteSource } from '../support/byte-budget.ts';
+import { ownBytes, type ByteSource } from '../support/byte-budget.ts';
 
 /** What the hub may hold, in bytes. */
 export interface HubBytes {
@@ -12,9 +12,5 @@ export interface HubBytes {
 const DEFAULT_BYTES = 64 * 2 ** 20;
 
 export function defaultBytes(): HubBytes {
-  const budget = new ByteBudget(2 * DEFAULT_BYTES);
-  return {
-    backlog: budget.source({ least: DEFAULT_BYTES }),
-    throttles: budget.source({ least: DEFAULT_BYTES }),
-  };
+  return { backlog: ownBytes(DEFAULT_BYTES), throttles: ownBytes(DEFAULT_BYTES) };
 }

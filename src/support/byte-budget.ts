@@ -81,6 +81,11 @@ export class ByteBudget {
   }
 }
 
+/** A source that has a budget to itself. */
+export function ownBytes(bytes: number): ByteSource {
+  return new ByteBudget(bytes).source({ least: bytes });
+}
+
 /** One source of a budget. Owners that wait take turns, one reservation each. */
 export class ByteSource {
   /** What an owner may hold. */

@@ -3,6 +3,7 @@ import test from 'node:test';
 import type { BackendDefinition } from '../../../src/graph/api/backend-definition.ts';
 import { Backends } from '../../../src/backends/backends.ts';
 import { createLog } from '../../../src/log.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
 import { backend, empty, failure, FakeClock, json } from './fixture.ts';
@@ -11,7 +12,13 @@ const transformKeys = { SNAKE: <T>(value: T) => value, KEEP: <T>(value: T) => va
 
 function create(definitions: Record<string, BackendDefinition>): Backends {
   const log = createLog('silent');
-  return new Backends(definitions, { metrics: new Metrics(), log, clock: new FakeClock(), transformKeys });
+  return new Backends(definitions, {
+    metrics: new Metrics(),
+    log,
+    answers: ownBytes(2 ** 24),
+    clock: new FakeClock(),
+    transformKeys,
+  });
 }
 
 const call = { viewer: () => ({}), signal: () => undefined };

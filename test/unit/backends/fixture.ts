@@ -9,6 +9,7 @@ import { BackendError, type BackendErrorCode } from '../../../src/backends/error
 import { Backends } from '../../../src/backends/backends.ts';
 import type { Backend } from '../../../src/graph/api/backend.ts';
 import type { JsonValue } from '../../../src/events/event.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { createLog } from '../../../src/log.ts';
 import type { SpanPlace } from '../../../src/tracing/span.ts';
 import { Metrics } from '../../../src/metrics.ts';
@@ -115,13 +116,13 @@ interface Call {
 }
 
 /** Back ends with one of them, `api`, as an execution sees it. */
-export function setUp(t: TestContext, definition: BackendDefinition) {
+export function setUp(t: TestContext, definition: BackendDefinition, answers = ownBytes(2 ** 24)) {
   const clock = new FakeClock();
   const metrics = new Metrics();
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
   const transformKeys = { SNAKE: markKeys, KEEP: (value: JsonValue) => value };
-  const backends = new Backends({ api: definition }, { clock, metrics, log, transformKeys });
+  const backends = new Backends({ api: definition }, { clock, metrics, log, answers, transformKeys });
   t.after(() => backends.close());
   const bind = ({ viewer = () => ({}), signal, span }: Call = {}): Backend => {
     const bound = backends.bind({ viewer, signal: () => signal, span: () => span })['api'];

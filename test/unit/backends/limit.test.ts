@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import { backend, empty, failure, json, silence, silentTls } from './fixture.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
+import { backend, empty, failure, json, setUp, silence, silentTls, startServer } from './fixture.ts';
 
 test('a back end gets no more requests at once than its limit, and each call gets its answer', async (t) => {
   const held: (() => void)[] = [];
@@ -74,4 +76,56 @@ test('a call that its caller aborts while it connects keeps its place until the 
   controller.abort();
   await call;
   await failure(api.get('/'), 'BACKEND_OVERLOADED');
+});
+
+test('answers wait for room before they are read, and give it back once they are parsed', async (t) => {
+  const answers = ownBytes(150_000);
+  const server = await startServer(t, (response, { url }) => {
+    const text = JSON.stringify({ url, long: 'x'.repeat(100_000) });
+    if (url.endsWith('/known')) response.setHeader('content-length', text.length);
+    else response.write(' ');
+    response.end(text);
+  });
+  const bounds = { url: server.url, maxConcurrency: 8, maxResponseBytes: 120_000 };
+  const { api } = setUp(t, bounds, answers);
+  const reserved = t.mock.method(answers, 'reserve');
+  const paths = Array.from({ length: 8 }, (_, index) => `/${index}/${index % 2 ? 'known' : 'unknown'}`);
+  const got = await Promise.all(paths.map((path) => api.get(path)));
+  assert.deepEqual(
+    got.map((answer) => (answer as { _url: string })._url),
+    paths,
+  );
+  // Four announce their length; the others turn out to be longer than what they reserve first.
+  assert.equal(reserved.mock.callCount(), 4 + 4 * 2);
+  assert.deepEqual([answers.held, answers.waiting], [0, 0]);
+});
+
+for (const known of [true, false]) {
+  test(`an answer is refused that the pod can never hold, its length ${known ? 'known' : 'unknown'}`, async (t) => {
+    const answers = ownBytes(1_000);
+    const server = await startServer(t, (response) => {
+      if (known) response.setHeader('content-length', 2_000);
+      else response.write(' ');
+      response.end('x'.repeat(2_000));
+    });
+    const { api } = setUp(t, { url: server.url, maxConcurrency: 1 }, answers);
+    const error = await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
+    assert.match(String(error.cause), /expected an answer of at most 1000 bytes, got/);
+    await failure(api.get('/'), 'BACKEND_BAD_RESPONSE');
+    assert.equal(answers.held, 0);
+  });
+}
+
+test('a call that waits for room ends at its time limit, and has its connection closed', async (t) => {
+  const answers = ownBytes(100);
+  const server = await startServer(t, (response) => json(response, {}));
+  const { api, clock } = setUp(t, { url: server.url }, answers);
+  const held = answers.tryReserve(100, {});
+  const call = failure(api.get('/'), 'BACKEND_TIMEOUT');
+  while (answers.waiting === 0) await nextTurn();
+  clock.advance(5_000);
+  await call;
+  assert.equal(answers.waiting, 0);
+  held?.release();
+  assert.deepEqual(await api.get('/'), {});
 });

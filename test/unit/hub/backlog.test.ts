@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Backlog, type TurnBudget } from '../../../src/hub/backlog.ts';
 import { UNITS } from '../../../src/hub/work-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { ByteBudget } from '../../../src/support/byte-budget.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 
 const MAX_BYTES = 16 * 2 ** 20;
 
@@ -45,7 +45,7 @@ function setUp(units: number) {
     taken.push(`${channel}${payload.toString().slice(0, 10)}`);
     turn.spent += units;
   };
-  const bytes = new ByteBudget(MAX_BYTES).source({ least: MAX_BYTES });
+  const bytes = ownBytes(MAX_BYTES);
   const backlog = new Backlog(take, turn, source, bytes, gauge);
   const waiting = async (): Promise<number | undefined> => (await gauge.get()).values[0]?.value;
   return { taken, turn, source, backlog, waiting, bytes };

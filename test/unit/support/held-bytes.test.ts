@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ByteBudget } from '../../../src/support/byte-budget.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { HeldBytes } from '../../../src/support/held-bytes.ts';
 
 /** Holders that say when they are flushed, and hold nothing then. */
 function setUp(maxBytes: number, ...names: string[]) {
-  const source = new ByteBudget(maxBytes).source({ least: maxBytes });
+  const source = ownBytes(maxBytes);
   const held = new HeldBytes(source);
   const flushed: string[] = [];
   const bytes = new Map<string, number>();

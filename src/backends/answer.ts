@@ -1,0 +1,61 @@
+import type { Dispatcher } from 'undici';
+import type { ByteSource, Reservation } from '../support/byte-budget.ts';
+
+/** An answer that has been read. What it has reserved is to be released once it has been parsed. */
+export interface Answer {
+  readonly text: string;
+  readonly reserved: Reservation;
+}
+
+export interface AnswerRoom {
+  readonly bytes: ByteSource;
+  /** Of the answers. */
+  readonly owner: object;
+  /** Of one answer. */
+  readonly maxBytes: number;
+}
+
+/** An answer that does not say how long it is has as much reserved at first, which most do with. */
+const FIRST_BYTES = 64 * 1024;
+
+/**
+ * Reads the body of an answer, whose bytes are reserved first: as many as its headers announce, or as it may have once it
+ * turns out to be longer than most. It waits for room with its connection unread, and with no reservation.
+ *
+ * @throws if it is longer than it may be, or the signal's reason
+ */
+export async function readAnswer(
+  { headers, body }: Dispatcher.ResponseData,
+  { bytes, owner, maxBytes }: AnswerRoom,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const most = Math.min(maxBytes, bytes.most);
+  const announced = headers['content-length'];
+  const first = announced === undefined ? Math.min(FIRST_BYTES, most) : Number(announced);
+  let reserved: Reservation | undefined;
+  try {
+    if (first > most) throw tooLong(most, String(first));
+    reserved = await bytes.reserve(first, owner, signal);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= reserved.bytes) continue;
+      if (size > most) throw tooLong(most, 'more');
+      reserved.release();
+      reserved = await bytes.reserve(most, owner, signal);
+    }
+    reserved.resize(size);
+    return { text: new TextDecoder().decode(Buffer.concat(chunks)), reserved };
+  } catch (thrown) {
+    reserved?.release();
+    // One that is not read would keep its connection.
+    body.on('error', () => undefined).destroy();
+    throw thrown;
+  }
+}
+
+function tooLong(most: number, got: string): RangeError {
+  return new RangeError(`expected an answer of at most ${most} bytes, got ${got}`);
+}
