@@ -13,6 +13,8 @@ const SOURCES = {
   throttles: { least: 1 / 16, mostOfOwner: 1 },
   /** Answers of back ends, until they are parsed. An owner is a back end. */
   answers: { least: 1 / 8, mostOfOwner: 3 / 32 },
+  /** Messages of WebSockets of which only a part has come. */
+  messages: { least: 1 / 16, mostOfOwner: 1 },
   /** Bodies of requests. An owner is a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */

@@ -118,6 +118,7 @@ export async function createPublicSide(
     metrics,
     log: log.child({ part: 'websocket' }),
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+    messages: bytes.messages,
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
   });

@@ -7,6 +7,7 @@ import type { DeliveryServices } from './delivery-order.ts';
 import { ReplayedResults } from './resume/replayed-results.ts';
 import { DueThrottles } from './throttle/due-throttles.ts';
 import { HeldBytes } from '../support/held-bytes.ts';
+import type { Throttle } from './throttle/throttle.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** What one hub has for all its groups. Nothing of a graph: it goes on when that is replaced. */
@@ -16,7 +17,7 @@ export interface LastingServices {
   readonly late: FairLimiter;
   /** Of the groups that subscribers resume in. */
   readonly replayed: ReplayedResults;
-  readonly heldBytes: HeldBytes;
+  readonly heldBytes: HeldBytes<Throttle>;
   readonly dueThrottles: DueThrottles;
   /** Of throttles. */
   readonly timers: Timers;
@@ -40,7 +41,7 @@ export function lastingServices(
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
     replayed: new ReplayedResults(),
-    heldBytes: new HeldBytes(throttles),
+    heldBytes: new HeldBytes(throttles, (throttle) => throttle.flush()),
     dueThrottles: new DueThrottles(budget, log),
     timers,
   };

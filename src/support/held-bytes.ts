@@ -1,22 +1,19 @@
 import type { ByteSource, Reservation } from './byte-budget.ts';
 
-/** One that holds bytes, as the bound on all of them sees it. */
-interface Holder {
-  /** Has it hold no more. */
-  flush(): void;
-}
-
 /**
  * What many hold together of one source, each for as long as it likes: the messages of throttles, say. Where there is no
- * room, the one that has held for longest is flushed, then the next.
+ * room, the one that has held for longest is told to let go, then the next.
  */
-export class HeldBytes {
+export class HeldBytes<Holder extends object> {
+  readonly #letGo: (holder: Holder) => void;
   readonly #reserved: Reservation;
   /** In the order in which they have begun to hold. */
   readonly #held = new Map<Holder, number>();
   #total = 0;
 
-  constructor(source: ByteSource) {
+  /** @param letGo has a holder hold no more, in this call */
+  constructor(source: ByteSource, letGo: (holder: Holder) => void) {
+    this.#letGo = letGo;
     this.#reserved = source.empty(this);
   }
 
@@ -30,19 +27,25 @@ export class HeldBytes {
     this.set(holder, (this.#held.get(holder) ?? 0) + bytes);
   }
 
-  /** @param bytes that the holder holds now */
-  set(holder: Holder, bytes: number): void {
-    this.#total += bytes - (this.#held.get(holder) ?? 0);
+  /**
+   * @param bytes that the holder holds now
+   * @returns whether that is more than before
+   */
+  set(holder: Holder, bytes: number): boolean {
+    const before = this.#held.get(holder) ?? 0;
+    if (bytes === before) return false;
+    this.#total += bytes - before;
     if (bytes === 0) this.#held.delete(holder);
     else this.#held.set(holder, bytes);
     if (this.#total < this.#reserved.bytes) this.#reserved.resize(this.#total);
+    return bytes > before;
   }
 
-  /** Flushes until what is held fits. */
+  /** Has as many let go as it takes until the rest fits. */
   limit(): void {
     for (const holder of this.#held.keys()) {
       if (this.#reserved.resize(this.#total)) return;
-      holder.flush();
+      this.#letGo(holder);
     }
   }
 }

@@ -13,6 +13,7 @@ import type { GraphContext } from '../../src/graph/api/context.ts';
 import { BoundedLabels } from '../../src/support/bounded-labels.ts';
 import { Flusher } from '../../src/transports/delivery/flusher.ts';
 import { Hub } from '../../src/hub/hub.ts';
+import { ownBytes } from '../../src/support/byte-budget.ts';
 import { FairLimiter } from '../../src/support/fair-limiter.ts';
 import { lazy } from '../../src/lazy/lazy.ts';
 import { createLog } from '../../src/log.ts';
@@ -147,6 +148,7 @@ export class Pod {
       metrics: this.#metrics,
       log,
       maxPayloadBytes: 1_000,
+      messages: ownBytes(1_000_000),
       bufferBytes: 1_000_000,
       initTimeoutMs: 0,
     });

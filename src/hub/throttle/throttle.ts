@@ -20,7 +20,7 @@ interface ThrottleOptions extends Delivery {
   /** Calls back once there is room. */
   readonly whenRoom: (callback: () => void) => void;
   /** Bounds what all throttles hold. */
-  readonly heldBytes: HeldBytes;
+  readonly heldBytes: HeldBytes<Throttle>;
   readonly dueThrottles: DueThrottles;
   readonly timers: Timers;
   readonly budget: WorkBudget;

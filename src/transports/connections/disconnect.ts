@@ -33,6 +33,12 @@ export const DISCONNECTS = {
     reason: 'Too slow: more was waiting for this socket than may wait',
     retry: true,
   },
+  unfinished: {
+    code: 1013,
+    label: 'unfinished',
+    reason: 'Too slow: messages of many clients were coming, and this one had been for longest',
+    retry: true,
+  },
   viewerConnections: {
     code: 1013,
     label: 'viewer_connections',

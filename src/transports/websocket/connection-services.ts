@@ -9,6 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import type { Subscriptions } from '../connections/subscriptions.ts';
 import type { Flusher } from '../delivery/flusher.ts';
 import type { MessageRate } from './message-rate.ts';
+import type { UnfinishedMessages } from './unfinished-messages.ts';
 
 /** What all connections of the transport have in common. */
 export interface ConnectionServices<Owner extends ClientConnection> {
@@ -20,6 +21,7 @@ export interface ConnectionServices<Owner extends ClientConnection> {
   readonly log: Log;
   readonly bufferBytes: number;
   readonly rate: MessageRate;
+  readonly unfinished: UnfinishedMessages;
   /** Of all transports. */
   readonly connections: Connections;
   /** By when a client must have sent `connection_init`. */

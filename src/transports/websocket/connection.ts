@@ -23,8 +23,6 @@ import type { ViewerTally } from '../connections/viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
-type Payload = Readonly<Record<string, unknown>> | undefined;
-
 const INTERNAL_ERROR = [{ message: 'Internal server error' }];
 
 /**
@@ -56,11 +54,9 @@ export class Connection
   /** Kept until the client is authenticated. */
   #request: RequestHead | undefined;
   #viewer: Json = null;
-  /** Of all subscriptions; see `CappedConnection`. */
   channels = 0;
   variables = 0;
-  /** Whether a pong has come since the last ping. */
-  #alive = true;
+  #alive = true; // A pong has come since the last ping.
 
   constructor(
     webSocket: WebSocket,
@@ -132,13 +128,13 @@ export class Connection
   }
 
   /** A `ping` of the protocol. graphql-ws would answer with the same payload, and a token may be in it. */
-  onPing(payload: Payload): void {
+  onPing(payload?: Readonly<Record<string, unknown>>): void {
     const { sessions } = this.#services.connections;
     const answer = sessions === undefined ? payload : sessions.receive(this, payload);
     this.send(JSON.stringify({ type: 'pong', payload: answer }));
   }
 
-  onPong(payload: Payload): void {
+  onPong(payload?: Readonly<Record<string, unknown>>): void {
     this.#services.connections.sessions?.receive(this, payload);
   }
 
@@ -191,7 +187,6 @@ export class Connection
     this.#services.connections.reconnect(this);
   }
 
-  /** Operations that have not ended, queries included. */
   get operations(): number {
     return this.openOperations.size;
   }
@@ -225,6 +220,11 @@ export class Connection
   onPongFrame(): void {
     if (this.#alive && this.#socket.open) this.#services.rate.message(this, () => 'pong');
     this.#alive = true;
+  }
+
+  /** Bytes have come, and ws has taken them. */
+  onRead(): void {
+    this.#services.unfinished.note(this, this.#socket.unfinishedBytes);
   }
 
   receive(data: RawData, isBinary: boolean): void {
@@ -270,7 +270,8 @@ export class Connection
   }
 
   onClose(code: number, reason: string): void {
-    const { connections, rate, initDeadlines } = this.#services;
+    const { connections, rate, initDeadlines, unfinished } = this.#services;
+    unfinished.forget(this);
     connections.forget(this);
     rate.forget(this);
     initDeadlines.end(this);

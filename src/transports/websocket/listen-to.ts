@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Connection } from './connection.ts';
 
@@ -8,14 +9,25 @@ interface OwnedWebSocket extends WebSocket {
   [CONNECTION]: Connection;
 }
 
+interface OwnedStream extends Duplex {
+  [CONNECTION]: Connection;
+}
+
 /** Hands over to the connection what comes over its WebSocket. */
-export function listenTo(webSocket: WebSocket, connection: Connection): void {
+export function listenTo(webSocket: WebSocket, stream: Duplex, connection: Connection): void {
   (webSocket as OwnedWebSocket)[CONNECTION] = connection;
+  (stream as OwnedStream)[CONNECTION] = connection;
+  // Called behind ws's own listener.
+  stream.on('data', onData);
   webSocket.on('message', onMessage);
   webSocket.on('ping', onPing);
   webSocket.on('pong', onPong);
   webSocket.on('error', onError);
   webSocket.on('close', onClose);
+}
+
+function onData(this: Duplex): void {
+  (this as OwnedStream)[CONNECTION].onRead();
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {

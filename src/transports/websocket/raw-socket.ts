@@ -9,11 +9,18 @@ import { messagesIn } from './frame.ts';
 interface Internals {
   readonly _socket?: unknown;
   readonly _sender?: Sender;
+  readonly _receiver?: Receiver | null;
 }
 
 /** ws's Sender. Its state is 0 as long as all that it was given has gone to the stream. */
 interface Sender {
   readonly _state?: unknown;
+}
+
+/** ws's Receiver: what it holds of a frame, and of a message in several frames. */
+interface Receiver {
+  readonly _bufferedBytes?: number;
+  readonly _messageLength?: number;
 }
 
 const BYTES = { binary: false };
@@ -46,6 +53,13 @@ export class RawSocket extends DirectStream implements FrameSink {
   /** Bytes that the stream, or ws, holds. */
   get waitingBytes(): number {
     return this.webSocket.bufferedAmount;
+  }
+
+  /** Bytes of a message of which only a part has come. */
+  get unfinishedBytes(): number {
+    const { _bufferedBytes: frame = 0, _messageLength: message = 0 } =
+      (this.webSocket as Internals)._receiver ?? {};
+    return frame + message;
   }
 
   send(text: string): void {

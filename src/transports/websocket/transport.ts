@@ -4,6 +4,7 @@ import { makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { ByteSource } from '../../support/byte-budget.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import type { Connections } from '../connections/connections.ts';
 import { DISCONNECTS } from '../connections/disconnect.ts';
@@ -15,6 +16,7 @@ import type { MessageRate } from './message-rate.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { chosenProtocol } from './subprotocols.ts';
 import type { WebSocketSubscription } from './subscription.ts';
+import { UnfinishedMessages } from './unfinished-messages.ts';
 
 interface WebSocketOptions extends OperationOptions {
   /** Of all transports. */
@@ -24,6 +26,8 @@ interface WebSocketOptions extends OperationOptions {
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly maxPayloadBytes: number;
+  /** Bytes of messages of which only a part has come. */
+  readonly messages: ByteSource;
   readonly bufferBytes: number;
   readonly initTimeoutMs: number;
 }
@@ -71,6 +75,7 @@ export class WebSocketTransport {
       log,
       bufferBytes,
       rate,
+      unfinished: new UnfinishedMessages(options.messages),
       connections,
       initDeadlines: new Deadlines(initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       subscriptions,
@@ -80,7 +85,7 @@ export class WebSocketTransport {
   /** Completes the handshake of an upgrade that the server has admitted. */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
-      listenTo(webSocket, new Connection(webSocket, stream, headOf(request), this.#services)),
+      listenTo(webSocket, stream, new Connection(webSocket, stream, headOf(request), this.#services)),
     );
   }
 }

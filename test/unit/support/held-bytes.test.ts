@@ -6,7 +6,7 @@ import { HeldBytes } from '../../../src/support/held-bytes.ts';
 /** Holders that say when they are flushed, and hold nothing then. */
 function setUp(maxBytes: number, ...names: string[]) {
   const source = ownBytes(maxBytes);
-  const held = new HeldBytes(source);
+  const held = new HeldBytes<{ flush(): void }>(source, (holder) => holder.flush());
   const flushed: string[] = [];
   const bytes = new Map<string, number>();
   const holders = names.map((name) => {

@@ -69,6 +69,26 @@ test('this version of ws and of Node.js lets frames be written past both', async
   assert.match(String(await message), /"n":1/);
 });
 
+test('this version of ws tells what has come of a message of which the rest has not', async (t) => {
+  const { server, client } = await pair(t);
+  const { _socket: peer } = client as unknown as { _socket: Socket };
+  const pieces = [
+    // The head of a frame takes no room. Then: its length, 1,000, its mask, and half of its text.
+    { sent: Buffer.from([0x81, 0xfe]), holds: 0 },
+    { sent: Buffer.concat([Buffer.from([0x03, 0xe8, 0, 0, 0, 0]), Buffer.alloc(500, 'a')]), holds: 500 },
+    { sent: Buffer.alloc(500, 'a'), holds: 0 },
+    // A frame that is one of several, and the beginning of the next.
+    { sent: Buffer.from([0x01, 0x82, 0, 0, 0, 0, 0x61, 0x61, 0x80]), holds: 3 },
+  ];
+  const { _socket: stream } = server.webSocket as unknown as { _socket: Socket };
+  for (const { sent, holds } of pieces) {
+    const read = once(stream, 'data');
+    peer.write(sent);
+    await read;
+    assert.equal(server.unfinishedBytes, holds);
+  }
+});
+
 test('on a stream of another class, as TLS has, frames are written to the stream', async (t) => {
   const { server, stream, heardAtEnd } = await pair(t);
   Object.setPrototypeOf(stream, Object.create(Socket.prototype) as object);
