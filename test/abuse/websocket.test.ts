@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { embedGateway } from '../helpers/embedded-gateway.ts';
@@ -9,6 +10,7 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { connectSome, startItems, untilNumber } from './arrange.ts';
+import { textFrame } from './inputs/raw-connections.ts';
 
 const ITEM = 'subscription { item { id n } }';
 
@@ -344,3 +346,27 @@ test('a client that reads an answer larger than the bound is not closed as too s
   assert.ok(JSON.stringify(answer).length > 16_384, answer.type);
   await socket.roundTrip();
 });
+
+test('a message in more frames than clients have any reason for closes its connection with 1008', async (t) => {
+  const gateway = await embedded();
+  const checkBystander = await bystander(t, gateway);
+  const { webSocket, closed } = await connectAndInit(t, gateway.graphqlUrl);
+  for (let frame = 0; frame < 300; frame += 1) webSocket.send(' ', { fin: false });
+  assert.equal((await closed).code, 1008);
+  await checkBystander();
+});
+
+test('a large message in small packets is read', async (t) => {
+  const gateway = await embedded();
+  const checkBystander = await bystander(t, gateway);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const { _socket: stream } = socket.webSocket as unknown as { _socket: Duplex };
+  const message = textFrame(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(60_000) } }));
+  for (let at = 0; at < message.length; at += 1_400) await written(stream, message.subarray(at, at + 1_400));
+  await socket.until(({ type }) => type === 'pong');
+  await checkBystander();
+});
+
+/** Resolves once the operating system has the bytes. */
+const written = (stream: Duplex, bytes: Buffer): Promise<void> =>
+  new Promise((resolve) => void stream.write(bytes, () => resolve()));

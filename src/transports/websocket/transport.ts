@@ -32,6 +32,12 @@ interface WebSocketOptions extends OperationOptions {
   readonly initTimeoutMs: number;
 }
 
+/** Frames of one message. No client of GraphQL has more than one; each takes more memory than a byte that it may consist of. */
+const MAX_FRAGMENTS = 256;
+
+/** A message comes in packets of so many bytes at least, on average: each that waits takes more memory than a few bytes. */
+const LEAST_CHUNK_BYTES = 64;
+
 /** graphql-transport-ws over `ws`. graphql-ws keeps the protocol; results of subscriptions go past it. */
 export class WebSocketTransport {
   readonly #webSockets: WebSocketServer;
@@ -44,6 +50,8 @@ export class WebSocketTransport {
       autoPong: false,
       handleProtocols: (offered) => chosenProtocol(offered),
       maxPayload: options.maxPayloadBytes,
+      maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: Math.ceil(options.maxPayloadBytes / LEAST_CHUNK_BYTES),
       perMessageDeflate: false,
     });
     const { connections, subscriptions, flusher, metrics, log, bufferBytes, rate, initTimeoutMs } = options;
