@@ -59,7 +59,11 @@ test('a burst of events under three hundred keys each ends no pod, and holds up 
       type Said { n: Int key: [ID!] }
     `,
   });
-  const settings = { ...podSettings(topic, redis.url), GRAPH: graph, NODE_OPTIONS: '--max-old-space-size=256' };
+  const settings = {
+    ...podSettings(topic, redis.url),
+    GRAPH: graph,
+    NODE_OPTIONS: '--max-old-space-size=256',
+  };
   const consuming = await startReady(t, settings);
   // What it listens to it does not publish itself.
   const edge = await startReady(t, { ...settings, KAFKA_BROKERS: '' });
@@ -83,7 +87,8 @@ test('a burst of events under three hundred keys each ends no pod, and holds up 
   }
   await arrived;
 
-  for (const { all } of subscribers) for (const one of all) assert.deepEqual(numbersOf(one), range(0, EVENTS));
+  for (const { all } of subscribers)
+    for (const one of all) assert.deepEqual(numbersOf(one), range(0, EVENTS));
   const most = Math.max(...delays);
   t.diagnostic(`${delays.length} events of others took ${most.toFixed(0)} ms at most`);
   assert.ok(most < MOST_DELAY_MS, `${most} ms`);
