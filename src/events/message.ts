@@ -43,6 +43,30 @@ export function decodeMessage(payload: Buffer | string): Message | undefined {
   return isMessage(message) ? message : undefined;
 }
 
+/** Copies of smaller messages cost less to decode than to compare. */
+const REPEATED_BYTES = 1_024;
+
+/** Decodes a message once that comes on several channels: copies of an event come one behind the other. */
+export class MessageDecoder {
+  #payload: Buffer | string = '';
+  #message: Message | undefined;
+
+  /** @returns undefined if the payload is not a message of version 1 */
+  decode(payload: Buffer | string): Message | undefined {
+    if (payload.length < REPEATED_BYTES) return decodeMessage(payload);
+    if (!isSame(payload, this.#payload)) {
+      this.#message = decodeMessage(payload);
+      this.#payload = payload;
+    }
+    return this.#message;
+  }
+}
+
+function isSame(one: Buffer | string, other: Buffer | string): boolean {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  return one.length === other.length && one.equals(other);
+}
+
 function isMessage(message: Partial<Message> | null): message is Message {
   return (
     typeof message === 'object' &&

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
-import { decodeMessage, type Message } from '../events/message.ts';
+import { MessageDecoder, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
@@ -47,6 +47,7 @@ export class Hub {
   readonly #channels = new Map<string, HubChannel>();
   readonly #backlog: Backlog<HubChannel>;
   #scopes: RecentScopes;
+  readonly #decoder = new MessageDecoder();
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
@@ -266,7 +267,7 @@ export class Hub {
 
   #decode(payload: Buffer | string): Message | undefined {
     const { graph, metrics } = this.#options;
-    const message = decodeMessage(payload);
+    const message = this.#decoder.decode(payload);
     if (message === undefined) metrics.skippedMessages.inc({ reason: 'unknown_version' });
     else if (graph.hasResolvers) deepFreeze(message.event);
     return message;

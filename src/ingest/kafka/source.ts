@@ -21,6 +21,7 @@ import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
+import { largestRecord } from '../record-bytes.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import { supervise } from '../../support/supervise.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
@@ -34,10 +35,11 @@ export type KafkaSourceSettings = Pick<
   | 'KAFKA_SESSION_TIMEOUT_MS'
   | 'DEAD_LETTER_TOPIC'
   | 'EVENT_MAX_AGE_SECONDS'
+  | 'MAX_EVENT_FANOUT_BYTES'
   | 'REDIS_PREFIX'
 >;
 
-export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' | 'spans'> {
+export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'records' | 'trace' | 'spans'> {
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
@@ -122,12 +124,15 @@ export class KafkaSource {
       topics,
       prefix: settings.REDIS_PREFIX,
       maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
+      maxRecordBytes: largestRecord(options.records.mostOfOwner),
       now: clock.now,
       ...observed,
     });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
       publisher: options.publisher,
+      records: options.records,
+      maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
       ...(options.hold && { hold: options.hold }),
       pipeline: this.#pipeline,
       deadLetters: new DeadLetters({ sink: this.#deadLetterSink, now: clock.now, ...observed }),
