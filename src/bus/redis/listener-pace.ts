@@ -43,6 +43,7 @@ export class ListenerPace {
   #silent = 0;
   #onAnswer: () => void = () => undefined;
   #asking: Promise<void> | undefined;
+  #isWaiting = false;
 
   /** @param all of a bus: links to one node of a cluster share the connection that listens */
   constructor(options: ListenerPaceOptions, all = new Set<ListenerPace>()) {
@@ -69,7 +70,7 @@ export class ListenerPace {
 
   /** A pod has heard what was published before the question. */
   heard(question: number): void {
-    if (this.#asking !== undefined && question === this.#question) {
+    if (this.#isWaiting && question === this.#question) {
       this.#answers += 1;
       this.#onAnswer();
     } else if (this.#silent > 0) {
@@ -82,27 +83,31 @@ export class ListenerPace {
   }
 
   #untilHeard(): Promise<void> {
-    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
+    if (this.#asking === undefined) {
+      this.#question += 1;
+      this.#answers = 0;
+      this.#isWaiting = true;
+      this.#asking = this.#ask(this.#question).finally(() => (this.#asking = undefined));
+    }
     return this.#asking;
   }
 
-  async #ask(): Promise<void> {
+  async #ask(question: number): Promise<void> {
     const { ask, clock, stopping } = this.#options;
     const bytes = this.#unheardBytes;
-    this.#question += 1;
-    this.#answers = 0;
     try {
-      const asked = await ask(this.#question);
+      const asked = await ask(question);
       const missing = (): number => asked - this.#silent - this.#answers;
       this.#listeners = Math.max(1, asked);
       const answered = new AbortController();
       this.#onAnswer = () => void (missing() <= 0 && answered.abort());
-      this.#onAnswer();
-      await clock.sleep(ANSWER_MS, AbortSignal.any([answered.signal, stopping]));
+      // Answers may come before the reply.
+      if (missing() > 0) await clock.sleep(ANSWER_MS, AbortSignal.any([answered.signal, stopping]));
       if (missing() > 0) this.#silent = asked - this.#answers;
     } catch {
       // Without a connection there is nobody to be overrun, and publishing fails by itself.
     }
+    this.#isWaiting = false;
     this.#unheardBytes -= bytes;
   }
 }

@@ -22,15 +22,16 @@ export function* partsOf(
 ): Generator<PublicationPart> {
   let start = 0;
   let bytes = 0;
+  let payloadBytes = 0;
   for (let index = 0; index < batch.length;) {
     const { payload } = batch[index] as Publication;
-    const payloadBytes = Buffer.byteLength(payload);
+    if (payload !== batch[index - 1]?.payload) payloadBytes = Buffer.byteLength(payload);
     let end = index;
     let more = 0;
     do {
       more += payloadBytes + (batch[end] as Publication).channel.length + FRAME_BYTES;
       end += 1;
-    } while (batch[end]?.payload === payload && (wholeEvents || bytes + more < maxBytes));
+    } while (wholeEvents && batch[end]?.payload === payload);
     if (bytes > 0 && bytes + more > maxBytes) {
       yield { publications: batch.slice(start, index), bytes };
       start = index;
