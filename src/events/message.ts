@@ -1,3 +1,4 @@
+import { deepFreeze } from '../support/deep-freeze.ts';
 import type { Event } from './event.ts';
 
 /**
@@ -51,8 +52,17 @@ export class MessageDecoder {
   #payload: Buffer | string = '';
   #message: Message | undefined;
 
-  /** @returns undefined if the payload is not a message of version 1 */
-  decode(payload: Buffer | string): Message | undefined {
+  /**
+   * @param freezes the event, which all who get the message share
+   * @returns undefined if the payload is not a message of version 1
+   */
+  decode(payload: Buffer | string, freezes: boolean): Message | undefined {
+    const message = this.#decode(payload);
+    if (freezes && message !== undefined && !Object.isFrozen(message.event)) deepFreeze(message.event);
+    return message;
+  }
+
+  #decode(payload: Buffer | string): Message | undefined {
     if (payload.length < REPEATED_BYTES) return decodeMessage(payload);
     if (!isSame(payload, this.#payload)) {
       this.#message = decodeMessage(payload);

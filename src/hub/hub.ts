@@ -2,7 +2,6 @@ import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
 import { MessageDecoder, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
-import { deepFreeze } from '../support/deep-freeze.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
@@ -267,9 +266,8 @@ export class Hub {
 
   #decode(payload: Buffer | string): Message | undefined {
     const { graph, metrics } = this.#options;
-    const message = this.#decoder.decode(payload);
+    const message = this.#decoder.decode(payload, graph.hasResolvers);
     if (message === undefined) metrics.skippedMessages.inc({ reason: 'unknown_version' });
-    else if (graph.hasResolvers) deepFreeze(message.event);
     return message;
   }
 

@@ -6,12 +6,14 @@ import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { EventSpan, EventSpans } from './event-spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { KafkaRecord } from './record.ts';
-import { bytesOf, tooWide } from './record-bytes.ts';
+import { bytesOf, tooLarge, tooWide } from './record-bytes.ts';
 import { RoutedEvent, type RouteResult } from './routed-event.ts';
 
 interface Parts {
   readonly pipeline: Pipeline;
   readonly deadLetters: DeadLetters;
+  /** Of a record; a larger one is not decoded. */
+  readonly maxRecordBytes: number;
   /** Of one event: bytes times channels. */
   readonly maxFanoutBytes: number;
   readonly metrics: Metrics;
@@ -72,7 +74,7 @@ export class Chunk {
     for (const record of records) {
       const span = parts.spans?.begin(record);
       if (span !== undefined) (spans ??= new Map()).set(record, span);
-      const pending = parts.pipeline.route(record);
+      const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
       routed.push({ record, pending });
       // Unless a graph's own decode has yet to tell its channels.
       if (pending instanceof RoutedEvent) fanoutBytes += bytesOf(record) * pending.channels.length;

@@ -13,7 +13,6 @@ import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
-import { tooLarge } from './record-bytes.ts';
 import { route } from './route.ts';
 import { SlowRecords } from './slow-records.ts';
 import { RoutedEvent, type Encode, type EncodeResult, type RouteResult } from './routed-event.ts';
@@ -24,8 +23,6 @@ export interface PipelineOptions {
   readonly prefix: string;
   /** Events older than this are skipped; 0: no event is too old. */
   readonly maxAgeSeconds: number;
-  /** Of a record; a larger one is not decoded. Default: no bound. */
-  readonly maxRecordBytes?: number;
   readonly metrics: Metrics;
   readonly log: Log;
   /** ms */
@@ -100,8 +97,6 @@ export class Pipeline {
       this.#options.metrics.staleEvents.inc({ topic: topic.name });
       return this.#passOver(record, 'too_old');
     }
-    const tooMuch = tooLarge(record, this.#options.maxRecordBytes ?? Infinity);
-    if (tooMuch !== undefined) return tooMuch;
     const channels = this.#keyRouting.channels(record, topic);
     if (channels === undefined) return this.#decode(record, topic, consumedAt);
     const { keys } = topic;

@@ -122,13 +122,14 @@ export class BatchProcessor {
     isCurrent: () => boolean,
   ): Promise<KafkaRecord | undefined> {
     const { pipeline, metrics, deadLetters, maxFanoutBytes, trace, spans, stopping } = this.#options;
-    const { some, bytes } = this.#fitting(records);
+    const maxRecordBytes = largestRecord(this.#options.records.mostOfOwner);
+    const { some, bytes } = this.#fitting(records, maxRecordBytes);
     if (some === undefined) return undefined;
     const reserving = this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
     const reservation = await this.#withHeartbeats(reserving, batch);
     try {
       if (reservation === undefined || !isCurrent()) return undefined;
-      const parts = { pipeline, metrics, deadLetters, maxFanoutBytes, trace, spans };
+      const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
       const chunk = await this.#withHeartbeats(Chunk.of(some, parts), batch);
       return (await this.#deliver(chunk, batch, isCurrent)) ? chunk.last : undefined;
     } finally {
@@ -137,14 +138,13 @@ export class BatchProcessor {
   }
 
   /** The first of these records, as many as a reservation may be for, and one at least. */
-  #fitting([first, ...others]: readonly KafkaRecord[]) {
+  #fitting([first, ...others]: readonly KafkaRecord[], maxRecordBytes: number) {
     if (first === undefined) return { some: undefined, bytes: 0 };
     const { mostOfOwner } = this.#options.records;
-    const largest = largestRecord(mostOfOwner);
     const some: [KafkaRecord, ...KafkaRecord[]] = [first];
-    let bytes = Math.min(bytesOnItsWay(first, largest), mostOfOwner);
+    let bytes = Math.min(bytesOnItsWay(first, maxRecordBytes), mostOfOwner);
     for (const record of others) {
-      const more = bytesOnItsWay(record, largest);
+      const more = bytesOnItsWay(record, maxRecordBytes);
       if (bytes + more > mostOfOwner) break;
       bytes += more;
       some.push(record);

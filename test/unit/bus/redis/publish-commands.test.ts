@@ -26,9 +26,10 @@ test('the payload of an event that goes to many channels is sent once', () => {
   assert.deepEqual(replies, [{ value: 1 }, ...CHANNELS.map(() => failed), { value: 2 }, { value: 3 }]);
 });
 
+const names = (...asked: Parameters<typeof publishCommands>) =>
+  new Set(publishCommands(...asked).map(({ command: [name] }) => name));
+
 test('copies that are few or small are sent each, and all are where Redis permits no scripts', () => {
-  const names = (...[batch, key]: Parameters<typeof publishCommands>) =>
-    new Set(publishCommands(batch, key).map(({ command: [name] }) => name));
   assert.deepEqual(names(onAll(LARGE, ['1', '2']), 'key'), new Set(['PUBLISH']));
   assert.deepEqual(names(onAll('small', CHANNELS), 'key'), new Set(['PUBLISH']));
   assert.deepEqual(names(onAll(LARGE, CHANNELS), undefined), new Set(['PUBLISH']));

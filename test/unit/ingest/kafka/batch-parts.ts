@@ -8,7 +8,6 @@ import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
 import type { IngestStep } from '../../../../src/events/trace.ts';
-import { largestRecord } from '../../../../src/ingest/record-bytes.ts';
 import type { ByteSource } from '../../../../src/support/byte-budget.ts';
 import { roomForRecords, SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { Pipeline } from '../../../../src/ingest/pipeline.ts';
@@ -64,7 +63,6 @@ export function setUp(
       topics: topics(topic('bids', { keys, ...options })),
       prefix: '',
       maxAgeSeconds: 0,
-      maxRecordBytes: largestRecord(records.mostOfOwner),
       metrics,
       log,
       now: clock.now,
