@@ -69,6 +69,8 @@ export class RedisLink {
   readonly #heartbeat: Heartbeat;
   readonly #announcements: Announcements;
   readonly #own: OwnChannels;
+  /** The pod's own channel has been joined. */
+  #hearsItself = false;
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
@@ -89,6 +91,7 @@ export class RedisLink {
     this.#histories = new Histories({
       ...common,
       settings: options.histories ?? new Map(),
+      listensHere: () => this.#listensHere(countsReceivers),
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.report(topic),
       wasRead: (topic) => this.#gaps.wasRead(topic),
@@ -244,6 +247,7 @@ export class RedisLink {
       if (!this.#paced.heard(payload)) this.#heartbeat.heard(payload);
     };
     await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
+    this.#hearsItself = true;
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
     await this.#paced.start(this.#own);
   }
@@ -255,6 +259,13 @@ export class RedisLink {
 
   #onRenewals(payload: Buffer | string): void {
     for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
+  }
+
+  /** @param isCounted whether Redis counts listeners, and of all nodes */
+  async #listensHere(isCounted: boolean): Promise<boolean> {
+    if (!isCounted || !this.#hearsItself) return true;
+    const [reply] = await this.#options.commands.send([['PUBSUB', 'NUMSUB', this.#ownChannel]]);
+    return reply === undefined || 'error' in reply || Number((reply.value as unknown[])[1]) > 0;
   }
 
   #expectListening(): void {
