@@ -24,12 +24,12 @@ export class Metrics extends MetricsRegistry {
   readonly backlog = this.gauge('backlog', 'Messages from the bus that wait for a turn of the event loop');
   readonly reservedBytes = this.gauge(
     'reserved_bytes',
-    'Bytes reserved for what others send, by source: bodies of requests, histories that are read',
+    'Bytes reserved for what others send, by source: bodies of requests, histories that are read, records of Kafka',
     ['source'],
   );
   readonly reservationsWaiting = this.gauge(
     'reservations_waiting',
-    'Requests and reads that wait until bytes can be reserved for them',
+    'Requests, reads and consumers that wait until bytes can be reserved for them',
     ['source'],
   );
   readonly events = this.counter(

@@ -10,6 +10,7 @@ import type { Subscriber } from '../../src/hub/subscriber.ts';
 import type { SerializedResult } from '../../src/hub/result.ts';
 import { BadBatches } from '../../src/ingest/kafka/bad-batches.ts';
 import { BatchProcessor } from '../../src/ingest/kafka/batch-processor.ts';
+import { ByteBudget } from '../../src/support/byte-budget.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { DeadLetters } from '../../src/ingest/dead-letter.ts';
 import { Pipeline } from '../../src/ingest/pipeline.ts';
@@ -27,6 +28,9 @@ const log = createLog('warn');
 export function flatGraph(): Promise<LoadedGraph> {
   return loadGraph(path.join(import.meta.dirname, '../../../loadtest/graphs/flat'));
 }
+
+/** More than a round of events takes. */
+const ROOM_BYTES = 64 * 1024 * 1024;
 
 /** A bus that has been reached: Redis if there is a URL, else memory. */
 export async function openBus(url: string | undefined, metrics: Metrics): Promise<Bus> {
@@ -63,6 +67,8 @@ export function ingestWay(
     ...common,
     pipeline,
     publisher,
+    records: new ByteBudget(ROOM_BYTES).source({ least: ROOM_BYTES }),
+    maxFanoutBytes: ROOM_BYTES,
     deadLetters: new DeadLetters({ sink: undefined, metrics, log, now: systemClock.now }),
     badBatches: new BadBatches({ ...common, policy: 'stop', sink: undefined }),
   });

@@ -13,6 +13,10 @@ export type DecodeErrorReason =
   | 'decode_failed'
   /** More distinct values under one routing key than an event may be published to. */
   | 'too_many_keys'
+  /** The record takes more memory than a pod has for one. */
+  | 'too_large'
+  /** Its bytes times the channels on which somebody listens are more than `MAX_EVENT_FANOUT_BYTES`. */
+  | 'too_wide'
   /** It has held the event loop for more than two seconds, twice. */
   | 'too_slow';
 

@@ -1,3 +1,4 @@
+import { deepFreeze } from '../support/deep-freeze.ts';
 import type { Event } from './event.ts';
 
 /**
@@ -41,6 +42,39 @@ export function decodeMessage(payload: Buffer | string): Message | undefined {
     return undefined;
   }
   return isMessage(message) ? message : undefined;
+}
+
+/** Copies of smaller messages cost less to decode than to compare. */
+const REPEATED_BYTES = 1_024;
+
+/** Decodes a message once that comes on several channels: copies of an event come one behind the other. */
+export class MessageDecoder {
+  #payload: Buffer | string = '';
+  #message: Message | undefined;
+
+  /**
+   * @param freezes the event, which all who get the message share
+   * @returns undefined if the payload is not a message of version 1
+   */
+  decode(payload: Buffer | string, freezes: boolean): Message | undefined {
+    const message = this.#decode(payload);
+    if (freezes && message !== undefined && !Object.isFrozen(message.event)) deepFreeze(message.event);
+    return message;
+  }
+
+  #decode(payload: Buffer | string): Message | undefined {
+    if (payload.length < REPEATED_BYTES) return decodeMessage(payload);
+    if (!isSame(payload, this.#payload)) {
+      this.#message = decodeMessage(payload);
+      this.#payload = payload;
+    }
+    return this.#message;
+  }
+}
+
+function isSame(one: Buffer | string, other: Buffer | string): boolean {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  return one.length === other.length && one.equals(other);
 }
 
 function isMessage(message: Partial<Message> | null): message is Message {

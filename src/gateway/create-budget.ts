@@ -19,6 +19,8 @@ const SOURCES = {
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
   history: { least: 1 / 4, mostOfOwner: 1 / 8 },
+  /** Records of Kafka: fetched, decoded and to be published. The owner is the consumer. */
+  records: { least: 1 / 4, mostOfOwner: 1 / 4 },
 };
 
 export type Budget = Readonly<Record<keyof typeof SOURCES, ByteSource>>;

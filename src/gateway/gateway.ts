@@ -104,6 +104,7 @@ export class Gateway {
       settings: config,
       topics: graph.topics,
       publisher: bus,
+      records: budget.records,
       mayNotJoin: () => bus.notReady(),
       simulator: isBundled ? SIMULATOR : undefined,
       hold: pressure.pause,

@@ -1,8 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
-import { decodeMessage, type Message } from '../events/message.ts';
+import { MessageDecoder, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
-import { deepFreeze } from '../support/deep-freeze.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
 import { Backlog } from './backlog.ts';
 import { ChannelOffsets } from './dedupe.ts';
@@ -48,6 +47,7 @@ export class Hub {
   readonly #channels = new Map<string, HubChannel>();
   readonly #backlog: Backlog<HubChannel>;
   #scopes: RecentScopes;
+  readonly #decoder = new MessageDecoder();
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   /** See `variablesSize`; of all groups. */
@@ -268,9 +268,8 @@ export class Hub {
 
   #decode(payload: Buffer | string): Message | undefined {
     const { graph, metrics } = this.#options;
-    const message = decodeMessage(payload);
+    const message = this.#decoder.decode(payload, graph.hasResolvers);
     if (message === undefined) metrics.skippedMessages.inc({ reason: 'unknown_version' });
-    else if (graph.hasResolvers) deepFreeze(message.event);
     return message;
   }
 

@@ -6,11 +6,16 @@ import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { EventSpan, EventSpans } from './event-spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { KafkaRecord } from './record.ts';
-import type { RoutedEvent } from './routed-event.ts';
+import { bytesOf, tooLarge, tooWide } from './record-bytes.ts';
+import { RoutedEvent, type RouteResult } from './routed-event.ts';
 
 interface Parts {
   readonly pipeline: Pipeline;
   readonly deadLetters: DeadLetters;
+  /** Of a record; a larger one is not decoded. */
+  readonly maxRecordBytes: number;
+  /** Of one event: bytes times channels. */
+  readonly maxFanoutBytes: number;
   readonly metrics: Metrics;
   readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
@@ -21,12 +26,20 @@ interface Parts {
 type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
 
 /**
+ * Bytes of a chunk's events, times their channels: what Redis, and a pod that listens to all of them, can be given in a
+ * fraction of a second. An event with more is a chunk by itself.
+ */
+const FANOUT_BYTES = 8 * 1024 * 1024;
+
+/**
  * Consecutive records of one partition, on their way to the bus together. The bus is asked first which channels have
  * subscribers; events of other channels are neither encoded nor published. A failed attempt may be repeated: it
  * publishes what the bus has not acknowledged, and nothing else.
  */
 export class Chunk {
   readonly #parts: Parts;
+  /** Its last record. */
+  readonly last: KafkaRecord;
   readonly #events: readonly RoutedEvent[];
   /** Those that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
@@ -34,23 +47,41 @@ export class Chunk {
   /** Those that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
   #publications: readonly Publication[] | undefined;
 
-  private constructor(events: RoutedEvent[], deadLetters: DeadLetter[], spans: OpenSpans, parts: Parts) {
+  private constructor(
+    last: KafkaRecord,
+    events: RoutedEvent[],
+    deadLetters: DeadLetter[],
+    spans: OpenSpans,
+    parts: Parts,
+  ) {
+    this.last = last;
     this.#spans = spans;
     this.#events = events;
     this.#deadLetters = deadLetters;
     this.#parts = parts;
   }
 
-  /** Routes the records and counts them. Waits only if a graph's own decode does. Never rejects. */
-  static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
+  /**
+   * Routes the first of these records and counts them: as many as are delivered together, and one at least. Waits only if a
+   * graph's own decode does. Never rejects.
+   */
+  static async of(records: readonly [KafkaRecord, ...KafkaRecord[]], parts: Parts): Promise<Chunk> {
     const events: RoutedEvent[] = [];
     const deadLetters: DeadLetter[] = [];
-    const spans = parts.spans?.beginAll(records);
-    const results = records.map((record) => parts.pipeline.route(record));
-    for (const [index, pending] of results.entries()) {
+    let spans: OpenSpans;
+    const routed: { record: KafkaRecord; pending: RouteResult | Promise<RouteResult> }[] = [];
+    let fanoutBytes = 0;
+    for (const record of records) {
+      const span = parts.spans?.begin(record);
+      if (span !== undefined) (spans ??= new Map()).set(record, span);
+      const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
+      routed.push({ record, pending });
+      // Unless a graph's own decode has yet to tell its channels.
+      if (pending instanceof RoutedEvent) fanoutBytes += bytesOf(record) * pending.channels.length;
+      if (fanoutBytes >= FANOUT_BYTES) break;
+    }
+    for (const { record, pending } of routed) {
       const result = pending instanceof Promise ? await pending : pending;
-      const record = records[index];
-      if (record === undefined) continue;
       if (result === undefined) {
         end(spans, record, 'passed_over');
       } else if (result instanceof DecodeError) {
@@ -62,9 +93,9 @@ export class Chunk {
         events.push(result);
       }
     }
-    const topic = records[0]?.topic;
-    if (topic !== undefined) parts.metrics.events.inc({ topic }, records.length);
-    return new Chunk(events, deadLetters, spans, parts);
+    const last = routed.at(-1)?.record ?? records[0];
+    parts.metrics.events.inc({ topic: last.topic }, routed.length);
+    return new Chunk(last, events, deadLetters, spans, parts);
   }
 
   /**
@@ -125,12 +156,16 @@ export class Chunk {
       } else if (result === undefined) {
         end(this.#spans, event.record, 'passed_over');
       } else {
-        const { channels, payload } = result;
+        const { payload } = result;
+        const channels = result.channels.filter(isSubscribed);
+        const error = tooWide(result, channels.length, this.#parts.maxFanoutBytes);
+        if (error !== undefined) {
+          this.#noteDeadLetter({ record: event.record, error });
+          continue;
+        }
         const { topicId, partition, offset } = event.record;
         const source = { topicId, partition, offset };
-        for (const channel of channels) {
-          if (isSubscribed(channel)) publications.push({ channel, payload, source });
-        }
+        for (const channel of channels) publications.push({ channel, payload, source });
       }
     }
     if (unsubscribed > 0) this.#parts.metrics.unsubscribedEvents.inc({ topic }, unsubscribed);

@@ -83,16 +83,4 @@ export class EventSpans {
     );
     return process && new EventSpan(topic, process);
   }
-
-  /** @returns those that are sampled; undefined if there are none */
-  beginAll(records: readonly KafkaRecord[]): Map<KafkaRecord, EventSpan> | undefined {
-    let spans: Map<KafkaRecord, EventSpan> | undefined;
-    for (const record of records) {
-      const span = this.begin(record);
-      if (span === undefined) continue;
-      spans ??= new Map();
-      spans.set(record, span);
-    }
-    return spans;
-  }
 }

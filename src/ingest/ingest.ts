@@ -5,6 +5,7 @@ import type { TracedSteps } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { chooseDriver, type DriverSettings } from './choose-driver.ts';
 import { EventSpans } from './event-spans.ts';
@@ -16,6 +17,8 @@ interface IngestOptions {
   readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
+  /** Whose bytes records take. */
+  readonly records: ByteSource;
   /** File with the simulator of the graph, if it has one. */
   readonly simulator: string | undefined;
   /** Why Kafka's group is not to be joined yet; undefined if it may be. */
@@ -61,7 +64,8 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, simulator, mayNotJoin, hold, metrics, log, trace, tracing } = options;
+  const { settings, topics, publisher, records, simulator, mayNotJoin, hold, metrics, log, trace, tracing } =
+    options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
     const driver = await chooseDriver(settings, log);
@@ -73,6 +77,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
       settings,
       topics,
       publisher,
+      records,
       mayNotJoin,
       hold,
       metrics,
@@ -103,7 +108,8 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
     return { parts: [], accept: undefined, use: () => undefined, ...others };
   }
   const prefix = settings.REDIS_PREFIX;
-  const source = new LocalSource({ topics, prefix, publisher, metrics, log, trace, tracing });
+  const maxFanoutBytes = settings.MAX_EVENT_FANOUT_BYTES;
+  const source = new LocalSource({ topics, prefix, publisher, maxFanoutBytes, metrics, log, trace, tracing });
   const accept: LocalSource['accept'] = (...event) => source.accept(...event);
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];

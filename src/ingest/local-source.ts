@@ -10,7 +10,8 @@ import type { Publisher } from '../events/publisher.ts';
 import type { TracedSteps } from '../events/trace.ts';
 import { EventSpans } from './event-spans.ts';
 import type { KafkaRecord } from './record.ts';
-import { RoutedEvent } from './routed-event.ts';
+import { tooWide } from './record-bytes.ts';
+import { RoutedEvent, type EncodeResult } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 export interface LocalSourceOptions {
@@ -18,6 +19,8 @@ export interface LocalSourceOptions {
   /** Prefix of all channel names. */
   readonly prefix: string;
   readonly publisher: Publisher;
+  /** Of an event: bytes times channels. */
+  readonly maxFanoutBytes: number;
   readonly metrics: Metrics;
   readonly log: Log;
   /** ms */
@@ -99,7 +102,8 @@ export class LocalSource {
     const span = this.#spans?.begin(record);
     // Encoded whether it has subscribers or not, so that the sender hears of any fault.
     const routed = await this.#pipeline.route(record);
-    const result = routed instanceof RoutedEvent ? await routed.encode(span?.publishing()) : routed;
+    const encoded = routed instanceof RoutedEvent ? await routed.encode(span?.publishing()) : routed;
+    const result = this.#narrow(encoded);
     if (result instanceof DecodeError) {
       this.#deadLetters.note({ record, error: result }, span?.loggedIds);
       span?.fail(result);
@@ -116,6 +120,11 @@ export class LocalSource {
     );
     trace?.listener?.({ step: 'published', record });
     span?.end('published');
+  }
+
+  #narrow(result: EncodeResult): EncodeResult {
+    if (result === undefined || result instanceof DecodeError) return result;
+    return tooWide(result, result.channels.length, this.#options.maxFanoutBytes) ?? result;
   }
 
   #nextOffset(topic: string): number {

@@ -105,7 +105,16 @@ export async function startTestGateway(
     maxWaiting: config.MAX_WAITING_EVENTS,
     gapPolicy: config.ON_GAP,
   });
-  const source = new LocalSource({ topics: graph.topics, prefix, publisher: bus, metrics, log, now });
+  const maxFanoutBytes = config.MAX_EVENT_FANOUT_BYTES;
+  const source = new LocalSource({
+    topics: graph.topics,
+    prefix,
+    publisher: bus,
+    maxFanoutBytes,
+    metrics,
+    log,
+    now,
+  });
   const queries = new Queries({ ...maker.bounds, executor, contexts });
   return new TestGateway({
     parse,

@@ -40,6 +40,18 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     assert.deepEqual(await inbox.until(500), sent);
   });
 
+  it('events on many channels reach each of them, in order', async ({ bus }) => {
+    const joined = Array.from({ length: MAX_CHANNELS }, freshChannel);
+    const inboxes = await Promise.all(joined.map((channel) => inboxOf(bus, channel)));
+    // Five megabytes for each listener.
+    const payloads = range(0, 100).map((n) => `${n}${'x'.repeat(50_000)}`);
+    await bus.publish(
+      TOPIC,
+      payloads.flatMap((payload) => joined.map((channel) => on(channel, payload))),
+    );
+    for (const inbox of inboxes) assert.deepEqual(await inbox.until(payloads.length), payloads);
+  });
+
   it('a listener gets no message of another channel', async ({ bus }) => {
     const [mine, other] = [freshChannel(), freshChannel()];
     const inbox = await inboxOf(bus, mine);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
+import { Inbox } from '../helpers/inbox.ts';
+import { range } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, redisUrl, testNeeding } from '../helpers/services.ts';
 import { testBus } from './bus.ts';
@@ -31,6 +34,49 @@ test('redis: when Redis refuses the command, the bus names all channels', async 
   assert.deepEqual(await bus.subscribed('topic', ['a', 'b']), new Set(['a', 'b']));
   assert.deepEqual(await bus.subscribed('topic', ['c']), new Set(['c']));
 });
+
+test('redis: where Redis permits no scripts, an event reaches all of its channels as well', async (t) => {
+  const server = await startRedis(t);
+  const admin = await redisAdmin(t, server);
+  await admin.acl('SETUSER', 'plain', 'on', '>secret', '~*', '&*', '+@all', '-eval');
+  const bus = await reached(t, `redis://plain:secret@127.0.0.1:${server.port}`);
+  const inbox = new Inbox();
+  const channels = range(0, 100).map((n) => `c${n}`);
+  for (const channel of channels) await bus.subscribe('topic', channel, inbox.take).ready;
+  const payload = 'x'.repeat(10_000);
+  const events = channels.map((channel) => ({ channel, payload }));
+  await bus.publish('topic', events);
+  await inbox.until(channels.length);
+  const [allowed, refused] = [await callsOf(admin, 'publish'), await callsOf(admin, 'eval')];
+  assert.ok(allowed >= channels.length, `${allowed}`);
+  assert.equal(refused, 0);
+});
+
+test('redis: the payload of an event that goes to many channels is sent once', async (t) => {
+  const server = await startRedis(t);
+  const admin = await redisAdmin(t, server);
+  const bus = await reached(t, server.url);
+  const before = await inputOf(admin);
+  const payload = 'x'.repeat(10_000);
+  await bus.publish(
+    'topic',
+    range(0, 100).map((n) => ({ channel: `c${n}`, payload })),
+  );
+  const bytes = (await inputOf(admin)) - before;
+  assert.ok(bytes < 3 * payload.length, `${bytes}`);
+});
+
+/** How often Redis has run a command. */
+async function callsOf(admin: Redis, command: string): Promise<number> {
+  const [, calls = '0'] =
+    new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await admin.info('commandstats')) ?? [];
+  return Number(calls);
+}
+
+/** Bytes that Redis has been sent. */
+async function inputOf(admin: Redis): Promise<number> {
+  return Number(/total_net_input_bytes:(\d+)/.exec(await admin.info('stats'))?.[1]);
+}
 
 test('redis: while Redis is away, asking for subscribers fails like publishing', async (t) => {
   const server = await startRedis(t);

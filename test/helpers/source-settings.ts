@@ -1,3 +1,4 @@
+import { ByteBudget, type ByteSource } from '../../src/support/byte-budget.ts';
 import type { KafkaConnectionSettings } from '../../src/ingest/kafka/connection.ts';
 import type { KafkaSourceSettings } from '../../src/ingest/kafka/source.ts';
 
@@ -9,8 +10,14 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
   KAFKA_SESSION_TIMEOUT_MS: 6_000,
   DEAD_LETTER_TOPIC: undefined,
   EVENT_MAX_AGE_SECONDS: 0,
+  MAX_EVENT_FANOUT_BYTES: 16_777_216,
   REDIS_PREFIX: '',
 };
+
+/** Room for the records that a consumer has in hand. */
+export function roomForRecords(bytes = 64 * 1024 * 1024): ByteSource {
+  return new ByteBudget(bytes).source({ least: bytes });
+}
 
 /** Of a broker without TLS and password, at an address where none answers. */
 export const PLAIN_KAFKA: KafkaConnectionSettings = {

@@ -18,7 +18,7 @@ import { beginAt } from '../helpers/group-offsets.ts';
 import { committedBy, kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
 import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
-import { PLAIN_KAFKA, SOURCE_SETTINGS } from '../helpers/source-settings.ts';
+import { PLAIN_KAFKA, SOURCE_SETTINGS, roomForRecords } from '../helpers/source-settings.ts';
 import { createTopics } from '../helpers/topic.ts';
 import { TIMING } from '../contract/kafka-member.ts';
 
@@ -101,6 +101,7 @@ async function startIngest(
     publisher: seen,
     metrics,
     log,
+    records: roomForRecords(),
     broadcast: false,
     timing: TIMING,
     ...(clock && { clock }),

@@ -21,6 +21,11 @@ interface HistoriesOptions {
   readonly names: BusNames;
   readonly clock: Clock;
   readonly log: Log;
+  /**
+   * Whether this pod listens to the server that it sends commands to. While a slot or a name moves it may not, and has heard
+   * nothing of what was published there.
+   */
+  readonly listensHere: () => Promise<boolean>;
   /** The connection is lost: what the topic's listeners miss is read later, or told by `missed`. */
   readonly lost: (topic: string) => void;
   /** Messages of the topic may be missing. */
@@ -171,10 +176,11 @@ export class Histories {
 
   async #tryReading({ history, listener }: Kept, channels: readonly string[], since: number) {
     const read = await history.read(since, channels);
+    const isHeard = await this.#options.listensHere();
     await this.#options.listening.fence();
     // Over a new connection messages are heard before those that were missed.
     await listener.healed();
-    listener.advance(read.position);
+    if (isHeard) listener.advance(read.position);
     return read;
   }
 }
@@ -184,7 +190,7 @@ function renew({ history, ending }: Kept, stopping: AbortSignal): void {
 }
 
 function keep(topic: string, settings: HistorySettings, options: HistoriesOptions): Kept {
-  const { commands, listening, names, clock, log, missed, wasRead } = options;
+  const { commands, listening, names, clock, log, listensHere, missed, wasRead } = options;
   const fence = (): Promise<void> => listening.fence();
   const history: TopicHistory = new TopicHistory({
     topic,
@@ -196,6 +202,7 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     heard: () => listener.heard,
     wasRead: () => wasRead(topic),
     stands: async (position) => {
+      if (!(await listensHere())) return;
       await fence();
       listener.advance(position);
     },

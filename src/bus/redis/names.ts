@@ -7,6 +7,8 @@ export class BusNames {
   readonly gapsChannel: string;
   /** Carries the names of topics that were published to without a new version, and have one now, as a JSON list. */
   readonly renewalsChannel: string;
+  /** Carries what pods ask each other: whether they have heard what was published before. */
+  readonly questionsChannel: string;
   /** Carries what no pod may miss. */
   readonly announcementsChannel: string;
   /** The key that holds it for pods that do not listen at present. */
@@ -21,6 +23,7 @@ export class BusNames {
     this.#slot = word === undefined ? '' : `:{${word}}`;
     this.gapsChannel = `${prefix}@gaps${this.#slot}`;
     this.renewalsChannel = `${prefix}@renewals${this.#slot}`;
+    this.questionsChannel = `${prefix}@questions${this.#slot}`;
     this.announcementsChannel = `${prefix}@revocations${this.#slot}`;
     this.announcementsKey = `${prefix}@revocations${this.#slot}`;
   }

@@ -1,7 +1,6 @@
 import type { Publication } from '../../events/publisher.ts';
-import type { Command, CommandConnection, Reply } from './connection.ts';
-
-export const publishCommand = ({ channel, payload }: Publication): Command => ['PUBLISH', channel, payload];
+import type { CommandConnection, Reply } from './connection.ts';
+import { publishCommand } from './publish-commands.ts';
 
 /**
  * Publishes without a transaction. Redis may then refuse some commands and run later ones, so nothing is sent for a

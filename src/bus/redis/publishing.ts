@@ -6,7 +6,8 @@ import { HistoryPublishing } from './history-publishing.ts';
 import type { LinkMetrics } from './link-metrics.ts';
 import { Master } from './master.ts';
 import type { BusNames } from './names.ts';
-import { publishCommand, publishInOrder } from './publish-in-order.ts';
+import { PUBLISH_ON_ALL, publishCommands, repliesOf } from './publish-commands.ts';
+import { publishInOrder } from './publish-in-order.ts';
 import { isNotPermitted } from './refusals.ts';
 import type { BusTiming } from './timing.ts';
 import type { TopicHistory } from './topic-history.ts';
@@ -53,6 +54,8 @@ export class Publishing {
   readonly #history: HistoryPublishing;
   readonly #master: Master;
   #countsSubscribers: boolean;
+  /** Whether Redis permits scripts. */
+  #runsScripts = false;
 
   constructor(options: PublishingOptions) {
     this.#options = options;
@@ -73,9 +76,10 @@ export class Publishing {
       log,
       clock,
       timing,
-      tryOut: () => {
+      tryOut: async () => {
         this.#countsSubscribers = options.countsSubscribers;
-        return this.#versions.tryOut();
+        await this.#versions.tryOut();
+        await this.#tryScript();
       },
       mayHaveLost: () => this.#versions.announceLost(),
     });
@@ -127,8 +131,7 @@ export class Publishing {
         this.#options.metrics.publishes.inc(batch.length);
         return;
       }
-      const inOrder = () => publishInOrder(this.#options.connection, batch);
-      replies = await this.#master.run(this.#versions.run(topic, batch.map(publishCommand), inOrder));
+      replies = await this.#master.run(this.#publishAll(topic, batch));
     } catch (thrown) {
       throw new PublishError(batch, batch.length, thrown);
     }
@@ -137,6 +140,25 @@ export class Publishing {
     if (failed.length === 0) return;
     const refusal = replies.find((reply) => reply !== undefined && 'error' in reply);
     throw new PublishError(failed, batch.length, refusal?.error);
+  }
+
+  async #publishAll(topic: string, batch: readonly Publication[]): Promise<readonly (Reply | undefined)[]> {
+    const { connection, names } = this.#options;
+    const commands = publishCommands(batch, this.#runsScripts ? names.versionKey(topic) : undefined);
+    let inOrder: readonly (Reply | undefined)[] | undefined;
+    const replies = await this.#versions.run(
+      topic,
+      commands.map(({ command }) => command),
+      async () => (inOrder = await publishInOrder(connection, batch)),
+    );
+    return inOrder ?? repliesOf(commands, replies as readonly Reply[]);
+  }
+
+  /** @throws if the connection is lost */
+  async #tryScript(): Promise<void> {
+    const { connection, names } = this.#options;
+    const [reply] = await connection.send([['EVAL', PUBLISH_ON_ALL, '1', names.versionKey(''), '']]);
+    this.#runsScripts = reply !== undefined && 'value' in reply;
   }
 
   /**

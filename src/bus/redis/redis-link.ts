@@ -1,7 +1,7 @@
 import type { HistorySettings } from '../../events/history-settings.ts';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log.ts';
-import { PublishError, type Publication } from '../../events/publisher.ts';
+import type { Publication } from '../../events/publisher.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
@@ -14,6 +14,8 @@ import type { LinkMetrics } from './link-metrics.ts';
 import { NOT_REACHED } from './master.ts';
 import type { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
+import type { ListenerPace } from './listener-pace.ts';
+import { PacedPublishing } from './paced-publishing.ts';
 import { Publishing } from './publishing.ts';
 import { BUS_TIMING, type BusTiming } from './timing.ts';
 import { topicsIn } from './topic-list.ts';
@@ -35,6 +37,8 @@ export interface RedisLinkOptions {
   readonly countsReceivers?: boolean;
   /** How much is kept, of the topics of which anything is. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
+  /** Of the other links of the bus. Default: there are none. */
+  readonly paces?: Set<ListenerPace>;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock?: Clock;
@@ -60,10 +64,13 @@ export class RedisLink {
   readonly #ownChannel: string;
   readonly #histories: Histories;
   readonly #publishing: Publishing;
+  readonly #paced: PacedPublishing;
   readonly #gaps: GapDetector;
   readonly #heartbeat: Heartbeat;
   readonly #announcements: Announcements;
   readonly #own: OwnChannels;
+  /** The pod's own channel has been joined. */
+  #hearsItself = false;
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
@@ -74,58 +81,53 @@ export class RedisLink {
   constructor(options: RedisLinkOptions) {
     this.#options = options;
     const { commands, listening, names, countsSubscribers, metrics, log } = options;
-    const { clock = systemClock, timing = BUS_TIMING } = options;
+    const { clock = systemClock, timing = BUS_TIMING, countsReceivers = countsSubscribers } = options;
     const pod = randomUUID();
+    const stopping = this.#stopping.signal;
+    const common = { commands, listening, names, pod, clock, timing, log };
     this.#gaps = new GapDetector(clock.now);
     this.#names = names;
-    this.#ownChannel = this.#names.podChannel(pod);
+    this.#ownChannel = names.podChannel(pod);
     this.#histories = new Histories({
+      ...common,
       settings: options.histories ?? new Map(),
-      commands,
-      listening,
-      names: this.#names,
-      clock,
-      log,
+      listensHere: () => this.#listensHere(countsReceivers),
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.report(topic),
       wasRead: (topic) => this.#gaps.wasRead(topic),
     });
+    const histories = this.#histories.byTopic;
     this.#publishing = new Publishing({
+      ...common,
       connection: commands,
-      histories: this.#histories.byTopic,
-      names: this.#names,
-      pod,
+      histories,
       countsSubscribers,
       metrics,
-      log,
-      clock,
-      timing,
     });
+    this.#paced = new PacedPublishing(
+      {
+        ...common,
+        publishing: this.#publishing,
+        countsReceivers,
+        histories,
+        expectListening: () => this.#expectListening(),
+        stopping,
+      },
+      options.paces,
+    );
     this.#heartbeat = new Heartbeat({
+      ...common,
       publishing: this.#publishing,
-      listening,
       gaps: this.#gaps,
-      countsReceivers: options.countsReceivers ?? countsSubscribers,
+      countsReceivers,
       channel: this.#ownChannel,
-      clock,
-      timing,
-      log,
     });
     this.#own = new OwnChannels({
-      listening,
+      ...common,
       isReading: () => this.#isListening && !this.#isPaused,
-      clock,
-      timing,
-      log,
-      signal: this.#stopping.signal,
+      signal: stopping,
     });
-    this.#announcements = new Announcements({
-      commands,
-      own: this.#own,
-      names: this.#names,
-      clock,
-      log,
-    });
+    this.#announcements = new Announcements({ ...common, own: this.#own });
     this.#becomeListening(false);
   }
 
@@ -189,13 +191,12 @@ export class RedisLink {
   }
 
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
-    if (!this.#isListening) throw new Error(NOT_SUBSCRIBED);
+    this.#expectListening();
     return this.#publishing.subscribed(topic, channels);
   }
 
-  async publish(topic: string, batch: readonly Publication[]): Promise<void> {
-    if (!this.#isListening) throw new PublishError(batch, batch.length, new Error(NOT_SUBSCRIBED));
-    await this.#publishing.publish(topic, batch);
+  publish(topic: string, batch: readonly Publication[]): Promise<void> {
+    return this.#paced.publish(topic, batch);
   }
 
   /** Resolves when Redis has acknowledged it; from then on `listener` is called with each message. */
@@ -242,9 +243,13 @@ export class RedisLink {
       this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), refused),
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
     ]);
-    const heard = (payload: Buffer | string): void => this.#heartbeat.heard(payload.toString());
-    await this.#own.join(this.#ownChannel, heard, refused);
+    const heard = (payload: string): void => {
+      if (!this.#paced.heard(payload)) this.#heartbeat.heard(payload);
+    };
+    await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
+    this.#hearsItself = true;
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
+    await this.#paced.start(this.#own);
   }
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
@@ -254,6 +259,17 @@ export class RedisLink {
 
   #onRenewals(payload: Buffer | string): void {
     for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
+  }
+
+  /** @param isCounted whether Redis counts listeners, and of all nodes */
+  async #listensHere(isCounted: boolean): Promise<boolean> {
+    if (!isCounted || !this.#hearsItself) return true;
+    const [reply] = await this.#options.commands.send([['PUBSUB', 'NUMSUB', this.#ownChannel]]);
+    return reply === undefined || 'error' in reply || Number((reply.value as unknown[])[1]) > 0;
+  }
+
+  #expectListening(): void {
+    if (!this.#isListening) throw new Error(NOT_SUBSCRIBED);
   }
 
   #onListening(): void {

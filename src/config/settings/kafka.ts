@@ -50,4 +50,8 @@ export const KAFKA_SETTINGS = {
     default: 0,
     help: 'Skip and count events that are older than this by their Kafka timestamps. 0: events of any age are published.',
   }),
+  MAX_EVENT_FANOUT_BYTES: integer(65_536, 1_073_741_824, {
+    default: 16_777_216,
+    help: 'Bytes of an event times the channels on which somebody listens, at most: 1 MB to 16 keys, 16 KB to 1,000. A larger one is a dead letter. Redis closes connections for which it has to hold 32 MB.',
+  }),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
+import type { ByteSource } from '../../support/byte-budget.ts';
 import { Chunk } from '../chunk.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
@@ -10,12 +11,18 @@ import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
 import type { EventSpans } from '../event-spans.ts';
 import type { Pipeline } from '../pipeline.ts';
+import { bytesOnItsWay, largestRecord } from '../record-bytes.ts';
+import type { KafkaRecord } from '../record.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import type { TracedSteps } from '../../events/trace.ts';
 
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
   readonly publisher: Publisher;
+  /** Whose bytes a record takes on its whole way. */
+  readonly records: ByteSource;
+  /** Of one event: bytes times channels. */
+  readonly maxFanoutBytes: number;
   /** Why nothing is to be published at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly deadLetters: DeadLetters;
@@ -40,6 +47,9 @@ export interface HeldBatch {
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
+/** A batch that has taken so long is left behind a chunk, so that other partitions get their turn; it is fetched again. */
+const LONG_MS = 250;
+
 /** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
@@ -51,7 +61,7 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions;
- * heartbeats keep the membership.
+ * heartbeats keep the membership. Nothing is decoded before bytes are reserved for its whole way.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -76,32 +86,70 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { pipeline, metrics, deadLetters, badBatches, trace, spans } = this.#options;
+    const { badBatches, clock } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
       return;
     }
     badBatches.recovered(topic, partition);
+    const startedAt = clock.now();
     const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
-    for (let start = 0; start < records.length; start += CHUNK_SIZE) {
+    for (let start = 0; start < records.length;) {
       await batch.heartbeat();
       if (!isCurrent()) return;
       if (!(await this.#untilReleased(batch, isCurrent))) return;
-      const slice = records.slice(start, start + CHUNK_SIZE);
-      this.#times.note(slice[0]);
-      const chunk = await this.#withHeartbeats(
-        Chunk.of(slice, { pipeline, metrics, deadLetters, trace, spans }),
-        batch,
-      );
-      if (!(await this.#deliver(chunk, batch, isCurrent))) return;
+      this.#times.note(records[start]);
+      const last = await this.#deliverSome(records.slice(start, start + CHUNK_SIZE), batch, isCurrent);
       // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.
-      const last = slice.at(-1);
       if (last === undefined || !batch.isAssigned()) return;
       this.#times.note(last);
       await batch.commit(last.offset + 1);
+      start = records.indexOf(last, start) + 1;
+      if (clock.now() - startedAt >= LONG_MS) return;
     }
+  }
+
+  /**
+   * Delivers the first of these records: those for which bytes can be reserved, and which go together.
+   *
+   * @returns the last one; undefined if the member has lost the partition, or is being stopped
+   */
+  async #deliverSome(
+    records: readonly KafkaRecord[],
+    batch: RecordBatch,
+    isCurrent: () => boolean,
+  ): Promise<KafkaRecord | undefined> {
+    const { pipeline, metrics, deadLetters, maxFanoutBytes, trace, spans, stopping } = this.#options;
+    const maxRecordBytes = largestRecord(this.#options.records.mostOfOwner);
+    const { some, bytes } = this.#fitting(records, maxRecordBytes);
+    if (some === undefined) return undefined;
+    const reserving = this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
+    const reservation = await this.#withHeartbeats(reserving, batch);
+    try {
+      if (reservation === undefined || !isCurrent()) return undefined;
+      const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
+      const chunk = await this.#withHeartbeats(Chunk.of(some, parts), batch);
+      return (await this.#deliver(chunk, batch, isCurrent)) ? chunk.last : undefined;
+    } finally {
+      reservation?.release();
+    }
+  }
+
+  /** The first of these records, as many as a reservation may be for, and one at least. */
+  #fitting([first, ...others]: readonly KafkaRecord[], maxRecordBytes: number) {
+    if (first === undefined) return { some: undefined, bytes: 0 };
+    const { mostOfOwner } = this.#options.records;
+    const some: [KafkaRecord, ...KafkaRecord[]] = [first];
+    let bytes = Math.min(bytesOnItsWay(first, maxRecordBytes), mostOfOwner);
+    for (const record of others) {
+      const more = bytesOnItsWay(record, maxRecordBytes);
+      if (bytes + more > mostOfOwner) break;
+      bytes += more;
+      some.push(record);
+    }
+    return { some, bytes };
   }
 
   /** @returns whether the batch may go on; false if the member has lost the partition, or is being stopped */

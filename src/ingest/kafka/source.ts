@@ -3,7 +3,6 @@ import type { Config } from '../../config/settings.ts';
 import { messageOf } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
 import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
 import { BadBatches } from './bad-batches.ts';
 import { BatchProcessor, type BatchProcessorOptions } from './batch-processor.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
@@ -21,7 +20,6 @@ import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
-import type { Publisher } from '../../events/publisher.ts';
 import { supervise } from '../../support/supervise.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
@@ -34,19 +32,18 @@ export type KafkaSourceSettings = Pick<
   | 'KAFKA_SESSION_TIMEOUT_MS'
   | 'DEAD_LETTER_TOPIC'
   | 'EVENT_MAX_AGE_SECONDS'
+  | 'MAX_EVENT_FANOUT_BYTES'
   | 'REDIS_PREFIX'
 >;
 
-export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' | 'spans'> {
+export interface KafkaSourceOptions extends Pick<
+  BatchProcessorOptions,
+  'publisher' | 'records' | 'hold' | 'metrics' | 'log' | 'trace' | 'spans'
+> {
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
-  readonly publisher: Publisher;
   /** Why the group is not to be joined yet; undefined if it may be. Default: it may. */
   readonly mayNotJoin?: () => string | undefined;
-  /** Why nothing is to be consumed at the moment; undefined if it may be. */
-  readonly hold?: () => string | undefined;
-  readonly metrics: Metrics;
-  readonly log: Log;
   /**
    * For gateways without Redis: each process is a consumer group of its own and gets all events. The group starts at the
    * end, and is deleted at the stop.
@@ -96,7 +93,8 @@ export class KafkaSource {
 
   /** @throws SluiceError BAD_SETTINGS */
   constructor(options: KafkaSourceOptions) {
-    const { settings, topics, metrics, log, clock = systemClock, broadcast, trace, spans } = options;
+    const { settings, topics, records, metrics, log, clock = systemClock, broadcast, trace, spans } = options;
+    const { publisher, hold } = options;
     const observed = { metrics, log, trace, spans };
     this.#options = options;
     this.#log = log;
@@ -127,8 +125,10 @@ export class KafkaSource {
     });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
-      publisher: options.publisher,
-      ...(options.hold && { hold: options.hold }),
+      publisher,
+      records,
+      maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
+      ...(hold && { hold }),
       pipeline: this.#pipeline,
       deadLetters: new DeadLetters({ sink: this.#deadLetterSink, now: clock.now, ...observed }),
       clock,

@@ -5,7 +5,7 @@ import { Hub } from '../../../src/hub/hub.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
+import { SOURCE_SETTINGS, roomForRecords } from '../../helpers/source-settings.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
@@ -82,6 +82,7 @@ export class SimulatedPod implements ClientPod {
       publisher: this.#watched(defect.publisher?.(this.#bus, redis.connection) ?? this.#bus),
       metrics,
       log,
+      records: roomForRecords(),
       broadcast: false,
       clock,
       timing: { ...TIMING, sessionTimeoutMs: options.sessionSeconds * 1_000 },

@@ -3,6 +3,7 @@ import { createLog, type Log } from '../../../src/log.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import { LocalSource, type LocalSourceOptions } from '../../../src/ingest/local-source.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
+import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
 export function topic(name: string, options: Partial<Topic> = {}): Topic {
@@ -41,7 +42,8 @@ export function localSource(options: Partial<LocalSourceOptions> = {}) {
   const publisher = new RecordingPublisher();
   const metrics = new Metrics();
   const { log } = readableLog();
-  const needed = { topics: topics(topic('bids')), prefix: '', publisher, metrics, log };
+  const maxFanoutBytes = SOURCE_SETTINGS.MAX_EVENT_FANOUT_BYTES;
+  const needed = { topics: topics(topic('bids')), prefix: '', publisher, maxFanoutBytes, metrics, log };
   return { source: new LocalSource({ ...needed, ...options }), publisher, metrics };
 }
 

@@ -7,6 +7,7 @@ import type { Bus, GapListener, Listener, Subscription } from '../../bus.ts';
 import { Channels, type ChannelSource } from '../../channels.ts';
 import type { HistoryPosition, HistoryRead } from '../../history.ts';
 import type { Address } from '../access.ts';
+import type { ListenerPace } from '../listener-pace.ts';
 import { BusNames } from '../names.ts';
 import { RedisLink, type RedisLinkOptions } from '../redis-link.ts';
 import { Cluster } from './cluster.ts';
@@ -19,7 +20,7 @@ import { SlotListening } from './slot-listening.ts';
 
 export interface ClusterBusOptions extends Omit<
   RedisLinkOptions,
-  'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers'
+  'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers' | 'paces'
 > {
   /** Some of the cluster, which are asked for the others. */
   readonly nodes: readonly Address[];
@@ -69,6 +70,7 @@ export class ClusterBus implements Bus {
   /** Topics that are spread, and of which a gap is told at the end of this turn: a node that is lost concerns several places. */
   readonly #gaps = new Set<string>();
   #onGap: GapListener = () => undefined;
+  readonly #paces = new Set<ListenerPace>();
   #isStarted = false;
   #isPaused = false;
   readonly #stopping = new AbortController();
@@ -276,6 +278,7 @@ export class ClusterBus implements Bus {
       // A slot that has gone and come back has lost its listeners, while others keep the connection busy.
       countsReceivers: true,
       histories,
+      paces: this.#paces,
       names: new BusNames(prefix, word),
       commands: new SlotCommands(this.#cluster, slot),
       listening: new SlotListening({ cluster: this.#cluster, slot, clock: this.#clock, log }),

@@ -1,7 +1,10 @@
 import type { Command } from '../connection.ts';
 import { APPEND, INTEREST, JOIN } from '../history-scripts.ts';
+import { PUBLISH_ON_ALL } from '../publish-commands.ts';
 
-const SCRIPTS = new Map([APPEND, INTEREST, JOIN].map((script) => [script, shardedScript(script)]));
+const SCRIPTS = new Map(
+  [APPEND, INTEREST, JOIN, PUBLISH_ON_ALL].map((script) => [script, shardedScript(script)]),
+);
 
 /** As a cluster has it: messages reach the nodes of one slot only, and subscribers are counted there. */
 export function sharded(command: Command): Command {

@@ -35,6 +35,11 @@ export class FakeRedis {
         return 'OK';
       case 'ZRANGE':
         return this.kept;
+      case 'EVAL': {
+        const [, , , payload = '', ...channels] = args;
+        for (const channel of channels) this.listening.deliver(channel, payload);
+        return null;
+      }
       case 'DEL':
         return Number(this.values.delete(key));
       default:

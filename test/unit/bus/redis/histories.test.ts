@@ -16,6 +16,7 @@ function setUp(fence: () => Promise<void>) {
     names: new BusNames(''),
     clock,
     log: createLog('silent'),
+    listensHere: () => Promise.resolve(true),
     lost: () => undefined,
     missed: () => undefined,
     wasRead: () => undefined,

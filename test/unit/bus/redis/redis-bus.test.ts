@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { RedisBus } from '../../../../src/bus/redis/redis-bus.ts';
+import { PublishError } from '../../../../src/events/publisher.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { stillClock } from '../../support/still-clock.ts';
@@ -336,4 +337,57 @@ test('where Redis refuses the channel of announcements, the pod says so, and rea
   await wake();
   redis.listening.deliver('@revocations', 'three');
   assert.ok(heard.includes('three'));
+});
+
+const PART_BYTES = 4 * 1024 * 1024;
+
+/** Three events of more than half a part each. */
+const LARGE = ['a', 'b', 'c'].map((letter) => ({
+  channel: 'bids',
+  payload: letter.repeat(0.6 * PART_BYTES),
+}));
+
+test('where Redis refuses a part of a batch, that and what is behind it counts as failed, and nothing behind it is published', async (t) => {
+  const { redis, bus } = await started(t);
+  const heard: string[] = [];
+  await bus.subscribe('bids', 'bids', (payload) => heard.push(payload.toString().charAt(0))).ready;
+  redis.refusal = ([, , payload = '']) => (payload.startsWith('bb') ? 'BUSY Redis is busy' : undefined);
+  await assert.rejects(bus.publish('bids', LARGE), (thrown: unknown) => {
+    assert.ok(thrown instanceof PublishError);
+    assert.deepEqual(thrown.failed, LARGE.slice(1));
+    assert.match(thrown.message, /1 of 3/);
+    return true;
+  });
+  assert.deepEqual(heard, ['a']);
+});
+
+test('a pod that listens no more publishes no further part', async (t) => {
+  const { redis, bus } = await started(t);
+  await bus.subscribe('bids', 'bids', () => redis.listening.lose()).ready;
+  await assert.rejects(bus.publish('bids', LARGE), (thrown: unknown) => {
+    assert.ok(thrown instanceof PublishError);
+    assert.deepEqual(thrown.failed, LARGE.slice(1));
+    return true;
+  });
+});
+
+test('a pod answers those that ask what it has heard', async (t) => {
+  const { redis } = await started(t);
+  const answers: string[] = [];
+  await redis.listening.join('@pod:other', (payload) => void answers.push(payload.toString()));
+  assert.equal(redis.listening.deliver('@questions', 'other 7'), 1);
+  await setImmediate();
+  assert.deepEqual(answers, ['=7']);
+});
+
+test('a pod that does not read what it publishes publishes no more than a bound', async (t) => {
+  const { redis, bus, wake } = await started(t);
+  await bus.subscribe('bids', 'bids', () => undefined).ready;
+  redis.listening.isPaused = true;
+  let isPublished = false;
+  const publishing = bus.publish('bids', LARGE).then(() => (isPublished = true));
+  await setImmediate();
+  assert.equal(isPublished, false);
+  await wake();
+  await publishing;
 });

@@ -8,6 +8,8 @@ import type { Clock } from '../../../../src/support/clock.ts';
 import { DeadLetters, type DeadLetterMessage } from '../../../../src/ingest/dead-letter.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
 import type { IngestStep } from '../../../../src/events/trace.ts';
+import type { ByteSource } from '../../../../src/support/byte-budget.ts';
+import { roomForRecords, SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
@@ -31,7 +33,11 @@ export function setUp(
   keys: string[] = [],
   options: Partial<Topic> = {},
   policy: 'stop' | 'skip' = 'stop',
-  { spans }: { readonly spans?: EventSpans } = {},
+  {
+    spans,
+    records = roomForRecords(),
+    maxFanoutBytes = SOURCE_SETTINGS.MAX_EVENT_FANOUT_BYTES,
+  }: { readonly spans?: EventSpans; readonly records?: ByteSource; readonly maxFanoutBytes?: number } = {},
 ) {
   const publisher = new RecordingPublisher();
   const clock = new HastyClock();
@@ -63,6 +69,8 @@ export function setUp(
       trace,
     }),
     publisher,
+    records,
+    maxFanoutBytes,
     hold: () => hold.reason,
     deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now, trace }),
     badBatches,

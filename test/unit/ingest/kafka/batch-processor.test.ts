@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { range } from '../../../helpers/numbers.ts';
+import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, offsetsOf, setUp } from './batch-parts.ts';
 
 test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {
@@ -177,4 +179,105 @@ test('while nothing is to be consumed a batch waits at its next chunk, keeps its
   assert.deepEqual(offsetsOf(publisher), range(0, 1_200));
   assert.deepEqual(batch.committed, [500, 1000, 1200]);
   assert.equal(processor.held, undefined);
+});
+
+/** Events under so many values of a key, as many bytes each. */
+const wide = (count: number, keys: number, bytes: number) =>
+  range(0, count).map((n) =>
+    JSON.stringify({ ids: range(0, keys).map((key) => `k${key}`), text: String(n).padEnd(bytes, 'x') }),
+  );
+
+test('a chunk ends with the bytes of its events times their channels', async () => {
+  const { processor, publisher } = setUp(['ids']);
+  const batch = new FakeBatch(wide(20, 99, 40_000));
+  await processor.process(batch);
+  // 100 channels of 4 MB each time two events and a bit come together.
+  assert.deepEqual(batch.committed, [3, 6, 9, 12, 15, 18, 20]);
+  assert.equal(publisher.published.length, 20 * 100);
+});
+
+test('an event whose bytes times channels are past the bound is a dead letter, and the others are published', async () => {
+  const { processor, publisher, buried, lines, metrics } = setUp(['ids'], {}, 'stop', {
+    maxFanoutBytes: 70_000,
+  });
+  publisher.wants = (channel) => channel.includes(':ids=');
+  const values = [wide(1, 9, 5_000), wide(1, 10, 7_200), wide(1, 1, 60_000)].flat();
+  const batch = new FakeBatch(values);
+  await processor.process(batch);
+  assert.deepEqual(new Set(offsetsOf(publisher)), new Set([0, 2]));
+  assert.deepEqual(
+    buried.map(({ headers }) => [headers['sluice-offset'], headers['sluice-reason']]),
+    [['1', 'too_wide']],
+  );
+  assert.match(JSON.stringify(lines), /at most 70000 bytes times channels, got \d+ on 10/);
+  assert.equal((await metrics.deadLetters.get()).values[0]?.labels.reason, 'too_wide');
+  assert.deepEqual(batch.committed, [3]);
+});
+
+test('channels that nobody listens to do not count', async () => {
+  const { processor, publisher, buried } = setUp(['ids'], {}, 'stop', { maxFanoutBytes: 70_000 });
+  publisher.wants = (channel) => channel.endsWith('k1') || channel.endsWith('k2');
+  await processor.process(new FakeBatch(wide(1, 200, 20_000)));
+  assert.equal(publisher.published.length, 2);
+  assert.deepEqual(buried, []);
+});
+
+test('a record that takes more than a consumer may hold is a dead letter, and is not decoded', async () => {
+  const records = roomForRecords(80_000);
+  const { processor, publisher, buried } = setUp([], { decode: () => assert.fail() }, 'stop', { records });
+  const batch = new FakeBatch(['x'.repeat(10_001)]);
+  await processor.process(batch);
+  assert.deepEqual(publisher.published, []);
+  assert.equal(buried[0]?.headers['sluice-reason'], 'too_large');
+  assert.deepEqual(batch.committed, [1]);
+  assert.equal(records.held, 0);
+});
+
+test('records are decoded as far as bytes can be reserved for their whole way', async () => {
+  const records = roomForRecords(80_000);
+  const { processor, publisher } = setUp([], {}, 'stop', { records });
+  const held: number[] = [];
+  publisher.failing = () => {
+    held.push(records.held);
+    return [];
+  };
+  const batch = new FakeBatch(wide(7, 0, 4_000));
+  await processor.process(batch);
+  assert.deepEqual(batch.committed, [2, 4, 6, 7]);
+  assert.deepEqual(offsetsOf(publisher), range(0, 7));
+  for (const bytes of held) assert.ok(bytes > 4_000 && bytes <= 80_000, `${bytes}`);
+  assert.equal(records.held, 0);
+});
+
+test('a consumer that waits for bytes decodes nothing, and goes on when they are given back', async () => {
+  const records = roomForRecords(1_000);
+  const other = records.tryReserve(1_000, {});
+  const { processor, publisher, stopping } = setUp([], {}, 'stop', { records });
+  const batch = new FakeBatch(events(3));
+  const processing = processor.process(batch);
+  await setImmediate();
+  assert.deepEqual([records.waiting, publisher.asked.length], [1, 0]);
+  other?.release();
+  await processing;
+  assert.deepEqual(batch.committed, [3]);
+
+  const again = records.tryReserve(1_000, {});
+  const stopped = processor.process(new FakeBatch(events(3)));
+  stopping.abort();
+  await stopped;
+  assert.deepEqual([records.waiting, publisher.published.length], [0, 3]);
+  again?.release();
+});
+
+test('a batch that takes long is left behind a chunk, so that other partitions get their turn', async () => {
+  const { processor, clock, publisher } = setUp();
+  let now = 0;
+  clock.now = () => now;
+  publisher.failing = () => {
+    now += 130;
+    return [];
+  };
+  const batch = new FakeBatch(events(2_000));
+  await processor.process(batch);
+  assert.deepEqual(batch.committed, [500, 1_000]);
 });

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { KafkaSource } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
-import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
+import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { events, FakeBatch } from './batch-parts.ts';
 import { FakeDriver } from './fake-driver.ts';
@@ -22,6 +22,7 @@ async function consuming(t: TestContext) {
     publisher,
     metrics,
     log: readableLog().log,
+    records: roomForRecords(),
     broadcast: false,
     driver,
     clock: {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { stillClock } from '../../support/still-clock.ts';
-import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
+import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { FakeDriver } from './fake-driver.ts';
 
@@ -15,6 +15,7 @@ const ingestOf = (names: string[], others: Partial<KafkaSourceOptions> = {}) =>
     publisher: new RecordingPublisher(),
     metrics: new Metrics(),
     log: readableLog().log,
+    records: roomForRecords(),
     broadcast: false,
     driver: new FakeDriver(),
     ...others,

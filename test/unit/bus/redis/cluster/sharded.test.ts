@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isElsewhere, sharded } from '../../../../../src/bus/redis/cluster/sharded.ts';
 import { APPEND, INTEREST, JOIN } from '../../../../../src/bus/redis/history-scripts.ts';
+import { PUBLISH_ON_ALL } from '../../../../../src/bus/redis/publish-commands.ts';
 
 test('a cluster publishes to, and counts, subscribers of a slot; other commands stay', () => {
   assert.deepEqual(sharded(['PUBLISH', 'channel', 'text']), ['SPUBLISH', 'channel', 'text']);
@@ -10,7 +11,7 @@ test('a cluster publishes to, and counts, subscribers of a slot; other commands 
 });
 
 test('scripts publish and count likewise', () => {
-  for (const script of [APPEND, INTEREST, JOIN]) {
+  for (const script of [APPEND, INTEREST, JOIN, PUBLISH_ON_ALL]) {
     const [name, text = '', ...others] = sharded(['EVAL', script, '1', 'key', "'PUBLISH'"]);
     assert.deepEqual([name, ...others], ['EVAL', '1', 'key', "'PUBLISH'"]);
     assert.doesNotMatch(text, /'PUBLISH'|'NUMSUB'/);

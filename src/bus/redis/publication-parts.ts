@@ -1,0 +1,44 @@
+import type { Publication } from '../../events/publisher.ts';
+
+/** Publications that are published together. */
+export interface PublicationPart {
+  readonly publications: readonly Publication[];
+  /** That a listener to all of their channels is sent. */
+  readonly bytes: number;
+}
+
+/** What Redis sends with each message beside its channel and payload. */
+const FRAME_BYTES = 64;
+
+/**
+ * Cuts a batch where its bytes reach a bound; a larger publication is a part by itself.
+ *
+ * @param wholeEvents never cuts between two publications of one event, which may then be larger together
+ */
+export function* partsOf(
+  batch: readonly Publication[],
+  maxBytes: number,
+  wholeEvents: boolean,
+): Generator<PublicationPart> {
+  let start = 0;
+  let bytes = 0;
+  let payloadBytes = 0;
+  for (let index = 0; index < batch.length;) {
+    const { payload } = batch[index] as Publication;
+    if (payload !== batch[index - 1]?.payload) payloadBytes = Buffer.byteLength(payload);
+    let end = index;
+    let more = 0;
+    do {
+      more += payloadBytes + (batch[end] as Publication).channel.length + FRAME_BYTES;
+      end += 1;
+    } while (wholeEvents && batch[end]?.payload === payload);
+    if (bytes > 0 && bytes + more > maxBytes) {
+      yield { publications: batch.slice(start, index), bytes };
+      start = index;
+      bytes = 0;
+    }
+    bytes += more;
+    index = end;
+  }
+  if (bytes > 0) yield { publications: start === 0 ? batch : batch.slice(start), bytes };
+}

@@ -1,0 +1,52 @@
+import type { Publication } from '../../events/publisher.ts';
+import type { Command, Reply } from './connection.ts';
+
+/** Publishes one payload on many channels. ARGV: 1 the payload, 2… channels. */
+export const PUBLISH_ON_ALL = `
+for index = 2, #ARGV do redis.call('PUBLISH', ARGV[index], ARGV[1]) end
+`;
+
+/**
+ * Copies of a payload that are worth a script, which costs Redis 4 µs. With 300 channels and 4 KB a message then takes
+ * the pod 0.6 µs in place of 12, and Redis 0.7 in place of 5.6; with two channels and 300 bytes commands are quicker.
+ */
+const WORTH_CHARACTERS = 8 * 1024;
+
+interface PublishCommand {
+  readonly command: Command;
+  /** Publications that follow each other in the batch. */
+  readonly count: number;
+}
+
+export const publishCommand = ({ channel, payload }: Publication): Command => ['PUBLISH', channel, payload];
+
+/**
+ * What publishes the batch, in its order: the payload of an event that goes to many channels is sent once.
+ *
+ * @param key names the slot where scripts run; undefined: Redis permits none
+ */
+export function publishCommands(batch: readonly Publication[], key: string | undefined): PublishCommand[] {
+  const commands: PublishCommand[] = [];
+  for (let index = 0; index < batch.length;) {
+    const first = batch[index] as Publication;
+    const { payload } = first;
+    let count = 1;
+    if (key !== undefined) while (batch[index + count]?.payload === payload) count += 1;
+    const isScript = key !== undefined && payload.length * (count - 1) >= WORTH_CHARACTERS;
+    if (isScript) {
+      const channels = batch.slice(index, index + count).map(({ channel }) => channel);
+      commands.push({ command: ['EVAL', PUBLISH_ON_ALL, '1', key, payload, ...channels], count });
+      index += count;
+    } else {
+      for (const end = index + count; index < end; index += 1) {
+        commands.push({ command: publishCommand(batch[index] as Publication), count: 1 });
+      }
+    }
+  }
+  return commands;
+}
+
+/** The reply to each publication. */
+export function repliesOf(commands: readonly PublishCommand[], replies: readonly Reply[]): readonly Reply[] {
+  return commands.flatMap(({ count }, index) => Array.from({ length: count }, () => replies[index] as Reply));
+}

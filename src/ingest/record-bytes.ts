@@ -1,0 +1,54 @@
+import { DecodeError } from '../events/decode-error.ts';
+import type { EncodedEvent } from './routed-event.ts';
+import type { KafkaRecord } from './record.ts';
+
+/**
+ * What a record takes of the heap on its whole way, for each of its bytes: 1 as fetched, up to 4 decoded (lists of numbers,
+ * small objects; events as most are: 1.7), at times twice as its keys are renamed, and 1 as it is published. Lists of
+ * empty objects take 21.
+ */
+const HEAP_BYTES_PER_BYTE = 8;
+
+/** That a consumer holds of the record. */
+export function bytesOf({ key, value, headers }: KafkaRecord): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const name in headers) bytes += name.length + String(headers[name]).length;
+  return bytes;
+}
+
+/** To be reserved before the record is decoded; one that is too large is not. */
+export function bytesOnItsWay(record: KafkaRecord, mostBytes: number): number {
+  const bytes = bytesOf(record);
+  return bytes > mostBytes ? bytes : bytes * HEAP_BYTES_PER_BYTE;
+}
+
+/** Of a record. @param share that may be reserved for it */
+export function largestRecord(share: number): number {
+  return Math.floor(share / HEAP_BYTES_PER_BYTE);
+}
+
+/** Undefined if the record may be decoded. */
+export function tooLarge(record: KafkaRecord, mostBytes: number): DecodeError | undefined {
+  const bytes = bytesOf(record);
+  if (bytes <= mostBytes) return undefined;
+  return new DecodeError('too_large', `expected a record of at most ${mostBytes} bytes, got ${bytes}`);
+}
+
+/**
+ * Undefined if the event may be published on so many channels: Redis, and each pod that listens to all of them, is sent
+ * its payload as often.
+ */
+export function tooWide(
+  { payload }: Pick<EncodedEvent, 'payload'>,
+  channels: number,
+  mostBytes: number,
+): DecodeError | undefined {
+  // No character takes more than three bytes.
+  if (payload.length * 3 * channels <= mostBytes) return undefined;
+  const bytes = Buffer.byteLength(payload) * channels;
+  if (bytes <= mostBytes) return undefined;
+  return new DecodeError(
+    'too_wide',
+    `expected an event of at most ${mostBytes} bytes times channels, got ${bytes} on ${channels}`,
+  );
+}
