@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestOwner } from '../transports/http/http-client.ts';
+import type { ClientAddresses } from './client-address.ts';
+
+interface RequestClientsOptions {
+  readonly addresses: Pick<ClientAddresses, 'areKnown' | 'of'>;
+  readonly requestsPerSecond: number;
+  /** A monotonic clock, ms. */
+  readonly now: () => number;
+}
+
+/** One whose requests take turns of the event loop. What waits of them is bounded elsewhere. */
+class Owner implements RequestOwner {
+  readonly secondsOfRequest: number;
+  spentUntil = 0;
+
+  constructor(secondsOfRequest: number) {
+    this.secondsOfRequest = secondsOfRequest;
+  }
+
+  hold(): void {}
+  resume(): void {}
+  overrun(): void {}
+}
+
+/**
+ * All clients behind proxies that do not tell whose requests they send: half of the event loop, so that WebSockets have
+ * room. Any number of requests of it may be quick.
+ */
+class UnknownClients extends Owner {
+  readonly msPerSecond = 500;
+  readonly burstMs = 500;
+
+  constructor() {
+    super(0);
+  }
+}
+
+/** Addresses are looked at to be forgotten, one after the other, so many for each request. */
+const LOOKED_AT = 2;
+
+/** Those with most requests have most that is remembered; past so many, the ones that were quiet longest are forgotten. */
+const MAX_ADDRESSES = 10_000;
+
+/** Finds out whose turns of the event loop a request takes: a connection's, in HTTP/2 a session's, if no address is known. */
+export class RequestClients {
+  readonly #options: RequestClientsOptions;
+  /** By socket: of a session of HTTP/2 too, all requests have the same. */
+  readonly #connections = new WeakMap<object, Owner>();
+  /** The one with the last request is at the end. */
+  readonly #addresses = new Map<string, Owner>();
+  readonly #unknown = new UnknownClients();
+
+  constructor(options: RequestClientsOptions) {
+    this.#options = options;
+  }
+
+  ownerOf(request: IncomingMessage): RequestOwner {
+    const { addresses } = this.#options;
+    if (!addresses.areKnown) return this.#ofConnection(request.socket);
+    const address = addresses.of(request);
+    return address === undefined ? this.#unknown : this.#ofAddress(address);
+  }
+
+  /** Addresses that are remembered. */
+  get size(): number {
+    return this.#addresses.size;
+  }
+
+  #ofConnection(socket: object): Owner {
+    const owner = this.#connections.get(socket) ?? this.#newOwner();
+    this.#connections.set(socket, owner);
+    return owner;
+  }
+
+  #ofAddress(address: string): Owner {
+    const owner = this.#addresses.get(address) ?? this.#newOwner();
+    this.#addresses.delete(address);
+    this.#addresses.set(address, owner);
+    this.#forgetQuiet();
+    return owner;
+  }
+
+  #forgetQuiet(): void {
+    const now = this.#options.now();
+    let looked = 0;
+    for (const [address, { spentUntil }] of this.#addresses) {
+      if (looked >= LOOKED_AT || this.#addresses.size <= 1) return;
+      looked += 1;
+      // Anew, it has the same share.
+      if (spentUntil > now && this.#addresses.size <= MAX_ADDRESSES) return;
+      this.#addresses.delete(address);
+    }
+  }
+
+  #newOwner(): Owner {
+    return new Owner(1 / this.#options.requestsPerSecond);
+  }
+}
