@@ -51,7 +51,7 @@ export class RequestBytes {
     const slow = new AbortController();
     const timer = setInterval(() => {
       if (this.#options.source.waiting > 0) slow.abort();
-    }, SLOW_MS);
+    }, SLOW_MS).unref();
     try {
       return await readBody(slow.signal);
     } catch (error) {

@@ -8,10 +8,13 @@ interface WaitingRequestsOptions {
   readonly metrics: Pick<Metrics, 'refused'>;
 }
 
+/** More than one request a connection may have as long as it has less than such a part of the places that are left. */
+const SHARES = 10;
+
 /**
  * Bounds the requests that have come and are not executed yet: their clients are being identified, or they wait for room
- * for their bodies, or for their turn. A connection may have fewer of them than are left for the others, so that one which
- * comes with its first request finds a place, however many others have filled theirs.
+ * for their bodies, or for their turn. As places become few a connection may have fewer, so that some are left for those
+ * that come with their first request.
  */
 export class WaitingRequests {
   readonly #options: WaitingRequestsOptions;
@@ -31,11 +34,10 @@ export class WaitingRequests {
       metrics.refused('requests_of_connection');
       return tooMany(mostOfConnection);
     }
-    if (count >= most - this.#size) {
+    const left = most - this.#size;
+    if (left === 0 || (count > 0 && count >= left / SHARES)) {
       metrics.refused('requests');
-      return podFull(
-        `expected at most ${most} requests to this process that wait, and of a connection fewer than are left, got one more`,
-      );
+      return podFull(`expected at most ${most} requests to this process that wait, got one more`);
     }
     this.#counts.set(connection, count + 1);
     this.#size += 1;
