@@ -36,10 +36,10 @@ class UnknownClients extends Owner {
   }
 }
 
-/** Addresses are looked at to be forgotten, one after the other, so many for each request. */
-const LOOKED_AT = 2;
+/** ms from the last request of an address until it is forgotten. It may have waited for so long, to be identified say. */
+const QUIET_MS = 60_000;
 
-/** Those with most requests have most that is remembered; past so many, the ones that were quiet longest are forgotten. */
+/** Past so many addresses, the one whose last request is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
 /** Finds out whose turns of the event loop a request takes: a connection's, in HTTP/2 a session's, if no address is known. */
@@ -48,7 +48,7 @@ export class RequestClients {
   /** By socket: of a session of HTTP/2 too, all requests have the same. */
   readonly #connections = new WeakMap<object, Owner>();
   /** The one with the last request is at the end. */
-  readonly #addresses = new Map<string, Owner>();
+  readonly #addresses = new Map<string, { readonly owner: Owner; readonly usedAt: number }>();
   readonly #unknown = new UnknownClients();
 
   constructor(options: RequestClientsOptions) {
@@ -74,21 +74,18 @@ export class RequestClients {
   }
 
   #ofAddress(address: string): Owner {
-    const owner = this.#addresses.get(address) ?? this.#newOwner();
+    const owner = this.#addresses.get(address)?.owner ?? this.#newOwner();
+    const usedAt = this.#options.now();
     this.#addresses.delete(address);
-    this.#addresses.set(address, owner);
-    this.#forgetQuiet();
+    this.#addresses.set(address, { owner, usedAt });
+    this.#forgetQuiet(usedAt);
     return owner;
   }
 
-  #forgetQuiet(): void {
-    const now = this.#options.now();
-    let looked = 0;
-    for (const [address, { spentUntil }] of this.#addresses) {
-      if (looked >= LOOKED_AT || this.#addresses.size <= 1) return;
-      looked += 1;
-      // Anew, it has the same share.
-      if (spentUntil > now && this.#addresses.size <= MAX_ADDRESSES) return;
+  #forgetQuiet(now: number): void {
+    for (const [address, { owner, usedAt }] of this.#addresses) {
+      const isQuiet = usedAt + QUIET_MS <= now && owner.spentUntil <= now;
+      if (!isQuiet && this.#addresses.size <= MAX_ADDRESSES) return;
       this.#addresses.delete(address);
     }
   }
