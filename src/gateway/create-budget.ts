@@ -7,7 +7,7 @@ const PART_OF_HEAP = 1 / 4;
 
 /** Each source's least, as a part of the budget, and what one owner may hold of it. The rest goes to whoever needs it. */
 const SOURCES = {
-  /** Bodies of requests. An owner is a connection. */
+  /** Bodies of requests, and their values while operations are executed. An owner is a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
   history: { least: 1 / 4, mostOfOwner: 1 / 8 },

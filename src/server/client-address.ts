@@ -35,7 +35,7 @@ export class ClientAddresses {
     this.#proxies = proxies;
   }
 
-  /** Whether they are, but of proxies that do not tell. */
+  /** Whether clients' addresses are known, but for what proxies do not tell. */
   get areKnown(): boolean {
     return this.#proxies !== undefined;
   }

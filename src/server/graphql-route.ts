@@ -43,13 +43,13 @@ export function graphqlRoute(options: GraphqlOptions): Route {
   const respond = async (
     request: IncomingMessage,
     response: ServerResponse,
-    readBody: ReadBody | undefined,
+    bodyOf: ReadBody | undefined,
   ): Promise<void> => {
     const left = new AbortController();
     response.once('close', () => left.abort());
     const { socket: connection } = request;
     const client = { connection, owner: clients.ownerOf(request), signal: left.signal };
-    const result = await transport.respond(headOf(request), readBody, client);
+    const result = await transport.respond(headOf(request), bodyOf, client);
     // What has not been read of a refused one is dropped, so that the connection can be used again.
     request.resume();
     if ('operation' in result) {

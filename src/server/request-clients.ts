@@ -9,7 +9,7 @@ interface RequestClientsOptions {
   readonly now: () => number;
 }
 
-/** One whose requests take turns of the event loop. What waits of them is bounded elsewhere. */
+/** A connection or an address whose requests take turns. How many of them wait is bounded where they are counted. */
 class Owner implements RequestOwner {
   readonly secondsOfRequest: number;
   spentUntil = 0;
@@ -24,8 +24,8 @@ class Owner implements RequestOwner {
 }
 
 /**
- * All clients behind proxies that do not tell whose requests they send: half of the event loop, so that WebSockets have
- * room. Any number of requests of it may be quick.
+ * All clients behind trusted proxies that do not tell whose requests they send. Together they have half of the event loop, so
+ * that WebSockets have the other; any number of quick requests has room in it.
  */
 class UnknownClients extends Owner {
   readonly msPerSecond = 500;
@@ -36,16 +36,19 @@ class UnknownClients extends Owner {
   }
 }
 
-/** ms from the last request of an address until it is forgotten. It may have waited for so long, to be identified say. */
+/** ms from the last request of an address until it is forgotten: a request may wait for so long until it takes its turn. */
 const QUIET_MS = 60_000;
 
 /** Past so many addresses, the one whose last request is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
-/** Finds out whose turns of the event loop a request takes: a connection's, in HTTP/2 a session's, if no address is known. */
+/**
+ * Finds out whose turns of the event loop a request takes: those of its client's address where that is known, else of its
+ * connection, which in HTTP/2 is the session.
+ */
 export class RequestClients {
   readonly #options: RequestClientsOptions;
-  /** By socket: of a session of HTTP/2 too, all requests have the same. */
+  /** By socket, which all requests of an HTTP/2 session share. */
   readonly #connections = new WeakMap<object, Owner>();
   /** The one with the last request is at the end. */
   readonly #addresses = new Map<string, { readonly owner: Owner; readonly usedAt: number }>();

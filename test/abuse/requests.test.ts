@@ -134,11 +134,12 @@ test('documents that take long to validate, one behind the other, let other requ
   assert.ok(attacker.statuses.every((status) => status === 200));
 });
 
+const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
 test('JSON of 30,000 levels is answered with 400, by POST and by GET, and its connection goes on', async (t) => {
   const gateway = await start(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
-  const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   const deep = {
     body: `{"query":"{ hello }","variables":${nested(30_000)}}`,
     method: 'POST',

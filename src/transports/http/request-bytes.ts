@@ -13,7 +13,7 @@ interface RequestBytesOptions {
   readonly metrics: Pick<Metrics, 'refused'>;
 }
 
-/** Bytes of memory that a value takes for each byte of its JSON: 13 for lists in a list, 21 for objects. */
+/** Bytes of memory that values take at most for each byte of their JSON: measured, 13 for `[],` and 21 for `{},`. */
 const MEMORY_OF_JSON = 20;
 
 /** While other requests wait for room, a body may take so long, ms. */

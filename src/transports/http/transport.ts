@@ -80,8 +80,8 @@ const NO_SUBSCRIPTIONS = new GraphQLError(
  * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and
  * picks the status; the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  *
- *     one of those that wait ─ identified ─ bytes reserved ─ body read ─┬─ turn: parsed ─ turn: executed
- *                                                                       └─ nothing of it is in memory before
+ *     counted ─ client identified ─ bytes reserved ─ body read ─ turn: parsed ─ turn: executed ─ bytes released
+ *     └─ a request that waits ────────────────────────────────────────────────┘
  */
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
