@@ -4,6 +4,7 @@ import { Admission, type AdmissionFault } from '../server/admission.ts';
 import { ClientAddresses, TrustedProxies } from '../server/client-address.ts';
 import type { HttpServerOptions } from '../server/http-server.ts';
 import { PodCaps } from '../server/pod-caps.ts';
+import { RequestClients } from '../server/request-clients.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 
@@ -27,8 +28,14 @@ export function createAdmission(
   });
   const networks = config.TRUSTED_PROXIES ?? (config.PROXY_PROTOCOL ? [] : undefined);
   const proxies = networks && new TrustedProxies(networks);
+  const clientAddresses = new ClientAddresses(proxies);
+  const clients = new RequestClients({
+    addresses: clientAddresses,
+    requestsPerSecond: config.SUBSCRIBES_PER_SECOND,
+    now,
+  });
   const addresses = new AddressCaps({
-    addresses: new ClientAddresses(proxies),
+    addresses: clientAddresses,
     maxConnections: shareOf(config.MAX_CONNECTIONS_PER_ADDRESS, processes),
     connectionsPerSecond: config.CONNECTIONS_PER_SECOND_PER_ADDRESS / processes,
     now,
@@ -38,7 +45,7 @@ export function createAdmission(
     refused: (reason) => metrics.refused(reason),
     random: Math.random,
   });
-  return { admission, addresses, server: serverCaps(basics, proxies) };
+  return { admission, addresses, clients, server: serverCaps(basics, proxies) };
 }
 
 function pressureFault(pressure: PressureLevel): AdmissionFault | undefined {

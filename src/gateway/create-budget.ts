@@ -15,7 +15,7 @@ const SOURCES = {
   answers: { least: 1 / 8, mostOfOwner: 3 / 32 },
   /** Messages of WebSockets of which only a part has come. */
   messages: { least: 1 / 16, mostOfOwner: 1 },
-  /** Bodies of requests. An owner is a connection. */
+  /** Bodies of requests, and their values while operations are executed. An owner is a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
   history: { least: 1 / 4, mostOfOwner: 1 / 8 },

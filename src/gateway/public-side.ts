@@ -27,7 +27,9 @@ import { OperationCaps } from '../transports/connections/operation-caps.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { Streams } from '../transports/http/streams.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
+import { RequestBytes } from '../transports/http/request-bytes.ts';
 import { HttpTransport } from '../transports/http/transport.ts';
+import { WaitingRequests } from '../transports/http/waiting-requests.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 import { operationLimits } from './operation-limits.ts';
@@ -122,7 +124,7 @@ export async function createPublicSide(
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
   });
-  const { admission, addresses, server } = createAdmission(basics, connections);
+  const { admission, addresses, clients, server } = createAdmission(basics, connections);
   const httpLog = log.child({ part: 'http' });
   const originRefusals = new OriginRefusals({ metrics, log: httpLog, now: () => performance.now() });
   const originCheck = new OriginCheck(config.ORIGINS, originRefusals);
@@ -141,9 +143,21 @@ export async function createPublicSide(
         return inForce.current.queries;
       },
       turns,
+      waiting: new WaitingRequests({
+        most: shareOf(config.MAX_HANDSHAKES, processes),
+        mostOfConnection: config.MAX_OPERATIONS,
+        metrics,
+      }),
+      bytes: new RequestBytes({
+        source: bytes.bodies,
+        maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+        metrics,
+      }),
       maxOperations: config.MAX_OPERATIONS,
+      metrics,
       tracing,
     }),
+    clients,
     streamResponder: new StreamResponder({
       streams: new Streams({
         connections,

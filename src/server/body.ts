@@ -4,25 +4,60 @@ import { HttpError } from './http-error.ts';
 /**
  * Reads a request's body.
  *
- * @throws HttpError 413 as soon as it is known to be longer than `maxBytes`. The rest is read and dropped, within the
- *   server's request timeout, so that the client can read the response and the connection can be used again.
+ * @param signal ends it, with its reason
+ * @throws HttpError 413 as soon as it is known to be longer than `maxBytes`. In both cases the rest is read and dropped,
+ *   within the server's request timeout, so that the client can read the response and the connection can be used again.
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  signal?: AbortSignal,
+): Promise<Buffer> {
   const declaredTooLong = Number(request.headers['content-length']) > maxBytes;
-  const body = declaredTooLong ? undefined : await collect(request, maxBytes);
+  const body = declaredTooLong ? undefined : await collect(request, maxBytes, signal);
   if (body !== undefined) return body;
   request.resume();
   throw new HttpError(413, `expected a body of at most ${maxBytes} bytes (MAX_PAYLOAD_BYTES), got more`);
 }
 
-/** @returns undefined if the body is longer than `maxBytes` */
-async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+/**
+ * Not by iterating over the request: what is under way then could not be left.
+ *
+ * @returns undefined if the body is longer than `maxBytes`
+ */
+function collect(
+  request: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const stop = (): void => {
+      request.off('data', onData).off('end', onEnd).off('error', fail).off('close', onClose);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      stop();
+      resolve(undefined);
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(Buffer.concat(chunks, size));
+    };
+    const onClose = (): void => fail(new Error('expected the whole body, got a part: the client has left'));
+    const onAbort = (): void => {
+      fail(signal?.reason as Error);
+      request.resume();
+    };
+    request.on('data', onData).on('end', onEnd).on('error', fail).on('close', onClose);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }

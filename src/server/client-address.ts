@@ -35,6 +35,11 @@ export class ClientAddresses {
     this.#proxies = proxies;
   }
 
+  /** Whether clients' addresses are known, but for what proxies do not tell. */
+  get areKnown(): boolean {
+    return this.#proxies !== undefined;
+  }
+
   /**
    * @returns the client's address, of IPv6 its /64 network, which one client has to itself; undefined if it is not known.
    *   An address of a trusted proxy is not known to be a client's: some balancer hides those behind its own.

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { headOf } from '../context/authenticator.ts';
+import type { ReadBody } from '../transports/http/request-bytes.ts';
 import type { HttpTransport } from '../transports/http/transport.ts';
 import { readBody } from './body.ts';
 import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import type { OriginCheck } from './origin-check.ts';
+import type { RequestClients } from './request-clients.ts';
 import { refusalBody, sendJson } from './respond.ts';
 import type { StreamResponder } from './stream-responder.ts';
 import { queryOf, type Handle, type Route } from './router.ts';
@@ -18,13 +20,14 @@ const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 export interface GraphqlOptions {
   readonly transport: Pick<HttpTransport, 'respond'>;
   readonly streamResponder: Pick<StreamResponder, 'respond'>;
+  readonly clients: Pick<RequestClients, 'ownerOf'>;
   readonly originCheck: OriginCheck;
   readonly maxPayloadBytes: number;
 }
 
 /** `/graphql` over plain HTTP: operations by POST and GET, and browsers' preflight requests for them. */
 export function graphqlRoute(options: GraphqlOptions): Route {
-  const { transport, streamResponder, originCheck, maxPayloadBytes } = options;
+  const { transport, streamResponder, clients, originCheck, maxPayloadBytes } = options;
   const cors = new Cors(originCheck);
   const guarded =
     (handle: Handle): Handle =>
@@ -40,12 +43,15 @@ export function graphqlRoute(options: GraphqlOptions): Route {
   const respond = async (
     request: IncomingMessage,
     response: ServerResponse,
-    body: string | undefined,
+    bodyOf: ReadBody | undefined,
   ): Promise<void> => {
     const left = new AbortController();
     response.once('close', () => left.abort());
-    const client = { owner: request.socket, signal: left.signal };
-    const result = await transport.respond(headOf(request), body, client);
+    const { socket: connection } = request;
+    const client = { connection, owner: clients.ownerOf(request), signal: left.signal };
+    const result = await transport.respond(headOf(request), bodyOf, client);
+    // What has not been read of a refused one is dropped, so that the connection can be used again.
+    request.resume();
     if ('operation' in result) {
       streamResponder.respond(result, request, response);
       return;
@@ -62,10 +68,9 @@ export function graphqlRoute(options: GraphqlOptions): Route {
         demandQuery(request, maxPayloadBytes);
         return respond(request, response, undefined);
       }),
-      POST: guarded(async (request, response) => {
-        const body = await readBody(request, maxPayloadBytes);
-        await respond(request, response, body.toString());
-      }),
+      POST: guarded((request, response) =>
+        respond(request, response, (signal) => readBody(request, maxPayloadBytes, signal)),
+      ),
       OPTIONS: ({ headers }, response) => {
         response.writeHead(204, cors.preflightFor(headers));
         response.end();

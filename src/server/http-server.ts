@@ -6,6 +6,7 @@ import { SluiceError } from '../errors.ts';
 import type { HttpRefusal } from './admission.ts';
 import type { HostCheck } from './host-check.ts';
 import { closeIdleWhenFull } from './idle-connections.ts';
+import { PipelinedResponses } from './pipelined-responses.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -86,6 +87,7 @@ export class HttpServer {
   readonly #server: Server | SecureServer;
   readonly #http2: Http2Sessions | undefined;
   readonly #unfinished = new Set<ServerResponse>();
+  readonly #pipelined = new PipelinedResponses();
   #stopping = false;
   #onFinished: (() => void) | undefined;
 
@@ -179,6 +181,7 @@ export class HttpServer {
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
+    this.#pipelined.add(request, response);
     response.once('close', () => {
       this.#unfinished.delete(response);
       if (this.#unfinished.size === 0) this.#onFinished?.();

@@ -3,6 +3,9 @@ const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set(Buffer.from('[{'));
 const CLOSING: ReadonlySet<number> = new Set(Buffer.from(']}'));
 
+/** What is nested deeper overflows the stack where it is written again, or walked over. */
+export const MAX_NESTING = 500;
+
 /** Whether lists and objects of a JSON text, which may be faulty, lie in each other more than `most` deep. */
 export function isNestedDeeper(json: Buffer, most: number): boolean {
   // So many have to begin, and most texts are shorter.

@@ -1,5 +1,11 @@
+import { LinkedQueue, type Place } from './linked-queue.ts';
+
 /** One that hands over jobs: a connection, say. */
 export interface TurnTaker {
+  /** ms of the event loop that it may take in a second; if it is left out, as many as any other. */
+  readonly msPerSecond?: number;
+  /** Once it has been quiet, it may take its share of so many ms at once; if it is left out, as any other. */
+  readonly burstMs?: number;
   /** When its share is worth nothing any more, in ms of a monotonic clock; 0 at first. Turns alone sets it. */
   spentUntil: number;
   /** A job of it has to wait: it is to hand over no more, for now. */
@@ -18,7 +24,7 @@ export interface TurnTaker {
 export type Job = () => number;
 
 interface TurnsOptions {
-  /** ms of the event loop that one owner may take in a second. */
+  /** ms of the event loop that one owner may take in a second, unless it has a share of its own. */
   readonly msPerSecond: number;
   /** A monotonic clock. */
   readonly now: () => number;
@@ -44,7 +50,7 @@ const NAP_MS = 50;
  */
 export class Turns {
   readonly #options: TurnsOptions;
-  readonly #queues = new Map<TurnTaker, Job[]>();
+  readonly #queues = new Map<TurnTaker, LinkedQueue<Job>>();
   /** Owners in the order of their turns. */
   readonly #ready = new Set<TurnTaker>();
   /** Of owners past their share. */
@@ -62,30 +68,38 @@ export class Turns {
     return this.#queues.has(owner);
   }
 
-  /** @param most jobs of this owner that may wait */
-  run(owner: TurnTaker, job: Job, most = Infinity): void {
+  /**
+   * @param most jobs of this owner that may wait
+   * @returns the place of a job that waits, which may leave it; undefined: it has run, or was dropped
+   */
+  run(owner: TurnTaker, job: Job, most = Infinity): Place<Job> | undefined {
     const queue = this.#queues.get(owner);
     if (queue === undefined) {
       if (this.#spent < TURN_MS && this.#nap(owner) === 0) {
         this.#run(owner, job);
-        return;
+        return undefined;
       }
-      this.#queues.set(owner, [job]);
-      this.#ready.add(owner);
-      this.#endTurnLater();
+      const place = this.#open(owner).push(job);
       owner.hold();
-    } else if (queue.length < most) {
-      queue.push(job);
-    } else {
-      owner.overrun();
+      return place;
     }
+    if (queue.size < most) return queue.push(job);
+    owner.overrun();
+    return undefined;
+  }
+
+  /** @param place of a job that has not run, and is not to */
+  leave(owner: TurnTaker, place: Place<Job>): void {
+    const queue = this.#queues.get(owner);
+    queue?.remove(place);
+    if (queue?.size === 0) this.forget(owner);
   }
 
   /** Counts time of the event loop that was taken for an owner, though not by a job of it. */
   charge(owner: TurnTaker, ms: number): void {
     this.#spent += ms;
     owner.spentUntil =
-      Math.max(owner.spentUntil, this.#options.now() - ms) + (1_000 * ms) / this.#options.msPerSecond;
+      Math.max(owner.spentUntil, this.#options.now() - ms) + (1_000 * ms) / this.#msPerSecond(owner);
     this.#endTurnLater();
   }
 
@@ -97,6 +111,18 @@ export class Turns {
     if (this.#queues.delete(owner)) owner.resume();
   }
 
+  #open(owner: TurnTaker): LinkedQueue<Job> {
+    const queue = new LinkedQueue<Job>();
+    this.#queues.set(owner, queue);
+    this.#ready.add(owner);
+    this.#endTurnLater();
+    return queue;
+  }
+
+  #msPerSecond(owner: TurnTaker): number {
+    return owner.msPerSecond ?? this.#options.msPerSecond;
+  }
+
   #run(owner: TurnTaker, job: Job): void {
     const began = this.#options.now();
     let least = 0;
@@ -105,7 +131,7 @@ export class Turns {
     } finally {
       const took = this.#options.now() - began;
       this.#spent += took;
-      const share = Math.max(least, took / this.#options.msPerSecond);
+      const share = Math.max(least, took / this.#msPerSecond(owner));
       owner.spentUntil = Math.max(owner.spentUntil, began) + 1_000 * share;
       this.#endTurnLater();
     }
@@ -114,7 +140,7 @@ export class Turns {
   /** ms until the owner has a share again. */
   #nap(owner: TurnTaker): number {
     if (owner.spentUntil === 0) return 0;
-    return Math.max(0, owner.spentUntil - this.#options.now() - BURST_MS);
+    return Math.max(0, owner.spentUntil - this.#options.now() - (owner.burstMs ?? BURST_MS));
   }
 
   #endTurnLater(): void {
@@ -144,7 +170,7 @@ export class Turns {
     if (job !== undefined) this.#run(owner, job);
     // The job may have closed the owner, or added others.
     if (this.#queues.get(owner) !== queue) return;
-    if (queue?.length === 0) this.forget(owner);
+    if (queue?.size === 0) this.forget(owner);
     else this.#ready.add(owner);
   }
 

@@ -16,7 +16,7 @@ export const CAPS_SETTINGS = {
   }),
   MAX_HANDSHAKES: integer(1, 1_000_000, {
     default: 3_000,
-    help: 'Most WebSockets of a pod that are not yet acknowledged: `connection_init` has not come, or `authenticate` is running. One more is refused with 503.',
+    help: 'Most WebSockets of a pod that are not yet acknowledged: `connection_init` has not come, or `authenticate` is running. As many requests by POST and GET may wait to be identified, for room or for their turn. One more of either is refused with 503.',
   }),
   CONNECTIONS_PER_SECOND: integer(0, 1_000_000, {
     default: 500,

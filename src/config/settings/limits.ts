@@ -28,7 +28,7 @@ export const LIMITS_SETTINGS = {
   }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most subscriptions and queries that one connection may have at once, over WebSocket or HTTP; one more is refused.',
+    help: 'Most subscriptions and queries that one connection may have at once, over WebSocket or HTTP; as many requests may wait besides. One more is refused.',
   }),
   MAX_PAYLOAD_BYTES: integer(1_024, 16_777_216, {
     default: 65_536,

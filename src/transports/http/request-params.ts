@@ -1,5 +1,6 @@
 import { parseRequestParams, type Request, type RequestParams, type Response } from 'graphql-http';
 import { namesDocument } from '../../executor/document-id.ts';
+import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 
 /** The parameters of a request, `documentId` of GraphQL over HTTP among them. */
 export interface HttpParams extends RequestParams {
@@ -10,23 +11,25 @@ export interface HttpParams extends RequestParams {
  * Reads the body, or of a GET the URL, as graphql-http does, which knows no `documentId` and takes no request without
  * `query`: one that names a persisted document may leave that out.
  *
+ * @param body of a POST
  * @throws Error if it is no request
  */
 export async function parseHttpParams<Raw, Context>(
   request: Request<Raw, Context>,
+  body: Buffer | undefined,
 ): Promise<HttpParams | Response> {
   if (request.method === 'GET') return parseUrl(request);
-  const text = request.body;
-  if (typeof text !== 'string' || text === '') return parseRequestParams(request);
+  if (body === undefined || body.length === 0) return parseRequestParams(request);
+  demandNesting(body);
   let documentId: unknown;
   const params = await parseRequestParams({
     ...request,
     // Called only if the content type is right, and in place: an error of JSON.parse becomes that of graphql-http.
     body: () => {
-      const body = JSON.parse(text) as Record<string, unknown>;
-      if (typeof body !== 'object' || body === null) return body;
-      documentId = body['documentId'];
-      return body['query'] == null && namesDocument(body) ? { ...body, query: '' } : body;
+      const data = JSON.parse(body.toString()) as Record<string, unknown>;
+      if (typeof data !== 'object' || data === null) return data;
+      documentId = data['documentId'];
+      return data['query'] == null && namesDocument(data) ? { ...data, query: '' } : data;
     },
   });
   return 'query' in params ? { ...params, documentId } : params;
@@ -35,6 +38,7 @@ export async function parseHttpParams<Raw, Context>(
 async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<HttpParams | Response> {
   const search = queryIn(request.url);
   const documentId = search.get('documentId') ?? undefined;
+  for (const name of ['variables', 'extensions']) demandNesting(Buffer.from(search.get(name) ?? ''));
   const hasQuery = search.has('query');
   if (!hasQuery) search.set('query', '');
   // Written again: graphql-http takes the URL to end at a second question mark.
@@ -43,6 +47,12 @@ async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<H
   if (!hasQuery && !namesDocument({ documentId, extensions: params.extensions }))
     throw new Error('Missing query');
   return { ...params, documentId };
+}
+
+/** Before it is parsed. */
+function demandNesting(json: Buffer): void {
+  if (!isNestedDeeper(json, MAX_NESTING)) return;
+  throw new Error(`expected JSON of at most ${MAX_NESTING} levels, got more`);
 }
 
 function queryIn(url: string): URLSearchParams {

@@ -1,60 +1,49 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { createHandler, type Handler, type RequestParams, type ResponseInit } from 'graphql-http';
-import type { OutgoingHttpHeaders } from 'node:http';
+import { createHandler, type Handler, type RequestParams } from 'graphql-http';
 import { TokenRefusal } from '../../auth/refusal.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
 import type { Identity } from '../../context/token-authenticator.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
-import type { Turns, TurnTaker } from '../../support/turns.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Reservation } from '../../support/byte-budget.ts';
+import type { Turns } from '../../support/turns.ts';
 import type { OpenSpan } from '../../tracing/span.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
-import { tooManyOperations } from '../too-many-operations.ts';
+import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 import { acceptedBy, type Accepted } from './accepted.ts';
 import { EVENT_STREAM } from './event-stream.ts';
-import { parseHttpParams } from './request-params.ts';
+import { inTurn, type HttpClient } from './http-client.ts';
+import { bodyless, TAKEN, wholeStream, type HttpResponse } from './http-response.ts';
+import { FORBIDDEN, LEFT, NO_MUTATIONS, tooMany, unidentified, type Refusal } from './refusals.ts';
+import type { ReadBody, RequestBytes } from './request-bytes.ts';
+import { parseHttpParams, type HttpParams } from './request-params.ts';
 import { withRequestSpan } from './request-span.ts';
-import { streamHeaders, type StreamWire } from './stream-wire.ts';
+import type { StreamWire } from './stream-wire.ts';
 import type { RequestedSubscription } from './streams.ts';
-import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
+import type { WaitingRequests } from './waiting-requests.ts';
 
 /** Says who has sent a request. */
 export interface Identifier {
   /** @returns with null as the viewer, or a refusal, if it is not let in */
   identify(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Identity | TokenRefusal>;
-}
-
-/** A whole HTTP response, ready to be written. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: string;
-}
-
-/** The HTTP connection of a request. */
-export interface HttpClient {
-  readonly owner: object;
-  /** Aborted when the connection is closed before the response. */
-  readonly signal: AbortSignal;
+  /** Why a client that was identified in an earlier turn is refused after all. Without it, none is. */
+  refusalOf?(identity: Identity): TokenRefusal | undefined;
 }
 
 export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Identifier;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
-  readonly turns: Pick<Turns, 'run'>;
-  /** Of one connection, at the same time: requests that a client sends without waiting for responses. */
+  readonly turns: Pick<Turns, 'run' | 'leave' | 'charge'>;
+  readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
+  readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
+  /** Of one connection, executed at the same time: requests that a client sends without waiting for responses. */
   readonly maxOperations: number;
+  readonly metrics: Pick<Metrics, 'refused'>;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
-}
-
-/** Why a request is answered before its document is looked at. */
-interface Refusal {
-  readonly status: number;
-  readonly error: GraphQLError;
-  readonly headers?: OutgoingHttpHeaders;
 }
 
 /** One request, while it is handled. */
@@ -63,6 +52,12 @@ interface Exchange {
   readonly accepted: Accepted;
   /** Undefined: it is not sampled. */
   readonly span: OpenSpan | undefined;
+  /** It counts as one that waits. */
+  isWaiting?: boolean;
+  identity?: Identity;
+  reservation?: Reservation;
+  /** Of a POST, until it has been parsed. */
+  body?: Buffer | undefined;
   /** The document has been looked at: what is wrong is a result of it. */
   isAnswered?: boolean;
   /** It asks for the results of a subscription, and takes them in a response. */
@@ -74,95 +69,104 @@ interface Exchange {
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
-/**
- * Requests that may wait for their turn of the event loop before further ones are refused. Messages of sockets that wait
- * too are not counted.
- */
-const MAX_WAITING = 1_000;
-
-const FORBIDDEN = refusal(403, 'FORBIDDEN', 'Forbidden: authenticate refused the request');
-const BUSY = refusal(503, 'POD_FULL', 'Too many requests wait for their turn: try again later', {
-  'retry-after': '1',
-});
-
-/** A page of any site can have a browser send a GET, so it must change nothing. */
-const NO_MUTATIONS = refusal(
-  405,
-  'METHOD_NOT_ALLOWED',
-  'Mutations are not executed over GET: send them by POST',
-  { allow: 'POST' },
-);
+/** Of a request that has been refused before it was looked at. */
+const NO_PARAMS: HttpParams = { query: '' };
 
 const NO_SUBSCRIPTIONS = new GraphQLError(
   'expected a subscription over a WebSocket with the subprotocol graphql-transport-ws, or with accept: text/event-stream or multipart/mixed;subscriptionSpec=1.0; got one that takes a single response',
 );
 
-/** Media types, in UTF-8. */
-const TAKEN = 'application/json';
-const ANSWERED = `application/graphql-response+json or ${TAKEN}`;
-
-/** For a client that does not read it any more. */
-const LEFT = [new GraphQLError('The client has left.')];
-
-/** One request, which has a turn of its own: its address may be that of a proxy, which many clients share. */
-class Request implements TurnTaker {
-  spentUntil = 0;
-  hold(): void {}
-  resume(): void {}
-  overrun(): void {}
-}
-
 /**
  * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and
  * picks the status; the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
+ *
+ *     counted ─ client identified ─ bytes reserved ─ body read ─ turn: parsed ─ turn: executed ─ bytes released
+ *     └─ a request that waits ────────────────────────────────────────────────┘
  */
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
   readonly #handle: Handler<RequestHead, Exchange>;
-  /** Requests that wait for their turn. */
-  #waiting = 0;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
+    const { turns } = options;
     this.#handle = createHandler({
-      parseRequestParams: parseHttpParams,
+      parseRequestParams: async (request) => {
+        const { client, body, refusal } = request.context;
+        if (refusal !== undefined) return NO_PARAMS;
+        const { secondsOfRequest } = client.owner;
+        const params = await inTurn(turns, client, secondsOfRequest, () => parseHttpParams(request, body));
+        if (params === undefined) request.context.refusal = LEFT;
+        return params ?? NO_PARAMS;
+      },
       onSubscribe: async ({ method, raw, context: exchange }, params) => {
-        // Before the document is looked at: a refused client neither learns names from errors nor takes time.
-        const identity = await options.authenticator.identify({}, raw);
-        if (identity instanceof TokenRefusal) exchange.refusal = refused(identity);
-        else if (identity.viewer === null) exchange.refusal = FORBIDDEN;
-        else if (this.#waiting >= MAX_WAITING) exchange.refusal = BUSY;
-        else return this.#inTurn(() => this.#answer(identity, params, raw, exchange, method === 'GET'));
-        return [exchange.refusal.error];
+        this.#keep(exchange, raw, params);
+        const outcome =
+          exchange.refusal === undefined
+            ? await inTurn(turns, exchange.client, 0, () =>
+                this.#answer(params, raw, exchange, method === 'GET'),
+              )
+            : undefined;
+        return outcome ?? [(exchange.refusal ??= LEFT).error];
       },
     });
   }
 
   /**
-   * @param body of a POST, already bounded and read; undefined: a GET, whose URL has the query
+   * @param readBody reads the body of a POST, within its bound; undefined: a GET, whose URL has the query
    * @returns a response, or the subscription whose results are to be the response
    */
   respond(
     request: RequestHead,
-    body: string | undefined,
+    readBody: ReadBody | undefined,
     client: HttpClient,
   ): Promise<HttpResponse | RequestedSubscription> {
-    const method = body === undefined ? 'GET' : 'POST';
-    return withRequestSpan(this.#options.tracing, request, method, (span) =>
-      this.#respond(request, method, body, client, span),
-    );
+    const method = readBody === undefined ? 'GET' : 'POST';
+    return withRequestSpan(this.#options.tracing, request, method, async (span) => {
+      const exchange: Exchange = { client, accepted: acceptedBy(request.headers.accept), span };
+      try {
+        const refusal = await this.#refusal(exchange, request, readBody);
+        if (refusal !== undefined) exchange.refusal = refusal;
+        return await this.#respond(request, method, exchange);
+      } finally {
+        this.#waitsNoMore(exchange);
+        exchange.reservation?.release();
+      }
+    });
+  }
+
+  /** @returns why it is not looked at: a refused client neither learns names from errors, nor takes memory or time */
+  async #refusal(
+    exchange: Exchange,
+    request: RequestHead,
+    readBody: ReadBody | undefined,
+  ): Promise<Refusal | undefined> {
+    const { authenticator, bytes, waiting } = this.#options;
+    const { connection, signal } = exchange.client;
+    const full = waiting.enter(connection);
+    if (full !== undefined) return full;
+    exchange.isWaiting = true;
+    const identity = await authenticator.identify({}, request);
+    if (identity instanceof TokenRefusal) return unidentified(identity);
+    if (identity.viewer === null) return FORBIDDEN;
+    exchange.identity = identity;
+    const length = readBody === undefined ? request.url.length : Number(request.headers['content-length']);
+    const reserved = await bytes.reserve(length, connection, signal);
+    if ('error' in reserved) return reserved;
+    exchange.reservation = reserved;
+    const body = await (readBody && bytes.read(readBody));
+    if (body !== undefined && 'error' in body) return body;
+    exchange.body = body;
+    return undefined;
   }
 
   async #respond(
     request: RequestHead,
     method: string,
-    body: string | undefined,
-    client: HttpClient,
-    span: OpenSpan | undefined,
+    exchange: Exchange,
   ): Promise<HttpResponse | RequestedSubscription> {
-    const accepted = acceptedBy(request.headers.accept);
+    const { accepted } = exchange;
     const only = accepted.json ? undefined : accepted.wire;
-    const exchange: Exchange = { client, accepted, span };
     const [text, init] = await this.#handle({
       method,
       url: request.url,
@@ -171,7 +175,7 @@ export class HttpTransport {
         get: (name) =>
           name === 'accept' && only !== undefined ? TAKEN : (request.headers[name]?.toString() ?? null),
       },
-      body: body ?? null,
+      body: null,
       raw: request,
       context: exchange,
     });
@@ -185,29 +189,35 @@ export class HttpTransport {
     return { status, headers: { ...init.headers, ...headers }, body: text };
   }
 
-  #inTurn(answer: () => Promise<Outcome>): Promise<Outcome> {
-    this.#waiting += 1;
-    return new Promise((resolve) => {
-      this.#options.turns.run(new Request(), () => {
-        this.#waiting -= 1;
-        resolve(answer());
-        return 0;
-      });
-    });
+  /** It has been parsed. */
+  #keep(exchange: Exchange, { url }: RequestHead, params: RequestParams): void {
+    const { reservation, body } = exchange;
+    exchange.body = undefined;
+    if (exchange.refusal !== undefined || reservation === undefined) return;
+    const refusal = this.#options.bytes.keep(reservation, body?.length ?? url.length, params);
+    if (refusal !== undefined) exchange.refusal = refusal;
+  }
+
+  #waitsNoMore(exchange: Exchange): void {
+    if (exchange.isWaiting === true) this.#options.waiting.leave(exchange.client.connection);
+    exchange.isWaiting = false;
   }
 
   async #answer(
-    identity: Identity,
     params: RequestParams,
     request: RequestHead,
     exchange: Exchange,
     isGet: boolean,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | undefined> {
+    const { admission, authenticator, metrics, queries, turns, maxOperations } = this.#options;
+    const { client, identity, span } = exchange;
+    const { connection, owner, signal } = client;
+    this.#waitsNoMore(exchange);
+    if (identity === undefined) return undefined;
     const { viewer } = identity;
-    const { owner, signal } = exchange.client;
-    if (signal.aborted) return LEFT;
+    const revoked = authenticator.refusalOf?.(identity);
+    if (revoked !== undefined) return refuse(exchange, unidentified(revoked));
     exchange.isAnswered = true;
-    const { admission, queries, maxOperations } = this.#options;
     const operation = admission.prepare(params, viewer);
     if (isErrors(operation)) return operation;
     if (operation.kind === 'subscription') {
@@ -218,27 +228,28 @@ export class HttpTransport {
       exchange.subscription = { wire, operation, variables, extensions, identity, request };
       return [];
     }
-    if (operation.kind === 'mutation' && isGet) {
-      exchange.refusal = NO_MUTATIONS;
-      return [NO_MUTATIONS.error];
+    if (operation.kind === 'mutation' && isGet) return refuse(exchange, NO_MUTATIONS);
+    if (queries.countOf(connection) >= maxOperations) {
+      metrics.refused('operations_of_connection');
+      return refuse(exchange, tooMany(maxOperations));
     }
-    if (queries.countOf(owner) >= maxOperations) return [tooManyOperations(maxOperations)];
-    const { span } = exchange;
-    const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner, span });
+    const outcome = queries.execute({
+      operation,
+      variables: params.variables ?? {},
+      viewer,
+      owner: connection,
+      span,
+      hasTaken: (ms) => turns.charge(owner, ms),
+    });
     const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;
-    if (result === undefined) return LEFT;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
-    return 'data' in result ? result : (result.errors ?? []);
+    return result === undefined || 'data' in result ? result : (result.errors ?? []);
   }
 }
 
-/** The result of an operation that is over, for a client that takes nothing but streams. */
-function wholeStream(wire: StreamWire, json: string): HttpResponse {
-  return {
-    status: 200,
-    headers: streamHeaders(wire),
-    body: wire.opening() + wire.result(json) + wire.completed,
-  };
+function refuse(exchange: Exchange, refusal: Refusal): Outcome {
+  exchange.refusal = refusal;
+  return [refusal.error];
 }
 
 /** A browser's EventSource that connects again tells the last id that it has got, which is a cursor. */
@@ -251,37 +262,12 @@ function extensionsOf(
   return wire === EVENT_STREAM && resume !== undefined ? { ...extensions, resume } : { ...extensions };
 }
 
-/** The body that graphql-http leaves out where it can't take the request's media types: 406 and 415. */
-function bodyless({ status, headers }: ResponseInit, request: RequestHead): HttpResponse {
-  const { accept, 'content-type': contentType = 'none' } = request.headers;
-  const { error } =
-    status === 406
-      ? refusal(status, 'NOT_ACCEPTABLE', `expected accept to name ${ANSWERED}, got ${accept}`)
-      : refusal(status, 'UNSUPPORTED_MEDIA_TYPE', `expected content-type ${TAKEN}, got ${contentType}`);
-  return {
-    status,
-    headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ errors: [error] }),
-  };
-}
-
 /** @returns undefined if the connection is closed first */
 function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionResult | undefined> {
   signal.addEventListener('abort', () => query.cancel(), { once: true });
   return query.result();
 }
 
-/** The client may try again with another token, or later. */
-function refused({ reason, isTemporary }: TokenRefusal): Refusal {
-  if (isTemporary) return refusal(503, 'SERVICE_UNAVAILABLE', reason, { 'retry-after': '2' });
-  return refusal(401, 'UNAUTHENTICATED', reason, { 'www-authenticate': 'Bearer' });
-}
-
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {
   return Array.isArray(prepared);
-}
-
-function refusal(status: number, code: string, message: string, headers?: OutgoingHttpHeaders): Refusal {
-  const error = new GraphQLError(message, { extensions: { code } });
-  return headers === undefined ? { status, error } : { status, error, headers };
 }

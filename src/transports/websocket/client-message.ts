@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { RawData } from 'ws';
-import { isNestedDeeper } from '../../support/json-nesting.ts';
+import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 import { DISCONNECTS, type Disconnect } from '../connections/disconnect.ts';
 
 /** A message of graphql-transport-ws, as far as it has been looked at: an object with a type that clients send. */
@@ -8,9 +8,6 @@ export type ClientMessage = Readonly<Record<string, unknown>> & { readonly type:
 
 /** What a client may send. graphql-ws throws on the types that only a server sends. */
 const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
-
-/** What is nested deeper overflows the stack where it is written again: in the pong to a ping, say. */
-const MAX_NESTING = 500;
 
 /**
  * A binary frame is as good as a text frame if it holds text, as for the server of graphql-ws.

@@ -3,24 +3,47 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import type { RequestHead } from '../../../src/graph/api/context.ts';
+import { ClientAddresses } from '../../../src/server/client-address.ts';
 import { graphqlRoute } from '../../../src/server/graphql-route.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { RequestClients } from '../../../src/server/request-clients.ts';
+import type { HttpClient } from '../../../src/transports/http/http-client.ts';
+import type { ReadBody } from '../../../src/transports/http/request-bytes.ts';
 import { fileScope, type Scope } from '../../helpers/scope.ts';
 import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
 
 const MAX = 1_000;
+const STAYS = new AbortController().signal;
+
+/** Connections of requests, and whose turns they take. */
+const owners: [connection: object, owner: object][] = [];
 
 function serveGraphql(scope: Scope, origins: string[] = []): Promise<number> {
   const transport = {
-    respond: async ({ url }: { readonly url: string }, body: string | undefined) => ({
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: body ?? url,
-    }),
+    respond: async (
+      { url, headers: { 'x-refused': refused } }: RequestHead,
+      readBody: ReadBody | undefined,
+      { connection, owner }: HttpClient,
+    ) => {
+      owners.push([connection, owner]);
+      const body = refused === undefined ? await readBody?.(STAYS) : 'refused';
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: body?.toString() ?? url,
+      };
+    },
   };
+  const clients = new RequestClients({
+    addresses: new ClientAddresses(undefined),
+    requestsPerSecond: 50,
+    now: () => 0,
+  });
   const streamResponder = { respond: () => assert.fail('no subscription is asked for') };
   const originCheck = new OriginCheck(origins);
-  return serve(scope, [graphqlRoute({ transport, streamResponder, originCheck, maxPayloadBytes: MAX })]);
+  const route = { transport, streamResponder, clients, originCheck, maxPayloadBytes: MAX };
+  return serve(scope, [graphqlRoute(route)]);
 }
 
 const APP = 'https://app.example';
@@ -68,6 +91,19 @@ describe('/graphql', () => {
     t.after(() => agent.destroy());
     assert.equal((await post({ ...CHUNKED, body: Buffer.alloc(5_000_000), agent })).status, 413);
     assert.equal((await post({ agent })).status, 200);
+  });
+
+  it('drops the body of a request that is refused without reading it, and the connection goes on', async (t) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const headers = { 'x-refused': 'yes' };
+    const begun = owners.length;
+    for (const body of ['{}', 'x'.repeat(MAX), Buffer.alloc(5_000_000)]) {
+      assert.equal((await post({ headers, body, agent })).body, 'refused');
+    }
+    assert.equal((await post({ body: '{"a":1}', agent })).body, '{"a":1}');
+    const [connections, takers] = [0, 1].map((of) => new Set(owners.slice(begun).map((seen) => seen[of])));
+    assert.deepEqual([connections?.size, takers?.size], [1, 1], 'one connection, whose turns all take');
   });
 
   it('tells a user who opens it in a browser what to do instead, with any query but a document', async () => {

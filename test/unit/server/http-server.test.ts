@@ -113,6 +113,28 @@ describe('HttpServer', () => {
     assert.equal((await ask(port, '/')).body, 'done');
   });
 
+  it('tells all responses of a connection that it has closed, those that wait for others too, once', async (t) => {
+    const closed: (string | undefined)[] = [];
+    const allCame = deferred();
+    const allClosed = deferred();
+    const { port } = await listen(t, {
+      handle: async ({ url }, response) => {
+        response.on('close', () => {
+          closed.push(url);
+          if (closed.length === 3) allClosed.resolve();
+        });
+        if (url === '/2') response.end('done before its turn');
+        if (url === '/3') allCame.resolve();
+      },
+    });
+    const client = connect(port, 'localhost');
+    for (const n of [1, 2, 3]) client.write(`GET /${n} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    await allCame.promise;
+    client.destroy();
+    await allClosed.promise;
+    assert.deepEqual(closed.toSorted(), ['/1', '/2', '/3']);
+  });
+
   it('closes connections at once when it stops that are idle, or have never sent a request', async (t) => {
     const { port, server } = await listen(t, { handle: done });
     const silentOne = connect(port, 'localhost');

@@ -4,11 +4,13 @@ import { describe, it } from 'node:test';
 import { Graphiql } from '../../../src/server/graphiql/graphiql.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { publicRoutes, type PublicOptions } from '../../../src/server/public-routes.ts';
+import { CLIENT } from '../transports/http/whole.ts';
 import { ask, errorOf, serve } from './serve.ts';
 
 const options: PublicOptions = {
   transport: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
   streamResponder: { respond: () => assert.fail('no subscription is asked for') },
+  clients: { ownerOf: () => CLIENT.owner },
   originCheck: new OriginCheck([]),
   maxPayloadBytes: 1_000,
   graphiql: undefined,

@@ -182,7 +182,12 @@ describe('Upgrade', () => {
   it('refuses one that has waited for its turn if the server has begun to stop meanwhile', async (t) => {
     const waiting = deferred<Job>();
     const { handle } = upgradeTo('/graphql', refuse, {
-      turns: { run: (_owner, job) => waiting.resolve(job) },
+      turns: {
+        run: (_owner, job) => {
+          waiting.resolve(job);
+          return undefined;
+        },
+      },
       unavailable: () => server.unavailable(),
     });
     const { port, server } = await listen(t, { handle: done, upgrade: handle });

@@ -126,6 +126,35 @@ describe('Turns', () => {
     assert.deepEqual(done, ['b', 'a']);
   });
 
+  it('gives an owner the share and the burst that it has of its own', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = turnsOf(50);
+    const owner = Object.assign(new Owner('a'), { msPerSecond: 200, burstMs: 500 });
+    owner.runs(turns, 1_000, 5);
+    const began = now;
+    while (now - began < 2_000) await pass(t);
+    const took = 5 * done.length;
+    assert.ok(Math.abs(took - 500) <= 50, `expected 100 ms at once and 200 a second, got ${took}`);
+    turns.charge(owner, 1_000);
+    assert.equal(owner.spentUntil - now > 4_500, true);
+    turns.forget(owner);
+  });
+
+  it('runs no job that has left, and the others of its owner in their order', async () => {
+    const turns = turnsOf(1_000);
+    const [owner, other] = [new Owner('a'), new Owner('b')];
+    owner.runs(turns, 1, 5);
+    const places = [other, owner, owner].map((each) => turns.run(each, each.job(1)));
+    for (const [index, each] of [other, owner].entries()) {
+      const place = places[index];
+      assert.ok(place !== undefined);
+      turns.leave(each, place);
+    }
+    assert.deepEqual([turns.holds(other), other.resumed, turns.holds(owner)], [false, 1, true]);
+    await nextTurn();
+    assert.deepEqual(done, ['a', 'a']);
+  });
+
   it('keeps no timer for an owner that has left', async (t) => {
     const made = t.mock.method(globalThis, 'setTimeout');
     const cleared = t.mock.method(globalThis, 'clearTimeout');

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import type { Identity } from '../../../../src/context/token-authenticator.ts';
 import { OperationAdmission } from '../../../../src/executor/operation-admission.ts';
-import { type HttpTransportOptions, type HttpResponse } from '../../../../src/transports/http/transport.ts';
-import { CLIENT, GRAPHQL_RESPONSE, head, messageOf, post, resultOf, transports } from './whole.ts';
+import type { HttpResponse } from '../../../../src/transports/http/http-response.ts';
+import type { HttpTransportOptions } from '../../../../src/transports/http/transport.ts';
+import { CLIENT, clientOn, GRAPHQL_RESPONSE, head, messageOf, post, resultOf, transports } from './whole.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String): String deep: Deep }
@@ -42,7 +43,7 @@ function ask(
   { signal = CLIENT.signal, accept = GRAPHQL_RESPONSE, ...options }: Asked = {},
 ): Promise<HttpResponse> {
   const request = head(typeof url === 'string' ? url : urlOf(url), { accept });
-  return transportWith(options).respond(request, undefined, { owner: {}, signal });
+  return transportWith(options).respond(request, undefined, clientOn({}, signal));
 }
 
 /** A GET and a POST of the same parameters, which are answered likewise. */
@@ -149,6 +150,11 @@ describe('what a POST is refused for', () => {
       'a wrong variable',
       { documentId: 'greeting', variables: { name: 3 } },
       /^Variable "\$name" got invalid value 3/,
+    ],
+    [
+      'variables that are nested too deep',
+      { ...HELLO, variables: { name: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown } },
+      'expected JSON of at most 500 levels, got more',
     ],
     ['an unknown id', { documentId: 'nope' }, 'PERSISTED_QUERY_NOT_FOUND'],
     [

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { buildSchema } from 'graphql';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
-import type { HttpResponse } from '../../../../src/transports/http/transport.ts';
-import { CLIENT, GRAPHQL_RESPONSE, head, messageOf, post, resultOf, transports } from './whole.ts';
+import type { HttpResponse } from '../../../../src/transports/http/http-response.ts';
+import { CLIENT, GRAPHQL_RESPONSE, messageOf, post, resultOf, transports } from './whole.ts';
 
 const schema = buildSchema(`
   type Query { hello(name: String!): String fails: String secret: String }
@@ -31,6 +30,7 @@ const { transportWith } = transports(schema, { secret: '{ secret }' });
 const noop = (): void => undefined;
 const ownerOf = (spentUntil: number) => ({ spentUntil, hold: noop, resume: noop, overrun: noop });
 
+const DEEP = `{"query":"{ secret }","variables":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`;
 const SECRET = JSON.stringify({ query: '{ secret }' });
 const HELLO = '{ hello(name: "a") }';
 
@@ -46,23 +46,6 @@ const errorsOf = (message: string, code: string): object => ({ errors: [{ messag
 const REFUSED = { viewer: null, token: undefined };
 
 describe('HttpTransport', () => {
-  it('refuses requests while too many others wait for their turn', async () => {
-    const jobs: Job[] = [];
-    const transport = transportWith({ turns: { run: (_owner, job) => void jobs.push(job) } });
-    const ask = (): Promise<HttpResponse> =>
-      transport.respond(head(`/graphql?query=${HELLO}`), undefined, CLIENT);
-    const first = Array.from({ length: 1_000 }, ask);
-    for (const refused of [await ask(), await transport.respond(post(), SECRET, CLIENT)]) {
-      assert.deepEqual([refused.status, refused.headers['retry-after'], jobs.length], [503, '1', 1_000]);
-    }
-    for (const job of jobs.splice(0)) job();
-    assert.deepEqual(new Set((await Promise.all(first)).map(({ status }) => status)), new Set([200]));
-    const later = ask();
-    await nextTurn();
-    jobs.pop()?.();
-    assert.equal((await later).status, 200);
-  });
-
   it('takes requests however many upgrades and messages of sockets wait for their turn', async () => {
     let now = 0;
     const turns = new Turns({ msPerSecond: 1_000, now: () => now });
@@ -156,6 +139,8 @@ describe('HttpTransport', () => {
     ['no object', '3', 'JSON body must be an object'],
     ['no query', {}, 'Missing query'],
     ['a query that is no text', { query: 3 }, 'Invalid query'],
+    ['30,000 levels', DEEP, 'expected JSON of at most 500 levels, got more'],
+    ['30,000 levels that never end', DEEP.slice(0, 30_000), 'expected JSON of at most 500 levels, got more'],
     ['variables that are no object', { query: '{ secret }', variables: [] }, 'Invalid variables'],
     ['several operations in one', [{ query: '{ secret }' }], 'Missing query'],
     [

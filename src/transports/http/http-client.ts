@@ -1,0 +1,44 @@
+import type { Job, Turns, TurnTaker } from '../../support/turns.ts';
+
+/** Whose turns of the event loop requests take: a connection's, or those of a client with several. */
+export interface RequestOwner extends TurnTaker {
+  /** The least part of its share that a request takes, in seconds. */
+  readonly secondsOfRequest: number;
+}
+
+/** Where a request comes from. */
+export interface HttpClient {
+  /** Its requests, queries and bytes are counted. */
+  readonly connection: object;
+  readonly owner: RequestOwner;
+  /** Aborted when the connection is closed before the response. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has a job begin in a client's turn.
+ *
+ * @param seconds the least part of the owner's share that it takes
+ * @returns undefined once the client has left before
+ */
+export function inTurn<T>(
+  turns: Pick<Turns, 'run' | 'leave'>,
+  { owner, signal }: HttpClient,
+  seconds: number,
+  begin: () => Promise<T>,
+): Promise<T | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const job: Job = () => {
+      signal.removeEventListener('abort', leave);
+      resolve(begin());
+      return seconds;
+    };
+    const leave = (): void => {
+      if (place !== undefined) turns.leave(owner, place);
+      resolve(undefined);
+    };
+    const place = turns.run(owner, job);
+    if (place !== undefined) signal.addEventListener('abort', leave, { once: true });
+  });
+}

@@ -1,0 +1,53 @@
+import type { Metrics } from '../../metrics.ts';
+import { podFull, tooMany, type Refusal } from './refusals.ts';
+
+interface WaitingRequestsOptions {
+  /** Of all connections together. */
+  readonly most: number;
+  readonly mostOfConnection: number;
+  readonly metrics: Pick<Metrics, 'refused'>;
+}
+
+/** More than one request a connection may have as long as it has less than such a part of the places that are left. */
+const SHARES = 10;
+
+/**
+ * Bounds the requests that have come and are not executed yet: their clients are being identified, or they wait for room
+ * for their bodies, or for their turn. As places become few a connection may have fewer, so that some are left for those
+ * that come with their first request.
+ */
+export class WaitingRequests {
+  readonly #options: WaitingRequestsOptions;
+  /** By connection, of those that have any. */
+  readonly #counts = new Map<object, number>();
+  #size = 0;
+
+  constructor(options: WaitingRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns why a request may not wait; undefined: it does, until `leave` is called */
+  enter(connection: object): Refusal | undefined {
+    const { most, mostOfConnection, metrics } = this.#options;
+    const count = this.#counts.get(connection) ?? 0;
+    if (count >= mostOfConnection) {
+      metrics.refused('requests_of_connection');
+      return tooMany(mostOfConnection);
+    }
+    const left = most - this.#size;
+    if (left === 0 || (count > 0 && count >= left / SHARES)) {
+      metrics.refused('requests');
+      return podFull(`expected at most ${most} requests to this process that wait, got one more`);
+    }
+    this.#counts.set(connection, count + 1);
+    this.#size += 1;
+    return undefined;
+  }
+
+  leave(connection: object): void {
+    const count = (this.#counts.get(connection) ?? 0) - 1;
+    if (count > 0) this.#counts.set(connection, count);
+    else this.#counts.delete(connection);
+    this.#size -= 1;
+  }
+}

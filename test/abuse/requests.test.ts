@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { Changes } from '../helpers/changes.ts';
+import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { range, upTo } from '../helpers/numbers.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
+import { ask } from '../unit/server/serve.ts';
+
+const SCHEMA = `
+  type Query { hello: String node: Node }
+  type Subscription { node: Node @event(topic: "nodes") }
+  type Node { id: ID, node: Node }
+`;
+
+/** Clients that say so are identified slowly, as by a back end that does not answer. */
+const GRAPH = `
+  import { defineGraph } from 'sluice';
+  import { setTimeout } from 'node:timers/promises';
+  export default defineGraph({
+    authenticate: (_params, { headers }) => setTimeout(headers['x-slow'] === undefined ? 0 : 5_000, {}),
+    resolvers: { Query: { hello: () => 'hello' } },
+  });
+`;
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const HELLO = JSON.stringify({ query: '{ hello }' });
+
+async function start(t: TestContext): Promise<GatewayProcess> {
+  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
+  return startGateway(t, { GRAPH: folder, NODE_OPTIONS: '--max-old-space-size=256' });
+}
+
+/** A client that sends requests one behind the other, whatever is answered. */
+class Pipeline {
+  readonly socket: Socket;
+  /** In the order of the requests. */
+  readonly statuses: number[] = [];
+  readonly #changes = new Changes();
+  #rest = '';
+
+  constructor(t: TestContext, { port }: GatewayProcess) {
+    this.socket = connect(port, '127.0.0.1');
+    t.after(() => this.socket.destroy());
+    this.socket.on('error', () => undefined);
+    this.socket.setEncoding('latin1').on('data', (text: string) => {
+      const all = this.#rest + text;
+      let end = 0;
+      for (const { 0: line, 1: status, index } of all.matchAll(/HTTP\/1\.1 (\d{3})/g)) {
+        this.statuses.push(Number(status));
+        end = index + line.length;
+      }
+      // A status line may go on in the next packet.
+      this.#rest = all.slice(Math.max(end, all.length - 'HTTP/1.1 20'.length));
+      this.#changes.emit();
+    });
+  }
+
+  /** Sends as fast as the gateway reads, until it has all or is left. */
+  async send(bodies: Iterable<string>, headers = ''): Promise<void> {
+    for (const body of bodies) {
+      const head = `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${headers}`;
+      if (this.socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`)) continue;
+      await Promise.race([once(this.socket, 'drain'), once(this.socket, 'close')]);
+      if (this.socket.destroyed) return;
+    }
+  }
+
+  async until(count: number): Promise<void> {
+    await this.#changes.until(
+      () => this.statuses.length >= count || undefined,
+      () => `expected ${count} responses, got ${this.statuses.length}`,
+    );
+  }
+}
+
+/** By another client. */
+async function assertServed(gateway: GatewayProcess): Promise<void> {
+  const { status, body } = await ask(gateway.port, '/graphql', {
+    method: 'POST',
+    headers: JSON_TYPE,
+    body: HELLO,
+  });
+  assert.deepEqual([status, body], [200, '{"data":{"hello":"hello"}}']);
+}
+
+test('requests that wait to be identified neither end the pod nor keep others from it', async (t) => {
+  const gateway = await start(t);
+  const large = new Pipeline(t, gateway);
+  const many = new Pipeline(t, gateway);
+  const body = JSON.stringify({ query: '{ hello }', variables: { a: 'x'.repeat(65_000) } });
+  const sent = large.send(
+    upTo(4_000).map(() => body),
+    'x-slow: yes\r\n',
+  );
+  await many.send(
+    upTo(1_000).map(() => HELLO),
+    'x-slow: yes\r\n',
+  );
+  await gateway.untilAtLeast('sluice_refusals_total{reason="requests_of_connection"}', 1);
+  await assertServed(gateway);
+  await many.until(300);
+  await large.until(2);
+  assert.deepEqual(many.statuses.slice(0, 201), [...upTo(200).map(() => 200), 429]);
+  assert.equal(large.statuses[0], 200);
+  await assertServed(gateway);
+  large.socket.destroy();
+  await sent;
+  await gateway.untilMetric('sluice_reserved_bytes{source="bodies"}', 0);
+});
+
+test('documents that take long to validate, one behind the other, let other requests and WebSockets come first', async (t) => {
+  const gateway = await start(t);
+  const attacker = new Pipeline(t, gateway);
+  const levels = `${'node { '.repeat(14)} id ${'}'.repeat(14)}`;
+  const aliases = upTo(60).map((n) => `a${n}: node { ${levels} }`);
+  const documents = upTo(650).map((n) => JSON.stringify({ query: `query Q${n} { ${aliases.join(' ')} }` }));
+  void attacker.send(documents);
+  await attacker.until(2);
+  const began = performance.now();
+  for (const _ of range(0, 20)) await assertServed(gateway);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  socket.subscribe('1', '{ hello }');
+  await socket.until(({ id }) => id === '1');
+  t.diagnostic(`20 requests and a WebSocket took ${(performance.now() - began).toFixed(0)} ms`);
+  const { length } = attacker.statuses;
+  assert.ok(
+    length < 100,
+    `expected others to be served long before the last of 650, got them after ${length}`,
+  );
+  assert.ok(attacker.statuses.every((status) => status === 200));
+});
+
+const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+test('JSON of 30,000 levels is answered with 400, by POST and by GET, and its connection goes on', async (t) => {
+  const gateway = await start(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const deep = {
+    body: `{"query":"{ hello }","variables":${nested(30_000)}}`,
+    method: 'POST',
+    headers: JSON_TYPE,
+  };
+  const message = 'expected JSON of at most 500 levels, got more';
+  for (const [path, asked] of [
+    ['/graphql', deep],
+    [`/graphql?query={hello}&variables=${nested(3_000)}`, {}],
+    [`/graphql?query={hello}&extensions=${nested(3_000)}`, {}],
+  ] as const) {
+    const { status, body } = await ask(gateway.port, path, { ...asked, agent });
+    assert.deepEqual([status, body], [400, JSON.stringify({ errors: [{ message }] })]);
+    const { body: next } = await ask(gateway.port, '/graphql?query={hello}', { agent });
+    assert.equal(next, '{"data":{"hello":"hello"}}');
+  }
+  await gateway.stop();
+  assert.deepEqual(
+    gateway.lines.filter(({ level }) => level >= 50),
+    [],
+  );
+});
