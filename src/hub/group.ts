@@ -15,6 +15,7 @@ import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { Recipients, ThrottledEvent } from './throttle/held-events.ts';
 import { Throttle } from './throttle/throttle.ts';
+import { UNITS } from './work-budget.ts';
 
 /**
  * The subscribers of one operation with the same variables. An event is executed as few times as their viewers allow,
@@ -39,19 +40,22 @@ export class Group {
   /** Every channel has been joined. */
   #subscribed = false;
   #events = 0;
+  /** See `MessageInHand`, which alone sets it. */
+  reached = 0;
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
     this.#plan = plan;
     this.#services = services;
     this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
-    const { delivery, heldBytes, dueThrottles, timers, maxWaiting } = services;
-    this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, delivery);
+    const { delivery, work, heldBytes, dueThrottles, timers, maxWaiting } = services;
+    this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, services);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
     if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
     this.#throttle = new Throttle({
       ...delivery,
       ...plan.delivery,
+      work,
       heldBytes,
       dueThrottles,
       timers,
@@ -185,6 +189,8 @@ export class Group {
    */
   takeOver(subscribers: Iterable<Subscriber>, replay?: Group): () => void {
     const { order } = this.#parts;
+    // They have got it with what they have missed, or it came before.
+    this.#services.inHand.catchUp(this);
     replay?.flush();
     const isPending = replay !== undefined && replay.counts.waiting > 0;
     const others = isPending ? [...this.#subscribers] : [];
@@ -248,9 +254,17 @@ export class Group {
       return;
     }
     this.#events += 1;
+    if (this.#throttle === undefined) {
+      const passing = this.#audience.of(message.event, bytes);
+      const { trace } = this.#services;
+      // As most events are for most groups, where each has a filter of its own.
+      if (passing === undefined && trace?.listener === undefined && scope.span === undefined) return;
+      this.#begin({ message, scope, isRecorded, bytes }, passing ?? this.#audience.none);
+      return;
+    }
     const event = { message, scope, isRecorded, bytes };
-    const taken = this.#throttle?.take(event) ?? 'begins';
-    if (taken === 'begins') this.#begin(event);
+    const taken = this.#throttle.take(event);
+    if (taken === 'begins') this.#begin(event, this.#audience.of(message.event, bytes) ?? this.#audience.none);
     else traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
   }
 
@@ -278,14 +292,12 @@ export class Group {
     this.endReplay(alone);
   }
 
-  /** @param recipients undefined: all that the filter lets it pass for */
-  #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
+  #begin({ message, scope, isRecorded }: ThrottledEvent, { subscribers, excluded, leftOut }: Recipients): void {
     const { order, skipped, plan } = this.#parts;
-    const pending = order.begin(recipients?.leftOut);
-    const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
-    const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
-    for (const some of recipients?.excluded ?? []) exclude(some);
-    skipped.count(subscribers, recipients?.leftOut);
+    this.#services.work.spend(UNITS.group);
+    const pending = order.begin(leftOut);
+    for (const some of excluded) order.exclude(pending, some);
+    skipped.count(subscribers, leftOut);
     const trace = traceOf(message, plan, this.#services, scope.span);
     if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts);
     pending.trace = trace;

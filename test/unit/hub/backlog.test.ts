@@ -33,16 +33,18 @@ class FakeSource {
 }
 
 /** A backlog whose messages cost so many units each. */
-function setUp(units: number) {
+function setUp(units: number, taker: object = {}) {
   const taken: string[] = [];
   const turn = new FakeTurn(taken);
   const source = new FakeSource();
   const { backlog: gauge } = new Metrics();
-  const take = (channel: string, payload: Buffer | string): void => {
+  const take = (channel: string, payload: Buffer | string): boolean => {
     taken.push(`${channel}${payload.toString().slice(0, 10)}`);
     turn.spent += units;
+    return true;
   };
-  const backlog = new Backlog(take, turn, source, gauge);
+  const whole = { take, goOn: () => true, finish: () => undefined };
+  const backlog = new Backlog({ ...whole, ...taker }, turn, source, gauge);
   const waiting = async (): Promise<number | undefined> => (await gauge.get()).values[0]?.value;
   return { taken, turn, source, backlog, waiting };
 }

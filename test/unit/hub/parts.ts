@@ -168,7 +168,7 @@ export function operation(variableNames: string[] = ['id']): Operation {
 export function filterOn(read: string | undefined, passes: EventFilter['passes']): () => EventFilter {
   const reads = new ReadSet();
   if (read !== undefined) reads.add('value', [read]);
-  return () => ({ reads, passes });
+  return () => ({ reads, passes, cost: { comparisons: 1, scans: 0 } });
 }
 
 /** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
