@@ -63,12 +63,7 @@ export class Backlog<Channel> {
   #paused = false;
   #scheduled = false;
 
-  constructor(
-    taker: Taker<Channel>,
-    turn: TurnBudget,
-    source: Source,
-    size: Gauge,
-  ) {
+  constructor(taker: Taker<Channel>, turn: TurnBudget, source: Source, size: Gauge) {
     this.#taker = taker;
     this.#turn = turn;
     this.#source = source;

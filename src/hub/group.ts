@@ -264,7 +264,8 @@ export class Group {
     }
     const event = { message, scope, isRecorded, bytes };
     const taken = this.#throttle.take(event);
-    if (taken === 'begins') this.#begin(event, this.#audience.of(message.event, bytes) ?? this.#audience.none);
+    if (taken === 'begins')
+      this.#begin(event, this.#audience.of(message.event, bytes) ?? this.#audience.none);
     else traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
   }
 
@@ -292,7 +293,10 @@ export class Group {
     this.endReplay(alone);
   }
 
-  #begin({ message, scope, isRecorded }: ThrottledEvent, { subscribers, excluded, leftOut }: Recipients): void {
+  #begin(
+    { message, scope, isRecorded }: ThrottledEvent,
+    { subscribers, excluded, leftOut }: Recipients,
+  ): void {
     const { order, skipped, plan } = this.#parts;
     this.#services.work.spend(UNITS.group);
     const pending = order.begin(leftOut);

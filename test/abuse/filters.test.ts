@@ -17,7 +17,11 @@ test('4,000 subscriptions whose filters reject all events hold up no other clien
   for (const [index, socket] of (await connectSome(t, gateway, CONNECTIONS)).entries()) {
     for (const n of range(0, SUBSCRIPTIONS)) {
       const min_price = 1_000_000 + index * SUBSCRIPTIONS + n;
-      socket.subscribe(`${n}`, 'subscription ($min_price: Int) { expensive_item(min_price: $min_price) { n } }', { min_price });
+      socket.subscribe(
+        `${n}`,
+        'subscription ($min_price: Int) { expensive_item(min_price: $min_price) { n } }',
+        { min_price },
+      );
     }
     await socket.roundTrip();
   }
@@ -31,6 +35,8 @@ test('4,000 subscriptions whose filters reject all events hold up no other clien
   const delays = [...sent].map(([n, at]) => (arrivals.get(n) ?? Infinity) - at);
   const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
   const still = (await gateway.metric('nodejs_eventloop_lag_max_seconds')) * 1_000;
-  t.diagnostic(`p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, the loop stood still for ${still.toFixed(0)} ms`);
+  t.diagnostic(
+    `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, the loop stood still for ${still.toFixed(0)} ms`,
+  );
   assert.ok(p99 < 1_000, `p99 ${p99} ms`);
 });
