@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
+import { interestMs } from '../events/history-settings.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
@@ -79,7 +80,10 @@ export class Hub {
       ...options,
       now,
       carries: (channel, payload) => this.#backlog.add(channel, payload),
-      keptMs: (topic) => this.#options.graph.topics?.get(topic)?.history?.ttlMs ?? 0,
+      keptMs: (topic) => {
+        const history = this.#options.graph.topics?.get(topic)?.history;
+        return history === undefined ? 0 : interestMs(history);
+      },
     });
     // Not all services: it would keep what is of the graph that the hub has begun with.
     const limiters = { limiter: options.limiter, late: this.#lasting.late };
