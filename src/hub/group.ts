@@ -5,7 +5,7 @@ import type { Json } from '../lazy/reads.ts';
 import { Audience } from './audience.ts';
 import { RecentPositions } from './dedupe.ts';
 import { ExecutionRunner } from './execution-runner.ts';
-import { groupParts } from './group-parts.ts';
+import { groupParts, throttleOf } from './group-parts.ts';
 import type { GroupServices } from './group-services.ts';
 import { traceOf } from './group-trace.ts';
 import type { GroupCounts } from './group-table.ts';
@@ -14,7 +14,7 @@ import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { Recipients, ThrottledEvent } from './throttle/held-events.ts';
-import { Throttle } from './throttle/throttle.ts';
+import type { Throttle } from './throttle/throttle.ts';
 import { UNITS } from './work-budget.ts';
 
 /**
@@ -48,24 +48,11 @@ export class Group {
     this.#plan = plan;
     this.#services = services;
     this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
-    const { delivery, work, heldBytes, dueThrottles, timers, maxWaiting } = services;
     this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, services);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
-    if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
-    this.#throttle = new Throttle({
-      ...delivery,
-      ...plan.delivery,
-      work,
-      heldBytes,
-      dueThrottles,
-      timers,
-      audience: this.#audience,
-      isReplay,
-      maxHeld: maxWaiting,
-      hasRoom: () => isReplay || this.#parts.order.pending < maxWaiting,
-      whenRoom: (callback) => this.#parts.order.whenBelow(maxWaiting, callback),
-      begin: (held, recipients) => this.#begin(held, recipients),
-    });
+    this.#throttle = throttleOf(this.#parts, services, this.#audience, (held, recipients) =>
+      this.#begin(held, recipients),
+    );
   }
 
   get plan(): SubscriptionPlan {
@@ -254,19 +241,16 @@ export class Group {
       return;
     }
     this.#events += 1;
-    if (this.#throttle === undefined) {
-      const passing = this.#audience.of(message.event, bytes);
-      const { trace } = this.#services;
-      // As most events are for most groups, where each has a filter of its own.
-      if (passing === undefined && trace?.listener === undefined && scope.span === undefined) return;
-      this.#begin({ message, scope, isRecorded, bytes }, passing ?? this.#audience.none);
+    const taken = this.#throttle?.take({ message, scope, isRecorded, bytes }) ?? 'begins';
+    if (taken !== 'begins') {
+      traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
       return;
     }
-    const event = { message, scope, isRecorded, bytes };
-    const taken = this.#throttle.take(event);
-    if (taken === 'begins')
-      this.#begin(event, this.#audience.of(message.event, bytes) ?? this.#audience.none);
-    else traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
+    const passing = this.#audience.of(message.event, bytes);
+    const isLookedAt = this.#services.trace?.listener !== undefined || scope.span !== undefined;
+    // Thousands of groups may listen to one channel, each with a filter of its own that lets few events through.
+    if (passing === undefined && !isLookedAt) return;
+    this.#begin({ message, scope, isRecorded, bytes }, passing ?? this.#audience.none);
   }
 
   /** Has all executed that a throttle holds. */

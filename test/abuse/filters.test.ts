@@ -9,7 +9,10 @@ import { arrivalsAt, floodWith, quantile } from './event-flood.ts';
 
 const CONNECTIONS = 20;
 const SUBSCRIPTIONS = 200;
-const FLOOD = { perSecond: 1_000, count: 5_000 };
+const FLOOD = { perSecond: 250, count: 1_000 };
+
+/** It was 12, and is less than 1 with a processor to itself. A busy machine makes delays long, but this hardly longer. */
+const CPU_MS_PER_EVENT = 4;
 
 test('4,000 subscriptions whose filters reject all events hold up no other client', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
@@ -29,14 +32,21 @@ test('4,000 subscriptions whose filters reject all events hold up no other clien
   honest.subscribe('1', 'subscription { item { n } }');
   await gateway.untilMetric('sluice_subscribers', CONNECTIONS * SUBSCRIPTIONS + 1);
   const arrivals = arrivalsAt(honest);
+  // The highest since it was last asked for.
   await gateway.metric('nodejs_eventloop_lag_max_seconds');
+  const cpu = await gateway.metric('process_cpu_seconds_total');
   const sent = await floodWith(t, gateway, 'items', (n) => ({ id: `${n}`, n, price: 10 }), FLOOD);
   await untilNumber(honest, FLOOD.count);
+  const spent = (await gateway.metric('process_cpu_seconds_total')) - cpu;
+  const still = await gateway.metric('nodejs_eventloop_lag_max_seconds');
   const delays = [...sent].map(([n, at]) => (arrivals.get(n) ?? Infinity) - at);
   const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
-  const still = (await gateway.metric('nodejs_eventloop_lag_max_seconds')) * 1_000;
+  const perEvent = (spent * 1_000) / FLOOD.count;
+  const figures = { p50, p99, 'longest turn': still * 1_000, 'CPU per event': perEvent };
   t.diagnostic(
-    `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, the loop stood still for ${still.toFixed(0)} ms`,
+    Object.entries(figures)
+      .map(([name, ms]) => `${name} ${ms.toFixed(1)} ms`)
+      .join(', '),
   );
-  assert.ok(p99 < 1_000, `p99 ${p99} ms`);
+  assert.ok(perEvent < CPU_MS_PER_EVENT, `${perEvent} ms of a processor for each event`);
 });
