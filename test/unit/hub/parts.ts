@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
+import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import type { EventTracer, TracedSteps } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
@@ -165,10 +166,14 @@ export function operation(variableNames: string[] = ['id']): Operation {
 }
 
 /** A filter that reads one value of viewers, or nothing of them. */
-export function filterOn(read: string | undefined, passes: EventFilter['passes']): () => EventFilter {
+export function filterOn(
+  read: string | undefined,
+  passes: EventFilter['passes'],
+  cost: EventFilter['cost'] = { comparisons: 1, scans: 0 },
+): () => EventFilter {
   const reads = new ReadSet();
   if (read !== undefined) reads.add('value', [read]);
-  return () => ({ reads, passes });
+  return () => ({ reads, passes, cost });
 }
 
 /** Lets an event pass for viewers of the roles that it names, or for all if it names none. */
@@ -203,6 +208,9 @@ interface SetUp {
   readonly steps?: TracedSteps;
   readonly budget?: Flusher;
   readonly tracing?: Tracing;
+  readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
+  readonly maxKept?: number;
+  readonly lingerMs?: number;
 }
 
 export function setUp(options: SetUp = {}) {
@@ -226,7 +234,10 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     graph: {
       bindings: options.bindings ?? new Map([[bound.field, bound]]),
       hasResolvers: options.hasResolvers ?? false,
+      topics: (options.topics ?? new Map()) as NonNullable<HubOptions['graph']['topics']>,
     },
+    maxKept: options.maxKept ?? Infinity,
+    lingerMs: options.lingerMs ?? 0,
     bus,
     executor: options.executor ?? {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
