@@ -8,7 +8,7 @@ import type { Inbox } from '../helpers/inbox.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, testNeeding } from '../helpers/services.ts';
-import { event, numberIn, SIZE, TOPIC } from './history.ts';
+import { ALL, event, numberIn, SIZE, TOPIC } from './history.ts';
 import { testHistories } from './keeping.ts';
 import { CHANNEL, listen, PREFIX, startBus, startKeeping } from './redis-buses.ts';
 
@@ -48,7 +48,7 @@ const heardBy = async (inbox: Inbox, count: number): Promise<number[]> =>
   (await inbox.until(count)).map(numberIn);
 
 const epochOf = async (bus: Bus): Promise<string> =>
-  (await bus.readHistory(TOPIC, [CHANNEL], 0)).position.epoch;
+  (await bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position.epoch;
 
 /** A pod of another version of the gateway, or of another graph. */
 const startWithout = async (t: TestContext, url: string): Promise<Bus> => (await startBus(t, { url })).bus;
@@ -79,7 +79,7 @@ test('redis: an event that is published again is neither kept nor heard twice', 
   await bus.publish(TOPIC, [...event(2, CHANNEL), ...event(3, CHANNEL)]);
   await publish(bus, 1, 4);
   assert.deepEqual(await heardBy(inbox, 4), [1, 2, 3, 4]);
-  const { channels } = await bus.readHistory(TOPIC, [CHANNEL], 0);
+  const { channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
   assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 2, 3, 4]);
 });
 
@@ -170,10 +170,10 @@ test('redis: a server whose history ends before what was heard has lost messages
 test('redis: nothing is read while Redis has no memory, since what is published then is not kept', async (t) => {
   const { pod, other, client } = await setUpTwo(t);
   await withoutMemory(client, async () => {
-    await assert.rejects(pod.bus.readHistory(TOPIC, [CHANNEL], 0), { name: 'NoHistory' });
+    await assert.rejects(pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL), { name: 'NoHistory' });
     await publish(other, 2);
   });
-  await pod.bus.readHistory(TOPIC, [CHANNEL], 0);
+  await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
   assert.deepEqual(await heardBy(pod.inbox, 2), [1, 2]);
   // The pod that has published it notices that Redis takes writes again.
   await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
@@ -194,7 +194,7 @@ test('redis: a list that Redis has evicted is told to be incomplete', async (t) 
   const [list = ''] = await client.keys(`${STATE_KEY}:*`);
   await client.del(list);
   await publish(pod.bus, 2);
-  const { channels, position } = await pod.bus.readHistory(TOPIC, [CHANNEL], 0);
+  const { channels, position } = await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
   assert.deepEqual(channels, [{ channel: CHANNEL, from: position.sequence, messages: [] }]);
 });
 
@@ -203,7 +203,7 @@ test('redis: more is read than Redis reads in one go, each channel once', async 
   const channels = upTo(600).map((n) => `${CHANNEL}${n}`);
   await Promise.all(channels.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
   for (const n of upTo(SIZE)) await bus.publish(TOPIC, event(n, ...channels));
-  const read = await bus.readHistory(TOPIC, channels, 0);
+  const read = await bus.readHistory(TOPIC, channels, 0, ALL);
   assert.deepEqual(
     read.channels.map(({ channel, messages }) => [channel, messages.map(numberIn)]),
     channels.map((channel) => [channel, upTo(SIZE)]),
@@ -217,7 +217,7 @@ test('redis: one call asks for more channels than Redis looks at in one go', asy
   await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
   assert.deepEqual([...(await bus.subscribed(TOPIC, channels))], joined);
   await bus.publish(TOPIC, event(1, ...joined));
-  const read = await bus.readHistory(TOPIC, joined, 0);
+  const read = await bus.readHistory(TOPIC, joined, 0, ALL);
   assert.deepEqual(
     read.channels.map(({ messages }) => messages.map(numberIn)),
     [[1], [1], [1]],
