@@ -137,7 +137,8 @@ export class TopicListener {
     try {
       for (let bytes = FIRST_READ_BYTES; ; bytes *= 4) {
         // Nothing is held while it waits, so what has been read before is read again.
-        const reservation = await room.reserve(Math.min(bytes, room.mostOfOwner), this);
+        const most = Math.min(bytes, room.mostOfOwner);
+        const reservation = room.tryReserve(most, this) ?? (await room.reserve(most, this));
         try {
           const read = await this.#read(held, { maxBytes: reservation.bytes });
           // Else the connection was lost again, or there was too much to hold.
