@@ -58,6 +58,9 @@ const longer = ({ channel, payload }: Publication, length: number): Publication 
   payload: JSON.stringify({ ...(JSON.parse(payload) as object), text: 'x'.repeat(length) }),
 });
 
+const bytesIn = ({ channels }: HistoryRead): number =>
+  channels.flatMap(({ messages }) => messages).reduce((sum, message) => sum + bytesOf(message), 0);
+
 /** More of a time in which the machine stood still does not count: a simulated Redis leaves it out. */
 const STEP_MS = 50;
 
@@ -220,9 +223,6 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     });
     return longest < ms / 4;
   }
-
-  const bytesIn = ({ channels }: HistoryRead): number =>
-    channels.flatMap(({ messages }) => messages).reduce((sum, message) => sum + bytesOf(message), 0);
 
   it('of each channel only the last messages are read, where no more are wanted', async (bus) => {
     await keepLong(bus, { [a]: 10, [b]: 10 }, SIZE);

@@ -92,7 +92,7 @@ export class ListReading {
       channel,
       from: from < 0 ? start : from,
       isAll: from >= 0,
-      messages: this.#messages.filter((element) => !MARK.test(element)).reverse(),
+      messages: this.#messages.filter((element) => !MARK.test(element)).toReversed(),
     };
   }
 }

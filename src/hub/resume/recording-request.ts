@@ -115,11 +115,11 @@ export class RecordingRequest {
   }
 
   settle(isRead: boolean): void {
-    for (const wisher of [...this.#wishers]) wisher.settle(isRead);
+    for (const wisher of this.#wishers) wisher.settle(isRead);
   }
 
   fail(thrown: unknown): void {
-    for (const wisher of [...this.#wishers]) wisher.fail(thrown);
+    for (const wisher of this.#wishers) wisher.fail(thrown);
   }
 }
 

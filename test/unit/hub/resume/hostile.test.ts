@@ -136,8 +136,8 @@ async function missedMuch(t: TestContext, bytes: number) {
   });
   const client = await set.lostOne();
   const long = async (n: number): Promise<void> => {
-    const payload = payloadOf(n, { text: 'x'.repeat(10_000) });
-    await set.bus.publish('bids', [{ channel: 'bids:id=a', payload }]);
+    const text = 'x'.repeat(10_000);
+    await set.bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);
   };
   for (const n of upTo(20)) await long(n);
   client.connect();
