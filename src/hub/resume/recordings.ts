@@ -3,6 +3,7 @@ import type { Bus } from '../../bus/bus.ts';
 import { NoHistory, type HistoryRead } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
 import { roomOf, type ByteSource, type Reservation } from '../../support/byte-budget.ts';
+import { BatchedReads } from './batched-reads.ts';
 import { Recording, type RecordedMessage } from './recording.ts';
 import { lacking, RecordingRequest, type RecordedChannel, type Wish } from './recording-request.ts';
 import { RecordingRoom } from './recording-room.ts';
@@ -48,6 +49,7 @@ const MAX_ATTEMPTS = 5;
 export class Recordings {
   readonly #services: RecordingServices;
   readonly #room: ByteSource;
+  readonly #batched: BatchedReads;
   /** By owner: requests that have no room yet, so that others may join them. */
   readonly #waiting = new Map<object, Set<RecordingRequest>>();
   /** Channels that the bus is being asked for; resolves when it has answered. */
@@ -61,6 +63,7 @@ export class Recordings {
   constructor(services: RecordingServices) {
     this.#services = services;
     this.#room = services.room ?? roomOf(DEFAULT_BYTES);
+    this.#batched = new BatchedReads(services.readHistory);
   }
 
   /**
@@ -184,8 +187,14 @@ export class Recordings {
    */
   async #read(request: RecordingRequest, room: RecordingRoom, isMost: boolean): Promise<boolean> {
     const { topic, last } = request;
-    const channels = request.lacking;
-    const since = request.since(room.bytes <= FIRST_BYTES);
+    const isFirst = room.bytes === FIRST_BYTES;
+    // What others have been asked for meanwhile is there soon, or is asked for again.
+    const channels = new Map([...request.lacking].filter(([, channel]) => !this.#asked.has(channel)));
+    if (channels.size === 0) {
+      room.settle();
+      return true;
+    }
+    const since = request.since(isFirst);
     let answered!: () => void;
     const answer = new Promise<void>((resolve) => (answered = resolve));
     for (const channel of channels.values()) {
@@ -195,18 +204,22 @@ export class Recordings {
     this.use(channels.values());
     try {
       const bounds = { maxBytes: room.bytes, ...(last !== undefined && { last }) };
-      const read = await this.#services.readHistory(topic, [...channels.keys()], since, bounds);
+      const ask: Bus['readHistory'] = (...asked) =>
+        isFirst && !isMost ? this.#batched.read(...asked) : this.#services.readHistory(...asked);
+      const read = await ask(topic, [...channels.keys()], since, bounds);
       if (!read.isCut || (isMost && last !== undefined)) await this.#complete(channels, read, since, room);
       return !read.isCut;
     } finally {
       for (const channel of channels.values()) {
-        if (this.#asked.get(channel) === answer) this.#asked.delete(channel);
+        this.#asked.delete(channel);
         if (channel.recording?.isRead === false) channel.recording.forget();
       }
       room.settle();
-      answered();
-      // Those who have waited use them first.
-      void setImmediate().then(() => this.release(channels.values()));
+      // Those who have waited use them first, and in the order in which they have come.
+      void setImmediate().then(() => {
+        answered();
+        this.release(channels.values());
+      });
     }
   }
 
