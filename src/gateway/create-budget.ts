@@ -12,15 +12,17 @@ const SOURCES = {
   /** Messages in the intervals of throttles. */
   throttles: { least: 1 / 16, mostOfOwner: 1 },
   /** Answers of back ends, until they are parsed. An owner is a back end. */
-  answers: { least: 1 / 8, mostOfOwner: 3 / 32 },
+  answers: { least: 3 / 32, mostOfOwner: 1 / 16 },
   /** Messages of WebSockets of which only a part has come. */
-  messages: { least: 1 / 16, mostOfOwner: 1 },
+  messages: { least: 1 / 32, mostOfOwner: 1 },
   /** Bodies of requests, and their values while operations are executed. An owner is a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
-  history: { least: 1 / 4, mostOfOwner: 1 / 8 },
+  history: { least: 3 / 16, mostOfOwner: 1 / 8 },
   /** Records of Kafka: fetched, decoded and to be published. The owner is the consumer. */
   records: { least: 1 / 4, mostOfOwner: 1 / 4 },
+  /** Histories that are read after a lost connection to Redis. An owner is a topic. */
+  missed: { least: 1 / 8, mostOfOwner: 1 / 8 },
 };
 
 export type Budget = Readonly<Record<keyof typeof SOURCES, ByteSource>>;

@@ -65,7 +65,7 @@ export class Hub {
     this.#options = options;
     const { budget, bus, graph, metrics, log, gapPolicy, now = () => performance.now() } = options;
     const { bytes = defaultBytes() } = options;
-    this.#lasting = lastingServices(options, bytes.throttles);
+    this.#lasting = lastingServices(options, bytes);
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
     this.#backlog = new Backlog(
@@ -96,6 +96,7 @@ export class Hub {
     // Messages that wait came before the gap.
     bus.onGap((topic) => this.#backlog.afterWaiting(() => this.#tellGap(topic)));
     this.#resumes = new Resumes({
+      room: bytes.history,
       position: (topic) => bus.position?.(topic),
       readHistory: async (topic, ...read) => {
         if (bus.readHistory === undefined) throw new NoHistory(topic, 'the bus keeps none');
@@ -137,8 +138,7 @@ export class Hub {
     if (known === undefined) inHand.passOver(group);
     else inHand.catchUp(group);
     const isResumed = cursor !== undefined || plan.replay > 0;
-    if (isResumed) group.beginResuming(subscriber);
-    else group.add(subscriber);
+    if (!isResumed) group.add(subscriber);
     if (known === undefined) {
       const { kept, countsFor } = this.#channels.neededFor(plan);
       if (kept.length > 0) keeps?.(kept, countsFor);

@@ -1,10 +1,10 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { systemTimers, type Timers } from '../support/clock.ts';
-import type { ByteSource } from '../support/byte-budget.ts';
 import { DispatchWork } from './dispatch-work.ts';
 import { MessageInHand } from './message-in-hand.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
+import type { HubBytes } from './hub-bytes.ts';
 import type { DeliveryServices } from './delivery-order.ts';
 import { ReplayedResults } from './resume/replayed-results.ts';
 import { DueThrottles } from './throttle/due-throttles.ts';
@@ -36,10 +36,9 @@ interface LastingOptions {
   readonly timers?: Timers;
 }
 
-/** @param throttles bytes that all throttles may hold together */
 export function lastingServices(
   { budget, metrics, log, now, timers = systemTimers }: LastingOptions,
-  throttles: ByteSource,
+  bytes: HubBytes,
 ): LastingServices {
   const work = new DispatchWork(budget, metrics.filtered);
   return {
@@ -47,8 +46,8 @@ export function lastingServices(
     inHand: new MessageInHand(work),
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
-    replayed: new ReplayedResults(),
-    heldBytes: new HeldBytes(throttles, (throttle) => throttle.flush()),
+    replayed: new ReplayedResults(bytes.history.mostOfOwner),
+    heldBytes: new HeldBytes(bytes.throttles, (throttle) => throttle.flush()),
     dueThrottles: new DueThrottles(budget, log),
     timers,
   };

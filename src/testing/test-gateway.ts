@@ -97,6 +97,7 @@ export async function startTestGateway(
     contexts,
     bus,
     budget: new Flusher(now, () => undefined),
+    bytes: budget,
     timers: clock,
     paths: new BoundedLabels(),
     log,

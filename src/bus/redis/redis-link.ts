@@ -2,12 +2,13 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log.ts';
 import type { Publication } from '../../events/publisher.ts';
+import { ownBytes, type ByteSource } from '../../support/byte-budget.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
-import type { HistoryPosition, HistoryRead } from '../history.ts';
+import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { LinkMetrics } from './link-metrics.ts';
@@ -39,11 +40,15 @@ export interface RedisLinkOptions {
   readonly histories?: ReadonlyMap<string, HistorySettings>;
   /** Of the other links of the bus. Default: there are none. */
   readonly paces?: Set<ListenerPace>;
+  /** Where is reserved what is read of histories after a lost connection. Default: 64 MiB. */
+  readonly missedRoom?: ByteSource | undefined;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock?: Clock;
   readonly timing?: BusTiming;
 }
+
+const MISSED_BYTES = 64 * 1024 * 1024;
 
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
@@ -92,6 +97,7 @@ export class RedisLink {
       ...common,
       settings: options.histories ?? new Map(),
       listensHere: () => this.#listensHere(countsReceivers),
+      missedRoom: options.missedRoom ?? ownBytes(MISSED_BYTES),
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.report(topic),
       wasRead: (topic) => this.#gaps.wasRead(topic),
@@ -157,8 +163,13 @@ export class RedisLink {
     return this.#histories.position(topic);
   }
 
-  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
-    return this.#histories.read(topic, channels, since);
+  readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
+    return this.#histories.read(topic, channels, since, bounds);
   }
 
   /** @returns the topics whose channels are to be listened to again, by `listenAgain` */

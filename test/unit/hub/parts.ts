@@ -9,6 +9,7 @@ import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { Arguments, Binding, EventFilter } from '../../../src/graph/graph.ts';
 import type { GapPolicy } from '../../../src/hub/gaps.ts';
 import { Group } from '../../../src/hub/group.ts';
+import { defaultBytes } from '../../../src/hub/hub-bytes.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
@@ -17,6 +18,7 @@ import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import type { ByteSource } from '../../../src/support/byte-budget.ts';
 import { systemTimers, type Timers } from '../../../src/support/clock.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
@@ -207,6 +209,7 @@ interface SetUp {
   /** In place of `trace`: who listens may change. */
   readonly steps?: TracedSteps;
   readonly budget?: Flusher;
+  readonly historyRoom?: ByteSource;
   readonly tracing?: Tracing;
   readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
   readonly maxKept?: number;
@@ -248,6 +251,7 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
       unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
     budget: options.budget ?? budgetOf(),
+    ...(options.historyRoom && { bytes: { ...defaultBytes(), history: options.historyRoom } }),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.
     now,
     metrics,
