@@ -26,12 +26,11 @@ export function* partsOf(
   for (let index = 0; index < batch.length;) {
     const { payload } = batch[index] as Publication;
     if (payload !== batch[index - 1]?.payload) payloadBytes = Buffer.byteLength(payload);
-    let end = index;
+    const end = wholeEvents ? endOfEvent(batch, index) : index + 1;
     let more = 0;
-    do {
-      more += payloadBytes + (batch[end] as Publication).channel.length + FRAME_BYTES;
-      end += 1;
-    } while (wholeEvents && batch[end]?.payload === payload);
+    for (let at = index; at < end; at += 1) {
+      more += payloadBytes + (batch[at] as Publication).channel.length + FRAME_BYTES;
+    }
     if (bytes > 0 && bytes + more > maxBytes) {
       yield { publications: batch.slice(start, index), bytes };
       start = index;
@@ -41,4 +40,12 @@ export function* partsOf(
     index = end;
   }
   if (bytes > 0) yield { publications: start === 0 ? batch : batch.slice(start), bytes };
+}
+
+/** Index behind the publications of the event that begins there. */
+export function endOfEvent(batch: readonly Publication[], start: number): number {
+  const { payload } = batch[start] as Publication;
+  let end = start + 1;
+  while (batch[end]?.payload === payload) end += 1;
+  return end;
 }

@@ -1,5 +1,6 @@
 import type { Publication } from '../../events/publisher.ts';
 import type { Command, Reply } from './connection.ts';
+import { endOfEvent } from './publication-parts.ts';
 
 /** Publishes one payload on many channels. ARGV: 1 the payload, 2… channels. */
 export const PUBLISH_ON_ALL = `
@@ -28,20 +29,19 @@ export const publishCommand = ({ channel, payload }: Publication): Command => ['
 export function publishCommands(batch: readonly Publication[], key: string | undefined): PublishCommand[] {
   const commands: PublishCommand[] = [];
   for (let index = 0; index < batch.length;) {
-    const first = batch[index] as Publication;
-    const { payload } = first;
-    let count = 1;
-    if (key !== undefined) while (batch[index + count]?.payload === payload) count += 1;
-    const isScript = key !== undefined && payload.length * (count - 1) >= WORTH_CHARACTERS;
-    if (isScript) {
-      const channels = batch.slice(index, index + count).map(({ channel }) => channel);
-      commands.push({ command: ['EVAL', PUBLISH_ON_ALL, '1', key, payload, ...channels], count });
-      index += count;
+    const { payload } = batch[index] as Publication;
+    const end = key === undefined ? index + 1 : endOfEvent(batch, index);
+    const event = batch.slice(index, end);
+    if (key !== undefined && payload.length * (event.length - 1) >= WORTH_CHARACTERS) {
+      const channels = event.map(({ channel }) => channel);
+      commands.push({
+        command: ['EVAL', PUBLISH_ON_ALL, '1', key, payload, ...channels],
+        count: event.length,
+      });
     } else {
-      for (const end = index + count; index < end; index += 1) {
-        commands.push({ command: publishCommand(batch[index] as Publication), count: 1 });
-      }
+      for (const one of event) commands.push({ command: publishCommand(one), count: 1 });
     }
+    index = end;
   }
   return commands;
 }
