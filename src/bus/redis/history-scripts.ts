@@ -173,11 +173,11 @@ local reply = { epoch, seq, 0 }
 for index = 12, #ARGV do
   if bytes >= ${BYTES_PER_CALL} or count >= 2000 then break end
   local list = prefix .. ARGV[index]
-  local length = redis.call('LLEN', list)
-  if length == 0 then
+  local first = redis.call('LINDEX', list, 0)
+  local isEmpty = not first or (isMark(first) and redis.call('LINDEX', list, -1) == first)
+  if not first then
     redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
   end
-  local isEmpty = length == 0 or (length == 1 and string.match(redis.call('LINDEX', list, 0), '^{"h":%["%w+",%d+%]}$'))
   redis.call('PEXPIRE', list, isEmpty and ARGV[4] or ARGV[3])
   if since >= 0 then
     local elements = newest(list)
