@@ -27,7 +27,7 @@ export class ListReading {
   readonly #channels: readonly string[];
   readonly #last: number;
   readonly #kept: KeptMessages[] = [];
-  /** Of the channel that comes next, the last one first. */
+  /** Messages of the channel that comes next, the last one first. */
   #messages: string[] = [];
   #room: number;
   #isCut = false;

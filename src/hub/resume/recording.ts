@@ -7,7 +7,7 @@ import type { RecordingRoom } from './recording-room.ts';
 export interface RecordedMessage {
   readonly sequence: number;
   readonly message: Message;
-  /** Of the message as it came over the bus. */
+  /** Length of the message as it came over the bus. */
   readonly bytes: number;
 }
 

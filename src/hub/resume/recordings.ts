@@ -26,8 +26,11 @@ interface Use {
 
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 
-/** The bus is asked with so many bytes first, as most subscribers lack little, then with four times as many. */
-const FIRST_BYTES = 64 * 1024;
+/**
+ * The bus is asked with so many bytes first, then with four times as many: most subscribers lack little, and thousands of
+ * them may wait at once while the bus is away.
+ */
+const FIRST_BYTES = 16 * 1024;
 
 /** A recording is kept so long after its last use, since clients that reconnect come one after the other: ms. */
 const KEPT_MS = 5_000;

@@ -12,7 +12,7 @@ import { payloadOf, wishOf } from './world.ts';
 const BEGINNING = { epoch: 'abc', sequence: 0 };
 
 /** Takes a third of the bytes that are read first. */
-const EVENT = payloadOf(1, { text: 'x'.repeat(20_000) }, { h: ['abc', 1] });
+const EVENT = payloadOf(1, { text: 'x'.repeat(5_000) }, { h: ['abc', 1] });
 
 const channelOf = (name: string): RecordedChannel => ({ name, recording: undefined });
 
@@ -56,11 +56,11 @@ async function turns(count = 10): Promise<void> {
 }
 
 /** Room for the bytes that are read first, of one owner and of two. */
-const twoOwners = (): ByteSource => new ByteBudget(131_072).source({ least: 131_072, mostOfOwner: 65_536 });
+const twoOwners = (): ByteSource => new ByteBudget(32_768).source({ least: 32_768, mostOfOwner: 16_384 });
 
 test('what is in use makes no room for further channels: they wait until it is released', async () => {
   const read: string[] = [];
-  const room = ownBytes(70_000);
+  const room = ownBytes(17_500);
   const { recordings, a, b } = setUp(({ names }) => read.push(...names), room);
   await recordings.open('bids', [a], wishOf(0));
   assert.equal(room.held, bytesOf(EVENT));
@@ -77,7 +77,7 @@ test('what is in use makes no room for further channels: they wait until it is r
 });
 
 test('what nobody uses is dropped for others, before its time is over', async () => {
-  const room = ownBytes(70_000);
+  const room = ownBytes(17_500);
   const { recordings, a, b } = setUp(() => undefined, room);
   await recordings.open('bids', [a], wishOf(0));
   recordings.release([a]);
@@ -124,16 +124,16 @@ test('those who lack about the same are read at once, a far older cursor by itse
 });
 
 test('the bus is never asked for more than is reserved, and for more than at first only where that is too little', async () => {
-  const room = ownBytes(2_000_000);
+  const room = ownBytes(500_000);
   const asked: number[] = [];
   const onRead = ({ bounds: { maxBytes } }: Question): void => {
     assert.equal(room.held, maxBytes);
     asked.push(maxBytes);
   };
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(20_000) }, { h: ['abc', n] }));
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
   const { recordings, a } = setUp(onRead, room, events);
   await recordings.open('bids', [a], wishOf(0));
-  assert.deepEqual(asked, [65_536, 262_144, 1_048_576]);
+  assert.deepEqual(asked, [16_384, 65_536, 262_144]);
   assert.equal(a.recording?.covers(BEGINNING), true);
   assert.equal(
     room.held,
@@ -142,8 +142,8 @@ test('the bus is never asked for more than is reserved, and for more than at fir
 });
 
 test('of what is more than the owner’s share nothing is recorded, and nothing stays reserved', async () => {
-  const room = ownBytes(70_000);
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(20_000) }, { h: ['abc', n] }));
+  const room = ownBytes(17_500);
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
   const { recordings, a } = setUp(() => undefined, room, events);
   await recordings.open('bids', [a], wishOf(0));
   assert.deepEqual([a.recording?.covers(BEGINNING), room.held], [false, 0]);
@@ -151,8 +151,8 @@ test('of what is more than the owner’s share nothing is recorded, and nothing 
 });
 
 test('of the last messages those are recorded that fit', async () => {
-  const room = ownBytes(70_000);
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(20_000) }, { h: ['abc', n] }));
+  const room = ownBytes(17_500);
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
   const { recordings, a } = setUp(() => undefined, room, events);
   await recordings.open('bids', [a], wishOf(0, {}, { last: 5 }));
   assert.deepEqual([a.recording?.hasLast(3, 'abc'), a.recording?.hasLast(5, 'abc')], [true, false]);
@@ -160,7 +160,7 @@ test('of the last messages those are recorded that fit', async () => {
 });
 
 test('what is more than the owner’s share together, and not by itself, is read one by one', async () => {
-  const room = ownBytes(70_000);
+  const room = ownBytes(17_500);
   const { recordings } = setUp(() => undefined, room);
   const owner = {};
   const channels = upTo(9).map((n) => channelOf(`c${n}`));
@@ -175,7 +175,7 @@ test('what is more than the owner’s share together, and not by itself, is read
 
 test('a subscriber that leaves waits for no room any more', async () => {
   const read: string[] = [];
-  const room = ownBytes(70_000);
+  const room = ownBytes(17_500);
   const { recordings, a, b } = setUp(({ names }) => read.push(...names), room);
   await recordings.open('bids', [a], wishOf(0));
   const leaving = new AbortController();
@@ -190,12 +190,12 @@ test('a subscriber that leaves waits for no room any more', async () => {
 });
 
 test('a channel carries what there is no room for: it is recorded no more, and can be read again', async () => {
-  const room = ownBytes(70_000);
+  const room = ownBytes(17_500);
   const { recordings, a } = setUp(() => undefined, room);
   await recordings.open('bids', [a], wishOf(0));
   const recording = a.recording ?? assert.fail();
   for (const n of [2, 3, 4]) {
-    recording.add(decodeMessage(payloadOf(n, {}, { h: ['abc', n] })) as Message, 20_000);
+    recording.add(decodeMessage(payloadOf(n, {}, { h: ['abc', n] })) as Message, 5_000);
   }
   assert.deepEqual([recording.isBroken, recording.isMissing, room.held], [true, false, 0]);
   assert.equal(recording.reaches(1), false);
