@@ -33,8 +33,15 @@ export function roundOfEvents(): KafkaRecord[] {
   });
 }
 
-/** A batch as a driver hands it over, all of it of one partition. */
-export function batchOf(records: readonly KafkaRecord[]): RecordBatch {
+/**
+ * A batch as a driver hands it over, all of it of one partition.
+ *
+ * @param committed told the next offset of each commit
+ */
+export function batchOf(
+  records: readonly KafkaRecord[],
+  committed: (nextOffset: number) => void,
+): RecordBatch {
   return {
     topic: TOPIC,
     partition: 0,
@@ -42,7 +49,7 @@ export function batchOf(records: readonly KafkaRecord[]): RecordBatch {
     bad: undefined,
     highWatermark: offset + 1,
     heartbeat: () => Promise.resolve(),
-    commit: () => Promise.resolve(),
+    commit: (nextOffset) => Promise.resolve(committed(nextOffset)),
     pause: () => () => undefined,
     isAssigned: () => true,
     isRunning: () => true,

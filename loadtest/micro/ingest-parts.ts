@@ -72,7 +72,14 @@ export function ingestWay(
     deadLetters: new DeadLetters({ sink: undefined, metrics, log, now: systemClock.now }),
     badBatches: new BadBatches({ ...common, policy: 'stop', sink: undefined }),
   });
-  return (records) => processor.process(batchOf(records));
+  return async (records) => {
+    // A batch that takes long is left, and fetched again.
+    for (let rest = records; rest.length > 0;) {
+      const whole = rest;
+      const committed = (next: number): void => void (rest = whole.filter(({ offset }) => offset >= next));
+      await processor.process(batchOf(whole, committed));
+    }
+  };
 }
 
 /** And on to where each event arrives once. */
