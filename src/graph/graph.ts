@@ -29,8 +29,18 @@ export interface EventFilter {
   /** The viewer values that it reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
+  /** What `passes` takes at most. */
+  readonly cost: FilterCost;
   /** What is compared, with the values: for people. */
   compared?(event: Event, viewer: Json): Comparisons;
+}
+
+/** How much a filter has to do for one event. */
+export interface FilterCost {
+  /** Two values that are compared, one of them with any number of others by their hashes. */
+  readonly comparisons: number;
+  /** Of these, such that look through a value of the event, which may be as large as the event. */
+  readonly scans: number;
 }
 
 /** What `@auth` says of one subscription, with its arguments inserted. */

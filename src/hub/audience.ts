@@ -2,10 +2,11 @@ import type { Event } from '../events/event.ts';
 import type { EventFilter } from '../graph/graph.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { DispatchWork } from './dispatch-work.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { ViewerPartitions } from './viewer-partition.ts';
+import { UNITS } from './work-budget.ts';
 
 /** Subscribers of a group for whom its filter lets the same events through. */
 export interface Bucket {
@@ -14,9 +15,16 @@ export interface Bucket {
   readonly subscribers: ReadonlySet<Subscriber>;
 }
 
+/** For whom one event is. */
+export interface Passing {
+  readonly subscribers: ReadonlySet<Subscriber>;
+  /** All others of the group. */
+  readonly excluded: readonly ReadonlySet<Subscriber>[];
+}
+
 interface AudienceServices {
+  readonly work: DispatchWork;
   readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /** The subscribers of a group, and the filter that says which events are for whom. */
@@ -25,6 +33,7 @@ export class Audience {
   readonly #subscribers: ReadonlySet<Subscriber>;
   readonly #partitions: ViewerPartitions;
   readonly #services: AudienceServices;
+  readonly #all: Passing;
 
   /** @param subscribers all of the group, now and later */
   constructor(
@@ -37,11 +46,17 @@ export class Audience {
     this.#subscribers = subscribers;
     this.#partitions = partitions;
     this.#services = services;
+    this.#all = { subscribers, excluded: [] };
   }
 
   /** Goes on with another graph. @param plan whose filter says the same as before */
   renew(plan: Pick<SubscriptionPlan, 'filter' | 'field'>): void {
     this.#plan = plan;
+  }
+
+  /** What an event is that is for nobody. */
+  get none(): Passing {
+    return { subscribers: new Set(), excluded: [this.#subscribers] };
   }
 
   get subscribers(): ReadonlySet<Subscriber> {
@@ -63,32 +78,43 @@ export class Audience {
     return this.#plan.filter?.reads.valuesIn(viewer) ?? '';
   }
 
-  passes(event: Event, viewer: Json): boolean {
+  /** @param bytes of the event's message */
+  passes(event: Event, viewer: Json, bytes: number): boolean {
     const { filter } = this.#plan;
-    return filter === undefined || this.#passes(filter, event, viewer);
+    return filter === undefined || this.#passes(filter, event, viewer, bytes);
   }
 
-  /** @returns the subscribers that the event is for; all others are given to `exclude` */
-  of(event: Event, exclude: (subscribers: ReadonlySet<Subscriber>) => void): ReadonlySet<Subscriber> {
+  /**
+   * @param bytes of the event's message
+   * @returns undefined: the filter lets the event through for nobody
+   */
+  of(event: Event, bytes: number): Passing | undefined {
     const { filter } = this.#plan;
-    if (filter === undefined) return this.#subscribers;
+    if (filter === undefined) return this.#all;
+    if (filter.reads.size === 0) {
+      if (this.#passes(filter, event, null, bytes)) return this.#all;
+      this.#services.work.rejected();
+      return undefined;
+    }
     const passing: ReadonlySet<Subscriber>[] = [];
-    let rejected = false;
+    const excluded: ReadonlySet<Subscriber>[] = [];
     for (const bucket of this.#partitions.of(filter.reads).buckets) {
       const [first] = bucket;
-      if (first !== undefined && this.#passes(filter, event, first.viewer)) {
-        passing.push(bucket);
-      } else {
-        rejected = true;
-        exclude(bucket);
-      }
+      const passes = first !== undefined && this.#passes(filter, event, first.viewer, bytes);
+      (passes ? passing : excluded).push(bucket);
     }
-    if (passing.length === 0) this.#services.metrics.filtered.inc();
-    return rejected ? new Set(passing.flatMap((bucket) => [...bucket])) : this.#subscribers;
+    if (passing.length === 0) {
+      this.#services.work.rejected();
+      return undefined;
+    }
+    if (excluded.length === 0) return this.#all;
+    return { subscribers: new Set(passing.flatMap((bucket) => [...bucket])), excluded };
   }
 
   /** A filter that fails lets no event through: code of the graph's own scalars may run in it. */
-  #passes(filter: EventFilter, event: Event, viewer: Json): boolean {
+  #passes(filter: EventFilter, event: Event, viewer: Json, bytes: number): boolean {
+    const { comparisons, scans } = filter.cost;
+    this.#services.work.spend(comparisons * UNITS.comparison + scans * bytes * UNITS.byte);
     try {
       return filter.passes(event, viewer);
     } catch (error) {

@@ -10,6 +10,16 @@ export interface Source {
 /** What the backlog looks at before it takes a message, and resets at the start of a turn. */
 export type TurnBudget = Pick<WorkBudget, 'spent' | 'writing' | 'renew'>;
 
+/** Whom messages are handed to. Its methods must not throw. */
+interface Taker<Channel> {
+  /** @returns whether it is done with the message; `goOn` is called in later turns else, before any other is taken */
+  take(channel: Channel, payload: Buffer | string): boolean;
+  /** Goes on with the message. @returns whether it is done */
+  goOn(): boolean;
+  /** Goes on with the message, to its end. */
+  finish(): void;
+}
+
 interface Waiting<Channel> {
   readonly channel: Channel;
   readonly payload: Buffer | string;
@@ -38,27 +48,23 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * the process is busy: Redis buffers them, and disconnects a client whose buffer grows too large.
  */
 export class Backlog<Channel> {
-  readonly #take: (channel: Channel, payload: Buffer | string) => void;
+  readonly #taker: Taker<Channel>;
   readonly #turn: TurnBudget;
   readonly #source: Source;
   readonly #size: Gauge;
   #waiting: (Waiting<Channel> | (() => void))[] = [];
   /** Index of the first that waits. */
   #next = 0;
+  /** The last message that was taken is not done. */
+  #isUnfinished = false;
   #bytes = 0;
   /** Messages in this turn. */
   #taken = 0;
   #paused = false;
   #scheduled = false;
 
-  /** @param take must not throw */
-  constructor(
-    take: (channel: Channel, payload: Buffer | string) => void,
-    turn: TurnBudget,
-    source: Source,
-    size: Gauge,
-  ) {
-    this.#take = take;
+  constructor(taker: Taker<Channel>, turn: TurnBudget, source: Source, size: Gauge) {
+    this.#taker = taker;
     this.#turn = turn;
     this.#source = source;
     this.#size = size;
@@ -69,7 +75,6 @@ export class Backlog<Channel> {
     if (!this.#scheduled) this.#turn.renew();
     this.#schedule();
     if (this.#count === 0 && this.#mayTake) {
-      this.#taken += 1;
       this.#take(channel, payload);
       return;
     }
@@ -92,8 +97,20 @@ export class Backlog<Channel> {
     else callback();
   }
 
+  /** Has the message done that is being taken, in this turn, however long that takes. */
+  finish(): void {
+    if (!this.#isUnfinished) return;
+    this.#taker.finish();
+    this.#isUnfinished = false;
+  }
+
   get #count(): number {
-    return this.#waiting.length - this.#next;
+    return this.#waiting.length - this.#next + (this.#isUnfinished ? 1 : 0);
+  }
+
+  #take(channel: Channel, payload: Buffer | string): void {
+    this.#taken += 1;
+    this.#isUnfinished = !this.#taker.take(channel, payload);
   }
 
   get #mayTake(): boolean {
@@ -111,7 +128,8 @@ export class Backlog<Channel> {
     this.#scheduled = false;
     this.#turn.renew();
     this.#taken = 0;
-    while (this.#count > 0 && this.#mayTake) this.#takeNext();
+    if (this.#isUnfinished && this.#mayTake) this.#isUnfinished = !this.#taker.goOn();
+    while (!this.#isUnfinished && this.#count > 0 && this.#mayTake) this.#takeNext();
     this.#size.set(this.#count);
     if (this.#count > 0) this.#schedule();
     this.#dropTaken();
@@ -130,7 +148,6 @@ export class Backlog<Channel> {
       return;
     }
     this.#bytes -= first.payload.length;
-    this.#taken += 1;
     this.#take(first.channel, first.payload);
   }
 

@@ -1,3 +1,4 @@
+import type { Audience } from './audience.ts';
 import { DeliveryOrder } from './delivery-order.ts';
 import { ExecutionRunner } from './execution-runner.ts';
 import type { GroupServices } from './group-services.ts';
@@ -7,6 +8,8 @@ import type { GroupParts } from './shared-execution.ts';
 import { SkippedEvents } from './skipped-events.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
+import type { HeldEvent, Recipients } from './throttle/held-events.ts';
+import { Throttle } from './throttle/throttle.ts';
 import { ViewerPartitions } from './viewer-partition.ts';
 
 /**
@@ -40,4 +43,32 @@ export function groupParts(
     metrics,
     paths,
   };
+}
+
+/**
+ * @param begin executes an event, in this call or later
+ * @returns undefined if no event of the group is held
+ */
+export function throttleOf(
+  { plan: { delivery }, order, isReplay }: GroupParts,
+  services: GroupServices,
+  audience: Audience,
+  begin: (held: HeldEvent, recipients: Recipients) => void,
+): Throttle | undefined {
+  if (delivery === undefined || delivery.throttleMs === 0) return undefined;
+  const { work, heldBytes, dueThrottles, timers, maxWaiting } = services;
+  return new Throttle({
+    ...services.delivery,
+    ...delivery,
+    work,
+    heldBytes,
+    dueThrottles,
+    timers,
+    audience,
+    isReplay,
+    maxHeld: maxWaiting,
+    hasRoom: () => isReplay || order.pending < maxWaiting,
+    whenRoom: (callback) => order.whenBelow(maxWaiting, callback),
+    begin,
+  });
 }

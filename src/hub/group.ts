@@ -5,7 +5,7 @@ import type { Json } from '../lazy/reads.ts';
 import { Audience } from './audience.ts';
 import { RecentPositions } from './dedupe.ts';
 import { ExecutionRunner } from './execution-runner.ts';
-import { groupParts } from './group-parts.ts';
+import { groupParts, throttleOf } from './group-parts.ts';
 import type { GroupServices } from './group-services.ts';
 import { traceOf } from './group-trace.ts';
 import type { GroupCounts } from './group-table.ts';
@@ -14,7 +14,8 @@ import type { SerializedResult } from './result.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { Recipients, ThrottledEvent } from './throttle/held-events.ts';
-import { Throttle } from './throttle/throttle.ts';
+import type { Throttle } from './throttle/throttle.ts';
+import { UNITS } from './work-budget.ts';
 
 /**
  * The subscribers of one operation with the same variables. An event is executed as few times as their viewers allow,
@@ -39,29 +40,19 @@ export class Group {
   /** Every channel has been joined. */
   #subscribed = false;
   #events = 0;
+  /** See `MessageInHand`, which alone sets it. */
+  reached = 0;
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
     this.#plan = plan;
     this.#services = services;
     this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
-    const { delivery, heldBytes, dueThrottles, timers, maxWaiting } = services;
-    this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, delivery);
+    this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, services);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
-    if (plan.delivery === undefined || plan.delivery.throttleMs === 0) return;
-    this.#throttle = new Throttle({
-      ...delivery,
-      ...plan.delivery,
-      heldBytes,
-      dueThrottles,
-      timers,
-      audience: this.#audience,
-      isReplay,
-      maxHeld: maxWaiting,
-      hasRoom: () => isReplay || this.#parts.order.pending < maxWaiting,
-      whenRoom: (callback) => this.#parts.order.whenBelow(maxWaiting, callback),
-      begin: (held, recipients) => this.#begin(held, recipients),
-    });
+    this.#throttle = throttleOf(this.#parts, services, this.#audience, (held, recipients) =>
+      this.#begin(held, recipients),
+    );
   }
 
   get plan(): SubscriptionPlan {
@@ -185,6 +176,8 @@ export class Group {
    */
   takeOver(subscribers: Iterable<Subscriber>, replay?: Group): () => void {
     const { order } = this.#parts;
+    // They have got it with what they have missed, or it came before.
+    this.#services.inHand.catchUp(this);
     replay?.flush();
     const isPending = replay !== undefined && replay.counts.waiting > 0;
     const others = isPending ? [...this.#subscribers] : [];
@@ -248,10 +241,16 @@ export class Group {
       return;
     }
     this.#events += 1;
-    const event = { message, scope, isRecorded, bytes };
-    const taken = this.#throttle?.take(event) ?? 'begins';
-    if (taken === 'begins') this.#begin(event);
-    else traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
+    const taken = this.#throttle?.take({ message, scope, isRecorded, bytes }) ?? 'begins';
+    if (taken !== 'begins') {
+      traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
+      return;
+    }
+    const passing = this.#audience.of(message.event, bytes);
+    const isLookedAt = this.#services.trace?.listener !== undefined || scope.span !== undefined;
+    // Thousands of groups may listen to one channel, each with a filter of its own that lets few events through.
+    if (passing === undefined && !isLookedAt) return;
+    this.#begin({ message, scope, isRecorded, bytes }, passing ?? this.#audience.none);
   }
 
   /** Has all executed that a throttle holds. */
@@ -278,14 +277,15 @@ export class Group {
     this.endReplay(alone);
   }
 
-  /** @param recipients undefined: all that the filter lets it pass for */
-  #begin({ message, scope, isRecorded }: ThrottledEvent, recipients?: Recipients): void {
+  #begin(
+    { message, scope, isRecorded }: ThrottledEvent,
+    { subscribers, excluded, leftOut }: Recipients,
+  ): void {
     const { order, skipped, plan } = this.#parts;
-    const pending = order.begin(recipients?.leftOut);
-    const exclude = (some: Iterable<Subscriber>): void => order.exclude(pending, some);
-    const subscribers = recipients?.subscribers ?? this.#audience.of(message.event, exclude);
-    for (const some of recipients?.excluded ?? []) exclude(some);
-    skipped.count(subscribers, recipients?.leftOut);
+    this.#services.work.spend(UNITS.group);
+    const pending = order.begin(leftOut);
+    for (const some of excluded) order.exclude(pending, some);
+    skipped.count(subscribers, leftOut);
     const trace = traceOf(message, plan, this.#services, scope.span);
     if (trace !== undefined) trace.dispatched(this.#subscribers, subscribers, this.#parts);
     pending.trace = trace;

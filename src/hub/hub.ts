@@ -60,7 +60,11 @@ export class Hub {
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
     this.#backlog = new Backlog(
-      (channel, payload) => this.#take(channel, payload),
+      {
+        take: (channel, payload) => this.#take(channel, payload),
+        goOn: () => this.#lasting.inHand.goOn(),
+        finish: () => this.#lasting.inHand.finish(),
+      },
       budget,
       bus,
       metrics.backlog,
@@ -110,6 +114,9 @@ export class Hub {
     const refusal = unauthorised ?? admits?.(plan) ?? (known ? undefined : this.#noRoomFor(plan));
     if (refusal !== undefined) return [refusal];
     const group = known ?? new Group(plan, this.#services);
+    const { inHand } = this.#lasting;
+    if (known === undefined) inHand.passOver(group);
+    else inHand.catchUp(group);
     const isResumed = cursor !== undefined || plan.replay > 0;
     if (isResumed) group.beginResuming(subscriber);
     else group.add(subscriber);
@@ -138,6 +145,7 @@ export class Hub {
     planFor: (plan: SubscriptionPlan) => SubscriptionPlan | GraphQLError,
   ): Replaced {
     const { graph, executor, contexts } = next;
+    this.#backlog.finish();
     // Before anything changes: results may end connections, and so groups.
     for (const group of this.#allGroups()) group.flushAll();
     this.#options = { ...this.#options, graph, executor, contexts };
@@ -250,17 +258,22 @@ export class Hub {
     return channel;
   }
 
-  /** A channel may have been closed while its messages waited in the backlog: then it has no groups. */
-  #take(channel: HubChannel, payload: Buffer | string): void {
+  /**
+   * A channel may have been closed while its messages waited in the backlog: then it has no groups.
+   *
+   * @returns whether all groups have it
+   */
+  #take(channel: HubChannel, payload: Buffer | string): boolean {
     const { budget, metrics } = this.#options;
     metrics.messages.inc();
     budget.spend(UNITS.message);
-    if (channel.groups.size === 0) return;
+    if (channel.groups.size === 0) return true;
     budget.spend(payload.length * UNITS.byte);
     try {
-      this.#receive(channel, payload);
+      return this.#receive(channel, payload);
     } catch (error) {
       this.#options.log.error({ err: error, channel: channel.name }, 'a message could not be taken');
+      return true;
     }
   }
 
@@ -272,15 +285,15 @@ export class Hub {
     return message;
   }
 
-  #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): void {
+  #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): boolean {
     const { metrics, log, trace, tracing } = this.#options;
     const message = this.#decode(payload);
-    if (message === undefined) return;
+    if (message === undefined) return true;
     const position = offsets.see(message);
     if (position === 'seen') {
       metrics.duplicates.inc();
       trace?.listener?.({ step: 'duplicate', message, channel: name });
-      return;
+      return true;
     }
     if (position === 'restarted') {
       const { t: topic, p: partition, o: offset } = message;
@@ -288,13 +301,13 @@ export class Hub {
     }
     recording?.add(message, payload.length);
     const scope = this.#scopes.of(message, tracing);
-    for (const group of groups) {
+    return this.#lasting.inHand.take(groups, (group) => {
       try {
         group.dispatch(message, scope, recording !== undefined, payload.length);
       } catch (error) {
         const line = { err: error, channel: name, ...loggedIds(message.traceparent) };
         log.error(line, 'a group failed on an event');
       }
-    }
+    });
   }
 }

@@ -1,6 +1,8 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { systemTimers, type Timers } from '../support/clock.ts';
+import { DispatchWork } from './dispatch-work.ts';
+import { MessageInHand } from './message-in-hand.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryServices } from './delivery-order.ts';
 import { ReplayedResults } from './resume/replayed-results.ts';
@@ -11,6 +13,8 @@ import type { WorkBudget } from './work-budget.ts';
 /** What one hub has for all its groups. Nothing of a graph: it goes on when that is replaced. */
 export interface LastingServices {
   readonly delivery: DeliveryServices;
+  readonly work: DispatchWork;
+  readonly inHand: MessageInHand;
   /** For synchronous executions: see SharedExecution. */
   readonly late: FairLimiter;
   /** Of the groups that subscribers resume in. */
@@ -37,7 +41,10 @@ export function lastingServices({
   now,
   timers = systemTimers,
 }: LastingOptions): LastingServices {
+  const work = new DispatchWork(budget, metrics.filtered);
   return {
+    work,
+    inHand: new MessageInHand(work),
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
     replayed: new ReplayedResults(),

@@ -2,9 +2,16 @@
 export const UNITS = {
   message: 64,
   execution: 128,
+  /** An event that is passed to one group, beside its filter and its execution. */
+  group: 32,
+  /** For each comparison of a filter. */
+  comparison: 2,
   /** For an execution that takes long. */
   millisecond: 6_554,
-  /** For each byte of a message, and again for each of a result: to parse one, and to write the other. */
+  /**
+   * For each byte of a message, again where a filter looks for something in it, and for each of a result: to parse one, and
+   * to write the other.
+   */
   byte: 1 / 32,
   /** After this much the rest waits for the next turn: some 10 ms. */
   turn: 65_536,

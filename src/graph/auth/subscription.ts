@@ -8,6 +8,9 @@ import { allPass, isAuthenticated } from './evidence.ts';
 import { refusal } from './refusal.ts';
 import { needsObject, proofsOf, type Proof, type Rule } from './rule.ts';
 
+/** That a proof takes as much time as: claims and owners are made texts, and what is read is noted. */
+const COMPARISONS = 16;
+
 /** @param coordinate `Subscription.field` */
 export function subscriptionAccess(
   rules: readonly Rule[],
@@ -19,6 +22,7 @@ export function subscriptionAccess(
     if (proof.kind === 'authenticated') isAuthenticated(new RecordedViewer({}, reads));
     else reads.add('whole', proof.claim);
   }
+  const cost = { comparisons: COMPARISONS * proofsOf(perEvent).length, scans: proofsOf(perEvent).length };
   return (args) => ({
     refusal: (viewer) => {
       const asked = new RecordedViewer(viewer);
@@ -31,6 +35,7 @@ export function subscriptionAccess(
         ? undefined
         : {
             reads,
+            cost,
             passes: (event, viewer) =>
               allPass(perEvent, { viewer: new RecordedViewer(viewer), args, source: { value: event } }),
             compared: (event, viewer) => ({
@@ -71,6 +76,10 @@ export function bothFilters(
   if (one === undefined || other === undefined) return one ?? other;
   return {
     reads: one.reads.union(other.reads),
+    cost: {
+      comparisons: one.cost.comparisons + other.cost.comparisons,
+      scans: one.cost.scans + other.cost.scans,
+    },
     passes: (event, viewer) => one.passes(event, viewer) && other.passes(event, viewer),
     compared: (event, viewer) => ({
       directive: other.passes(event, viewer) ? '@filter' : '@auth',

@@ -17,7 +17,7 @@ import {
   type Operator,
 } from './syntax.ts';
 import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
-import type { Arguments, Binding, EventFilter } from '../graph.ts';
+import type { Arguments, Binding, EventFilter, FilterCost } from '../graph.ts';
 import type { Event } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
 import { comparedExactly, namingValue } from './viewer-values.ts';
@@ -43,11 +43,13 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
   const bind = compile(condition, types);
   const reads = new ReadSet();
   for (const path of viewerPathsOf(condition)) reads.add('whole', path);
+  const cost = costOf(condition);
   return (args): EventFilter | undefined => {
     const test = bind(args);
     return (
       test && {
         reads,
+        cost,
         passes: (event, viewer) => test(event, viewer) === YES,
         compared: (event, viewer) => ({
           directive: '@filter',
@@ -62,6 +64,24 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
       }
     );
   };
+}
+
+/** A value of a viewer is looked up, and made ready to be compared with, for each event. */
+const COMPARISONS_WITH_VIEWER = 4;
+
+function costOf(condition: Condition): FilterCost {
+  if (condition.kind === 'not') return costOf(condition.condition);
+  if (condition.kind !== 'comparison') {
+    const costs = condition.conditions.map(costOf);
+    return { comparisons: sumOf(costs, 'comparisons'), scans: sumOf(costs, 'scans') };
+  }
+  const { operator, operand } = condition;
+  const comparisons = viewerPathsOf(operand).length > 0 ? COMPARISONS_WITH_VIEWER : 1;
+  return { comparisons, scans: operator === 'contains' ? 1 : 0 };
+}
+
+function sumOf(costs: readonly FilterCost[], part: keyof FilterCost): number {
+  return costs.reduce((sum, cost) => sum + cost[part], 0);
 }
 
 function compile(condition: Condition, types: FilterTypes): Bind {
@@ -109,8 +129,12 @@ function compileComparison({ path, operator, operand }: Comparison, types: Filte
   );
   const test = (value: unknown) => testAt(names, comparator(operator, value, asId));
   if (viewerPathsOf(operand).length > 0) {
-    return (args) =>
+    const testFor = (args: Arguments): Test =>
       viewerTest(names, operator, asId, (viewer) => valueOf(operand, args, type, types, viewer));
+    if (usesArguments(operand)) return testFor;
+    // One for all subscriptions, so that what it has prepared for a viewer is there for all of the viewer's.
+    const constant = testFor({});
+    return () => constant;
   }
   if (!usesArguments(operand)) {
     const constant = test(literal(operand, type));
@@ -122,20 +146,31 @@ function compileComparison({ path, operator, operand }: Comparison, types: Filte
   };
 }
 
-/** A comparison with a value of the viewer, which is looked up once per event and distinct viewer. */
+/**
+ * A comparison with a value of the viewer, which is looked up once per event and distinct viewer. A list of values is
+ * prepared once per viewer: it may be long.
+ */
 function viewerTest(
   path: readonly string[],
   operator: Operator,
   asId: boolean,
   operandFor: (viewer: Json) => unknown,
 ): Test {
-  return (event, viewer) => {
+  const testFor = (viewer: Json): Test => {
     const value = operandFor(viewer);
     // Viewers have no declared type. The operand must be one value, or a list of values for `in`; all else fails
     // closed.
     const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
-    if (!isFit) return UNKNOWN;
-    return testAt(path, comparedExactly(operator, comparator(operator, value, asId)))(event, viewer);
+    if (!isFit) return () => UNKNOWN;
+    return testAt(path, comparedExactly(operator, comparator(operator, value, asId)));
+  };
+  if (operator !== 'in') return (event, viewer) => testFor(viewer)(event, viewer);
+  const prepared = new WeakMap<object, Test>();
+  return (event, viewer) => {
+    if (typeof viewer !== 'object' || viewer === null) return testFor(viewer)(event, viewer);
+    const test = prepared.get(viewer) ?? testFor(viewer);
+    prepared.set(viewer, test);
+    return test(event, viewer);
   };
 }
 

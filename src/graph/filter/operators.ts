@@ -26,18 +26,17 @@ export function comparator(operator: Operator, operand: unknown, asId: boolean):
 
 /** Objects and lists can't be compared: UNKNOWN. */
 function oneOf(operands: readonly unknown[], asId: boolean, found: typeof YES | typeof NO): Comparator {
-  const wanted = formsOf(operands, asId);
+  const isWanted = wantedIn(operands, asId);
   const missing = found === YES ? NO : YES;
   return (value) => {
     if (typeof value === 'object' && value !== null) return UNKNOWN;
-    return wanted.has(value) ? found : missing;
+    return isWanted(value) ? found : missing;
   };
 }
 
 /** YES for a list that contains the operand, and for a string of which the operand is a part. */
 function contains(operand: unknown, asId: boolean): Comparator {
-  const wanted = formsOf([operand], asId);
-  const isWanted = (element: JsonValue) => wanted.has(element);
+  const isWanted = wantedIn([operand], asId);
   return (value) => {
     if (Array.isArray(value)) return value.some(isWanted) ? YES : NO;
     if (typeof value !== 'string' || typeof operand !== 'string') return UNKNOWN;
@@ -61,6 +60,18 @@ const ORDER = {
   lt: (a: string | number, b: string | number) => a < b,
   lte: (a: string | number, b: string | number) => a <= b,
 };
+
+/** Whether a value is one of the operands. One is compared without a set: thousands of filters may have one each. */
+function wantedIn(operands: readonly unknown[], asId: boolean): (value: JsonValue) => boolean {
+  const [only] = operands;
+  if (operands.length === 1 && !(asId && only !== null)) return (value) => value === only;
+  if (operands.length === 1) {
+    const id = String(only);
+    return (value) => value === id || (typeof value === 'number' && String(value) === id);
+  }
+  const forms = formsOf(operands, asId);
+  return (value) => forms.has(value);
+}
 
 /** Both forms that an ID takes in JSON, so that comparing an event's ID needs no conversion. */
 function formsOf(operands: readonly unknown[], asId: boolean): ReadonlySet<unknown> {

@@ -35,7 +35,8 @@ export interface Recipients {
   readonly subscribers: ReadonlySet<Subscriber>;
   /** All others of the group. */
   readonly excluded: readonly Iterable<Subscriber>[];
-  readonly leftOut: LeftOutCounts;
+  /** Absent: for no other event. */
+  readonly leftOut?: LeftOutCounts;
 }
 
 /**

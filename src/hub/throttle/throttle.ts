@@ -3,6 +3,7 @@ import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Timers } from '../../support/clock.ts';
 import type { Audience } from '../audience.ts';
+import type { DispatchWork } from '../dispatch-work.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
 import type { DueThrottles } from './due-throttles.ts';
@@ -24,6 +25,7 @@ interface ThrottleOptions extends Delivery {
   readonly dueThrottles: DueThrottles;
   readonly timers: Timers;
   readonly budget: WorkBudget;
+  readonly work: DispatchWork;
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
   readonly begin: (held: HeldEvent, recipients: Recipients) => void;
@@ -53,15 +55,15 @@ export class Throttle {
 
   /** @returns `begins` if it is to be executed now; `filtered` if the filter lets it through for no subscriber */
   take(event: ThrottledEvent): 'begins' | 'held' | 'filtered' {
-    const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics } = this.#options;
+    const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics, work } = this.#options;
     const { message } = event;
     const values: string[] = [];
     for (const { values: some, subscribers } of audience.buckets) {
       const [first] = subscribers;
-      if (first !== undefined && audience.passes(message.event, first.viewer)) values.push(some);
+      if (first !== undefined && audience.passes(message.event, first.viewer, event.bytes)) values.push(some);
     }
     if (values.length === 0) {
-      if (audience.subscribers.size > 0) metrics.filtered.inc();
+      if (audience.subscribers.size > 0) work.rejected();
       return 'filtered';
     }
     if (this.#cancelTimer === undefined && !isReplay) {
@@ -69,6 +71,7 @@ export class Throttle {
       // What is still due comes first.
       if (this.#due === undefined) return 'begins';
     }
+    work.spend(UNITS.group);
     this.#held ??= new HeldEvents((bytes) => heldBytes.grow(this, bytes));
     if (this.#held.add(event, keyOf(message.event), values)) metrics.throttledEvents.inc();
     if (this.#held.isFull(maxHeld)) this.#makeRoom();
@@ -107,7 +110,7 @@ export class Throttle {
     const { audience } = this.#options;
     const [from, to] = [audience.valuesIn(previous), audience.valuesIn(viewer)];
     if (from === to) return;
-    const passes = ({ message }: HeldEvent): boolean => audience.passes(message.event, viewer);
+    const passes = ({ message, bytes }: HeldEvent): boolean => audience.passes(message.event, viewer, bytes);
     this.#held?.moved(from, to, passes);
     this.#due?.moved(from, to, passes);
   }

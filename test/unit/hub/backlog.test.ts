@@ -33,16 +33,18 @@ class FakeSource {
 }
 
 /** A backlog whose messages cost so many units each. */
-function setUp(units: number) {
+function setUp(units: number, taker: Partial<ConstructorParameters<typeof Backlog<string>>[0]> = {}) {
   const taken: string[] = [];
   const turn = new FakeTurn(taken);
   const source = new FakeSource();
   const { backlog: gauge } = new Metrics();
-  const take = (channel: string, payload: Buffer | string): void => {
+  const take = (channel: string, payload: Buffer | string): boolean => {
     taken.push(`${channel}${payload.toString().slice(0, 10)}`);
     turn.spent += units;
+    return true;
   };
-  const backlog = new Backlog(take, turn, source, gauge);
+  const whole = { take, goOn: () => true, finish: () => undefined };
+  const backlog = new Backlog({ ...whole, ...taker }, turn, source, gauge);
   const waiting = async (): Promise<number | undefined> => (await gauge.get()).values[0]?.value;
   return { taken, turn, source, backlog, waiting };
 }
@@ -137,4 +139,49 @@ test('what has to come after the messages that wait is called once they have bee
   backlog.add('', '4');
   while (taken.length < 6) await setImmediate();
   assert.deepEqual(taken, ['at once', '1', '2', '3', 'then', '4']);
+});
+
+/** A backlog whose messages take so many turns each. */
+function setUpLong(turns: number) {
+  const steps: string[] = [];
+  let [current, left] = ['', 0];
+  const goOn = (): boolean => {
+    steps.push(current);
+    left -= 1;
+    return left <= 0;
+  };
+  const take = (channel: string, payload: Buffer | string): boolean => {
+    current = `${channel}${payload.toString()}`;
+    left = turns;
+    return goOn();
+  };
+  const finish = (): void => {
+    while (!goOn());
+  };
+  return { ...setUp(1, { take, goOn, finish }), steps };
+}
+
+test('a message that is not done in its turn goes on in the next ones, and others wait for that', async () => {
+  const { backlog, steps, waiting } = setUpLong(3);
+  backlog.add('a', '1');
+  backlog.add('b', '2');
+  backlog.afterWaiting(() => void steps.push('then'));
+  assert.deepEqual(steps, ['a1']);
+  await setImmediate();
+  assert.deepEqual(steps, ['a1', 'a1']);
+  assert.equal(await waiting(), 3, 'the one in hand counts');
+  while (steps.length < 7) await setImmediate();
+  assert.deepEqual(steps, ['a1', 'a1', 'a1', 'b2', 'b2', 'b2', 'then']);
+  assert.equal(await waiting(), 0);
+});
+
+test('what has to come after the message in hand is called when that is done, and at once if it is finished', async () => {
+  const { backlog, steps } = setUpLong(3);
+  backlog.add('a', '1');
+  backlog.afterWaiting(() => void steps.push('then'));
+  backlog.finish();
+  assert.deepEqual(steps, ['a1', 'a1', 'a1']);
+  backlog.finish();
+  await setImmediate();
+  assert.deepEqual(steps, ['a1', 'a1', 'a1', 'then']);
 });

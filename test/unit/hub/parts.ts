@@ -165,10 +165,14 @@ export function operation(variableNames: string[] = ['id']): Operation {
 }
 
 /** A filter that reads one value of viewers, or nothing of them. */
-export function filterOn(read: string | undefined, passes: EventFilter['passes']): () => EventFilter {
+export function filterOn(
+  read: string | undefined,
+  passes: EventFilter['passes'],
+  cost: EventFilter['cost'] = { comparisons: 1, scans: 0 },
+): () => EventFilter {
   const reads = new ReadSet();
   if (read !== undefined) reads.add('value', [read]);
-  return () => ({ reads, passes });
+  return () => ({ reads, passes, cost });
 }
 
 /** Lets an event pass for viewers of the roles that it names, or for all if it names none. */

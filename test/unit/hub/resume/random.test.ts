@@ -3,7 +3,8 @@ import test from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { eventually } from '../../../helpers/eventually.ts';
 import { Random } from '../../../helpers/random.ts';
-import { operation, settled, setUpOn } from '../parts.ts';
+import { UNITS } from '../../../../src/hub/work-budget.ts';
+import { filterOn, operation, settled, setUpOn } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
 
 const SEEDS = 20;
@@ -24,9 +25,12 @@ async function run(seed: number): Promise<void> {
   const readsViewer = random.chance(0.5);
   const size = random.pick([1_000, 1_000, 6]);
   const losesMessages = random.chance(0.3);
+  // Each message is handed to one group in a turn.
+  const cost = { comparisons: random.chance(0.5) ? UNITS.turn : 1, scans: 0 };
   const bus = busWith(size);
   const { hub } = setUpOn(bus, {
     maxWaiting: 10_000,
+    binding: { filter: filterOn(undefined, () => true, cost) },
     execute: (event: { n: number }, _, context): ExecutionResult | Promise<ExecutionResult> => {
       const { role } = context['viewer'] as unknown as { role: string };
       const result = { data: { ...event, ...(readsViewer && { role }) } };

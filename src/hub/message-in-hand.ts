@@ -1,0 +1,98 @@
+import type { DispatchWork } from './dispatch-work.ts';
+import { UNITS } from './work-budget.ts';
+
+/** A group, as far as messages are handed to it. */
+export interface Reached {
+  /** Number of the last message that it has been handed. */
+  reached: number;
+}
+
+/** One message on its way to the groups of its channel. */
+interface Message {
+  readonly number: number;
+  readonly groups: ReadonlySet<Reached>;
+  /** Of `groups`, those that have not been handed it: groups that are closed meanwhile leave it. */
+  readonly rest: Iterator<Reached>;
+  /** How many there may be of them. */
+  left: number;
+  dispatch(group: Reached): void;
+}
+
+/**
+ * The message that is being handed to the groups of its channel, one after the other: as many in a turn of the event loop as
+ * it has time for. Until all have it no other message is taken, so each group gets all in the order of the channels.
+ *
+ *     groups   1  2  3  4  5  6  7
+ *     turn 1   ├──────┤
+ *     turn 2            ├─────┤          a subscriber joins group 7: it is handed the message before
+ *     turn 3                     ├──┤
+ */
+export class MessageInHand {
+  readonly #work: DispatchWork;
+  #message: Message | undefined;
+  #numbers = 0;
+
+  constructor(work: DispatchWork) {
+    this.#work = work;
+  }
+
+  /**
+   * @param dispatch must not throw
+   * @returns whether all groups have it: the rest needs `goOn` else
+   */
+  take<Group extends Reached>(groups: ReadonlySet<Group>, dispatch: (group: Group) => void): boolean {
+    this.#numbers += 1;
+    this.#message = {
+      number: this.#numbers,
+      groups,
+      rest: groups.values(),
+      left: groups.size,
+      dispatch,
+    };
+    return this.goOn();
+  }
+
+  /** Hands it to further groups. @returns whether all have it */
+  goOn(): boolean {
+    return this.#handOn(this.#work.spent + UNITS.turn);
+  }
+
+  /** Hands it to all others, however long that takes. */
+  finish(): void {
+    this.#handOn(Infinity);
+  }
+
+  /** Hands it to this group now, if it is one of those that still lack it: who joins the group next is not to get it. */
+  catchUp(group: Reached): void {
+    if (this.#message?.groups.has(group) === true) this.#hand(this.#message, group);
+  }
+
+  /** The group has been made just now: it is to get later messages only. */
+  passOver(group: Reached): void {
+    group.reached = this.#numbers;
+  }
+
+  #handOn(end: number): boolean {
+    const message = this.#message;
+    if (message === undefined) return true;
+    while (message.left > 0) {
+      if (this.#work.spent >= end) {
+        this.#work.count();
+        return false;
+      }
+      message.left -= 1;
+      const next = message.rest.next();
+      if (next.done === true) break;
+      this.#hand(message, next.value);
+    }
+    this.#message = undefined;
+    this.#work.count();
+    return true;
+  }
+
+  #hand(message: Message, group: Reached): void {
+    if (group.reached === message.number) return;
+    group.reached = message.number;
+    message.dispatch(group);
+  }
+}
