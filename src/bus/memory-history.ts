@@ -1,4 +1,4 @@
-import type { HistorySettings } from '../events/history-settings.ts';
+import { interestMs, type HistorySettings } from '../events/history-settings.ts';
 import {
   newEpoch,
   positionOf,
@@ -26,8 +26,9 @@ export class MemoryHistory {
   readonly #epoch = newEpoch();
   /** Those that have listeners. */
   readonly #heard = new Map<string, KeptChannel>();
-  /** The others, in the order in which their times end. */
+  /** The others, in the order in which their times end: with messages, and without. */
   readonly #ending = new Map<string, EndingChannel>();
+  readonly #endingEmpty = new Map<string, EndingChannel>();
   #sequence = 0;
   #lastPayload: string | undefined;
 
@@ -60,13 +61,14 @@ export class MemoryHistory {
     if (this.#heard.has(channel)) return;
     this.#heard.set(channel, this.#kept(channel) ?? { from: this.#sequence, messages: [] });
     this.#ending.delete(channel);
+    this.#endingEmpty.delete(channel);
   }
 
   left(channel: string): void {
     const kept = this.#heard.get(channel);
     if (kept === undefined) return;
     this.#heard.delete(channel);
-    this.#end(channel, kept);
+    this.#end(channel, kept, kept.messages.length === 0);
   }
 
   /**
@@ -98,17 +100,21 @@ export class MemoryHistory {
   #keptFor(channel: string): KeptChannel | undefined {
     const kept = this.#kept(channel);
     if (!this.#settings.keepsAll || this.#heard.has(channel)) return kept;
-    return this.#end(channel, kept ?? { from: this.#sequence - 1, messages: [] });
+    return this.#end(channel, kept ?? { from: this.#sequence - 1, messages: [] }, false);
   }
 
   /** From now on the channel is kept for as long as it is without a listener. */
-  #end(channel: string, { from, messages }: KeptChannel): KeptChannel {
-    const ending = { from, messages, endsAt: this.#now() + this.#settings.ttlMs };
+  #end(channel: string, { from, messages }: KeptChannel, isEmpty: boolean): KeptChannel {
+    const keptMs = isEmpty ? interestMs(this.#settings) : this.#settings.ttlMs;
+    const ending = { from, messages, endsAt: this.#now() + keptMs };
     this.#ending.delete(channel);
-    this.#ending.set(channel, ending);
-    for (const [name, { endsAt }] of this.#ending) {
-      if (endsAt > this.#now()) break;
-      this.#ending.delete(name);
+    this.#endingEmpty.delete(channel);
+    (isEmpty ? this.#endingEmpty : this.#ending).set(channel, ending);
+    for (const channels of [this.#ending, this.#endingEmpty]) {
+      for (const [name, { endsAt }] of channels) {
+        if (endsAt > this.#now()) break;
+        channels.delete(name);
+      }
     }
     return ending;
   }
@@ -121,7 +127,7 @@ export class MemoryHistory {
   #kept(channel: string): KeptChannel | undefined {
     const heard = this.#heard.get(channel);
     if (heard !== undefined) return heard;
-    const ending = this.#ending.get(channel);
+    const ending = this.#ending.get(channel) ?? this.#endingEmpty.get(channel);
     return ending !== undefined && ending.endsAt > this.#now() ? ending : undefined;
   }
 }

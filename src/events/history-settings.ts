@@ -7,3 +7,14 @@ export interface HistorySettings {
   /** Whether all channels are kept, for this time after their last messages; else only those that have subscribers. */
   readonly keepsAll: boolean;
 }
+
+/** As long as channels are kept by default. */
+const MOST_INTEREST_MS = 120_000;
+
+/**
+ * How long it is kept that a channel has had a subscriber, where there was no message, in ms: clients choose such channels,
+ * so where all channels are kept, which may be for a day, it is not that long.
+ */
+export function interestMs({ ttlMs, keepsAll }: HistorySettings): number {
+  return keepsAll ? Math.min(ttlMs, MOST_INTEREST_MS) : ttlMs;
+}

@@ -80,6 +80,8 @@ export async function createPublicSide(
     maxWaiting: config.MAX_WAITING_EVENTS,
     gapPolicy: config.ON_GAP,
     maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
+    maxKept: shareOf(config.MAX_CHANNELS_PER_POD, processes),
+    lingerMs: config.CHANNEL_LINGER_MS,
     trace,
     tracing,
   });

@@ -8,4 +8,6 @@ export interface HubChannel extends RecordedChannel {
   readonly groups: Set<Group>;
   readonly offsets: ChannelOffsets;
   readonly subscription: Subscription;
+  /** How long the bus keeps its messages after it has been left, in ms; 0: it keeps none. */
+  readonly keptMs: number;
 }

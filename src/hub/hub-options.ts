@@ -6,17 +6,20 @@ import type { Timers } from '../support/clock.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { GapPolicy } from './gaps.ts';
 import type { GroupServices } from './group-services.ts';
+import type { KeptLimits } from './kept-channels.ts';
 import type { LastingServices } from './lasting-services.ts';
 import type { PlanServices } from './subscription-plan.ts';
 
 /** What the hub has of a graph: replaced as a whole. */
 export interface HubGraph {
-  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'>;
+  /** Without `topics` none has history. */
+  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'> & Partial<Pick<Graph, 'topics'>>;
   readonly contexts: Contexts;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
 }
 
-export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph {
+export interface HubOptions
+  extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph, KeptLimits {
   readonly graph: HubGraph['graph'];
   /** Without `room` it has no end, without the last two no topic has history. */
   readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &

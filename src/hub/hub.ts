@@ -1,16 +1,17 @@
 import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
+import { interestMs } from '../events/history-settings.ts';
 import { decodeMessage, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
 import { Backlog } from './backlog.ts';
-import { ChannelOffsets } from './dedupe.ts';
 import { variablesKey } from './group-key.ts';
 import { Gaps } from './gaps.ts';
 import { Group } from './group.ts';
 import type { GroupServices } from './group-services.ts';
 import type { HubChannel } from './hub-channel.ts';
+import { HubChannels } from './hub-channels.ts';
 import type { HubGraph, HubOptions } from './hub-options.ts';
 import { HubInspector } from './hub-inspector.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
@@ -31,6 +32,12 @@ export interface JoinOptions {
   readonly admits?: Admits;
   /** Told that the viewer may not hold it. */
   readonly refused?: (plan: SubscriptionPlan, error: GraphQLError) => void;
+  /**
+   * Told of channels of which messages are kept since the subscriber has asked for them.
+   *
+   * @param ms how long after they have been left
+   */
+  readonly keeps?: (channels: readonly string[], ms: number) => void;
   /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
   readonly cursor?: unknown;
 }
@@ -44,7 +51,7 @@ export class Hub {
   readonly #lasting: LastingServices;
   #services: GroupServices;
   readonly #groups = new Map<Operation, Map<string, Group>>();
-  readonly #channels = new Map<string, HubChannel>();
+  readonly #channels: HubChannels;
   readonly #backlog: Backlog<HubChannel>;
   #scopes: RecentScopes;
   readonly #resumes: Resumes;
@@ -55,7 +62,7 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    const { budget, bus, graph, metrics, log, gapPolicy } = options;
+    const { budget, bus, graph, metrics, log, gapPolicy, now = () => performance.now() } = options;
     this.#lasting = lastingServices(options);
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
@@ -69,9 +76,18 @@ export class Hub {
       bus,
       metrics.backlog,
     );
+    this.#channels = new HubChannels({
+      ...options,
+      now,
+      carries: (channel, payload) => this.#backlog.add(channel, payload),
+      keptMs: (topic) => {
+        const history = this.#options.graph.topics?.get(topic)?.history;
+        return history === undefined ? 0 : interestMs(history);
+      },
+    });
     // Not all services: it would keep what is of the graph that the hub has begun with.
     const limiters = { limiter: options.limiter, late: this.#lasting.late };
-    this.inspector = new HubInspector(this.#groups, this.#channels, limiters);
+    this.inspector = new HubInspector(this.#groups, this.#channels.byName, limiters);
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
     this.#gaps = new Gaps(gapPolicy, topics, metrics, log);
     // Messages that wait came before the gap.
@@ -86,7 +102,7 @@ export class Hub {
       decode: (payload) => this.#decode(payload),
       budget,
       scopeOf: (message) => this.#scopes.of(message),
-      channelsOf: ({ plan }) => plan.channels.flatMap((name) => this.#channels.get(name) ?? []),
+      channelsOf: ({ plan }) => this.#channels.of(plan),
       tellGap: (topic, subscribers) => this.#gaps.tellThese(topic, subscribers),
       metrics,
       log,
@@ -103,7 +119,7 @@ export class Hub {
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
     subscriber: Subscriber,
-    { admits, refused, cursor }: JoinOptions = {},
+    { admits, refused, keeps, cursor }: JoinOptions = {},
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
@@ -120,8 +136,12 @@ export class Hub {
     const isResumed = cursor !== undefined || plan.replay > 0;
     if (isResumed) group.beginResuming(subscriber);
     else group.add(subscriber);
-    if (known === undefined) this.#open(group);
-    if (isResumed) this.#resumes.begin(group, subscriber, cursor, this.#joined(group));
+    if (known === undefined) {
+      const { kept, countsFor } = this.#channels.neededFor(plan);
+      if (kept.length > 0) keeps?.(kept, countsFor);
+      this.#open(group);
+    }
+    if (isResumed) this.#resumes.begin(group, subscriber, cursor, this.#channels.joined(plan));
     return group;
   }
 
@@ -170,34 +190,28 @@ export class Hub {
   }
 
   #noRoomFor(plan: SubscriptionPlan): GraphQLError | undefined {
-    const { bus, metrics, maxVariables = Infinity } = this.#options;
-    const held = {
-      room: bus.room ?? Infinity,
-      isHeld: (channel: string) => this.#channels.has(channel),
-      variables: this.#variables,
-      maxVariables,
-    };
-    return groupRefusal(plan, held, metrics);
+    const { metrics, maxVariables = Infinity } = this.#options;
+    return groupRefusal(
+      plan,
+      { channels: this.#channels, variables: this.#variables, maxVariables },
+      metrics,
+    );
   }
 
   #tellGap(topic: string): void {
     const groups = this.#allGroups().filter(({ plan }) => plan.topic === topic);
     for (const group of groups) {
-      for (const name of group.plan.channels) this.#channels.get(name)?.recording?.break();
+      for (const { recording } of this.#channels.of(group.plan)) recording?.break();
     }
     this.#gaps.tell(topic, groups);
   }
 
   #open(group: Group): void {
-    const { key, topic, channels } = group.plan;
     this.#register(group);
-    this.#variables += variablesSize(key);
+    this.#variables += variablesSize(group.plan.key);
     this.#options.metrics.groups.inc();
-    for (const name of channels) {
-      const channel = this.#channels.get(name) ?? this.#listen(topic, name);
-      channel.groups.add(group);
-    }
-    void this.#joined(group).then(
+    this.#channels.add(group);
+    void this.#channels.joined(group.plan).then(
       () => this.#isOpen(group) && group.markSubscribed(),
       (error: unknown) => this.#fail(group, error),
     );
@@ -209,25 +223,15 @@ export class Hub {
     this.#groups.set(operation, groups.set(key, group));
   }
 
-  /** Resolves once all channels of the group have been joined. */
-  #joined({ plan }: Group): Promise<unknown> {
-    return Promise.all(plan.channels.map((name) => this.#channels.get(name)?.subscription.ready));
-  }
-
   #close(group: Group): void {
     if (!this.#isOpen(group)) return;
-    const { operation, key, channels } = group.plan;
+    const { operation, key } = group.plan;
     const groups = this.#groups.get(operation);
     groups?.delete(key);
     this.#variables -= variablesSize(key);
     if (groups?.size === 0) this.#groups.delete(operation);
     this.#options.metrics.groups.dec();
-    for (const name of channels) {
-      const channel = this.#channels.get(name);
-      if (channel?.groups.delete(group) !== true || channel.groups.size > 0) continue;
-      this.#channels.delete(name);
-      channel.subscription.leave();
-    }
+    this.#channels.delete(group);
   }
 
   #isOpen({ plan }: Group): boolean {
@@ -242,20 +246,6 @@ export class Hub {
     group.end([
       new GraphQLError('The event source could not be joined.', { extensions: { code: 'BUS_UNAVAILABLE' } }),
     ]);
-  }
-
-  #listen(topic: string, name: string): HubChannel {
-    const channel: HubChannel = {
-      name,
-      groups: new Set<Group>(),
-      offsets: new ChannelOffsets(),
-      recording: undefined,
-      subscription: this.#options.bus.subscribe(topic, name, (payload) =>
-        this.#backlog.add(channel, payload),
-      ),
-    };
-    this.#channels.set(name, channel);
-    return channel;
   }
 
   /**

@@ -1,13 +1,11 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
+import type { HubChannels } from './hub-channels.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 
 /** What all groups of the process hold, and may hold. */
 interface Held {
-  /** How many more channels may be subscribed to. */
-  readonly room: number;
-  /** Channels of the plan that are subscribed to already take none. */
-  readonly isHeld: (channel: string) => boolean;
+  readonly channels: Pick<HubChannels, 'room' | 'neededFor'>;
   /** Size of all groups' variables. */
   readonly variables: number;
   readonly maxVariables: number;
@@ -16,13 +14,25 @@ interface Held {
 /** Why a new group can't be opened: the process holds as much as it may. Undefined if it can. */
 export function groupRefusal(
   plan: SubscriptionPlan,
-  { room, isHeld, variables, maxVariables }: Held,
+  { channels, variables, maxVariables }: Held,
   metrics: Pick<Metrics, 'refused'>,
 ): GraphQLError | undefined {
-  const fresh = room >= plan.channels.length ? 0 : plan.channels.filter((name) => !isHeld(name)).length;
-  if (fresh > room) {
-    metrics.refused('channels');
-    return podFull(`expected at most ${room} more channels in this process, got ${fresh}`);
+  const { room } = channels;
+  const count = plan.channels.length;
+  if (count > room.channels || count > room.kept) {
+    const needed = channels.neededFor(plan);
+    if (needed.channels > room.channels) {
+      metrics.refused('channels');
+      return podFull(
+        `expected at most ${room.channels} more channels in this process, got ${needed.channels}`,
+      );
+    }
+    if (needed.kept.length > room.kept) {
+      metrics.refused('channels');
+      return podFull(
+        `expected at most ${room.kept} more channels with history in this process, those included that it has left and whose history is kept, got ${needed.kept.length}`,
+      );
+    }
   }
   if (variables + variablesSize(plan.key) > maxVariables) {
     metrics.refused('variables');

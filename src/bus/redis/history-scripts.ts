@@ -108,9 +108,10 @@ return { dropped, epoch }
 `;
 
 /**
- * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 the sequence behind which they are to be read, or
- * -1 if they are not, 5 and 6 epoch and sequence of the last message that this pod has heard, 7… channels. Redis does
- * nothing else meanwhile, so once it has read two thousand elements, the other channels are neither read nor kept.
+ * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 that for those without a message, 5 the sequence
+ * behind which they are to be read, or -1 if they are not, 6 and 7 epoch and sequence of the last message that this pod has
+ * heard, 8… channels. Redis does nothing else meanwhile, so once it has read two thousand elements, the other channels are
+ * neither read nor kept.
  *
  * A server that ends before what was heard has lost messages: it would give their sequences again, so the epoch ends.
  *
@@ -121,8 +122,8 @@ return { dropped, epoch }
  *   sequence in order, among which the first may be once more
  */
 export const JOIN = `${BEGINNING}
-if ARGV[5] == epoch and tonumber(ARGV[6]) > seq then begin() end
-local since = tonumber(ARGV[4])
+if ARGV[6] == epoch and tonumber(ARGV[7]) > seq then begin() end
+local since = tonumber(ARGV[5])
 if since >= 0 then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq)) end
 local function behind(list)
   local last, newest = -1, {}
@@ -140,13 +141,15 @@ local function behind(list)
   return elements
 end
 local reply, count = { epoch, seq }, 0
-for index = 7, #ARGV do
+for index = 8, #ARGV do
   if count >= 2000 then break end
   local list = prefix .. ARGV[index]
-  if redis.call('PEXPIRE', list, ARGV[3]) == 0 then
+  local length = redis.call('LLEN', list)
+  if length == 0 then
     redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
-    redis.call('PEXPIRE', list, ARGV[3])
   end
+  local isEmpty = length == 0 or (length == 1 and string.match(redis.call('LINDEX', list, 0), '^{"h":%["%w+",%d+%]}$'))
+  redis.call('PEXPIRE', list, isEmpty and ARGV[4] or ARGV[3])
   if since >= 0 then
     local elements = behind(list)
     count = count + #elements

@@ -1,4 +1,4 @@
-import type { HistorySettings } from '../../events/history-settings.ts';
+import { interestMs, type HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -157,7 +157,7 @@ export class TopicHistory {
     const { clock } = this.#options;
     this.#stopping = signal;
     while (!signal.aborted) {
-      await clock.sleep(this.#settings.ttlMs / RENEWALS_PER_TTL, signal);
+      await clock.sleep(interestMs(this.#settings) / RENEWALS_PER_TTL, signal);
       if (!signal.aborted) await this.renew();
     }
   }
@@ -213,7 +213,8 @@ export class TopicHistory {
     const { topic, connection, heard } = this.#options;
     const { size, ttlMs } = this.#settings;
     const { epoch: lastEpoch = '', sequence: last = 0 } = heard() ?? {};
-    const args = [String(ttlMs), String(since), lastEpoch, String(last)];
+    const times = [String(ttlMs), String(interestMs(this.#settings))];
+    const args = [...times, String(since), lastEpoch, String(last)];
     const command = this.#script(JOIN, ...args, ...channels);
     const [reply] = await connection.send([command]);
     try {

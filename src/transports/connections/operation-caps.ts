@@ -4,6 +4,7 @@ import type { SubscriptionPlan } from '../../hub/subscription-plan.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import type { RefusalReason } from '../../support/refusal.ts';
+import { CausedChannels, type CausedChannel } from './caused-channels.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
 import type { Tally } from './viewers.ts';
 
@@ -55,6 +56,9 @@ export class OperationCaps {
   readonly #pod: Readonly<Tally>;
   readonly #metrics: Pick<Metrics, 'refused'>;
   readonly #lingering: Deadlines<Lingering>;
+  readonly #caused = new WeakMap<CappedConnection, CausedChannels>();
+  /** By how long channels count that have been left, in ms. */
+  readonly #kept = new Map<number, Deadlines<CausedChannel>>();
 
   /** @param pod what all connections have open */
   constructor(limits: Partial<OperationLimits>, pod: Readonly<Tally>, metrics: Pick<Metrics, 'refused'>) {
@@ -89,9 +93,11 @@ export class OperationCaps {
   /** Once it is known what a subscription takes. */
   refusalOf({ channels, key }: SubscriptionPlan, connection: CappedConnection): GraphQLError | undefined {
     const { channelsOfConnection, variablesOfConnection } = this.#limits;
-    const wanted = connection.channels + channels.length;
+    const caused = this.#caused.get(connection);
+    const left = caused === undefined ? 0 : caused.left - caused.leftOf(channels);
+    const wanted = connection.channels + left + channels.length;
     if (wanted > channelsOfConnection) {
-      const message = `expected at most ${channelsOfConnection} channels on a connection, those that it has just left included, got ${wanted}`;
+      const message = `expected at most ${channelsOfConnection} channels on a connection, those included that it has just left or whose history is kept for it, got ${wanted}`;
       return this.#refused('channels_of_connection', coded('TOO_MANY_CHANNELS', message));
     }
     if (connection.variables + variablesSize(key) > variablesOfConnection) {
@@ -103,14 +109,32 @@ export class OperationCaps {
 
   begun({ channels, key }: SubscriptionPlan, connection: CappedConnection): void {
     connection.channels += channels.length;
+    this.#caused.get(connection)?.subscribed(channels);
     connection.variables += variablesSize(key);
   }
 
   ended({ channels, key }: SubscriptionPlan, connection: CappedConnection): void {
     connection.variables -= variablesSize(key);
+    const caused = this.#caused.get(connection)?.ended(channels) ?? 0;
+    connection.channels -= caused;
+    const others = channels.length - caused;
     // Nothing must keep a connection in memory that is closed.
-    if (this.#limits.lingerMs === 0 || !connection.open) connection.channels -= channels.length;
-    else this.#lingering.begin({ connection, channels: channels.length });
+    if (this.#limits.lingerMs === 0 || !connection.open) connection.channels -= others;
+    else this.#lingering.begin({ connection, channels: others });
+  }
+
+  /**
+   * Messages of these channels are kept since the connection asks for them. To be told before `begun`.
+   *
+   * @param ms how long they count once they are left
+   */
+  caused(channels: readonly string[], ms: number, connection: CappedConnection): void {
+    const caused = this.#caused.get(connection) ?? new CausedChannels();
+    this.#caused.set(connection, caused);
+    const deadlines =
+      this.#kept.get(ms) ?? new Deadlines<CausedChannel>(ms, (channel) => channel.of.expired(channel));
+    this.#kept.set(ms, deadlines);
+    for (const channel of channels) caused.add(channel, deadlines);
   }
 
   #refused(reason: RefusalReason, error: GraphQLError): GraphQLError {

@@ -41,6 +41,7 @@ export class Subscriptions {
   ): readonly GraphQLError[] | undefined {
     const group = this.#hub.join(operation, variables, subscription, {
       admits: (plan) => this.#caps.refusalOf(plan, connection),
+      keeps: (channels, ms) => this.#caps.caused(channels, ms, connection),
       refused: (plan, error) => this.#refused?.add(connection, plan, error, true),
       cursor,
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
+import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import type { EventTracer, TracedSteps } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
@@ -207,6 +208,9 @@ interface SetUp {
   readonly steps?: TracedSteps;
   readonly budget?: Flusher;
   readonly tracing?: Tracing;
+  readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
+  readonly maxKept?: number;
+  readonly lingerMs?: number;
 }
 
 export function setUp(options: SetUp = {}) {
@@ -230,7 +234,10 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     graph: {
       bindings: options.bindings ?? new Map([[bound.field, bound]]),
       hasResolvers: options.hasResolvers ?? false,
+      topics: (options.topics ?? new Map()) as NonNullable<HubOptions['graph']['topics']>,
     },
+    maxKept: options.maxKept ?? Infinity,
+    lingerMs: options.lingerMs ?? 0,
     bus,
     executor: options.executor ?? {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
 import {
   OperationCaps,
@@ -53,4 +53,67 @@ test('a connection may have as many channels and bytes of variables as its caps 
   caps.ended(plan, connection);
   assert.deepEqual([connection.channels, connection.variables], [2, 0]);
   assert.deepEqual(refused, ['channels_of_connection', 'variables_of_connection']);
+});
+
+const planOf = (...channels: string[]) => ({ channels, key: '' }) as unknown as SubscriptionPlan;
+
+/** Time passes for deadlines, which go by timers and a clock. */
+function holdTime(t: TestContext): (ms: number) => void {
+  let now = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(performance, 'now', () => now);
+  return (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+}
+
+/** A connection that may have two channels, and subscribes to them and leaves them. */
+function setUpKept() {
+  const { caps, connection } = setUp({ channelsOfConnection: 2, lingerMs: 10 });
+  const codeOf = (...channels: string[]): unknown =>
+    caps.refusalOf(planOf(...channels), connection)?.extensions['code'];
+  const subscribe = (...channels: string[]): void => caps.begun(planOf(...channels), connection);
+  const leave = (...channels: string[]): void => caps.ended(planOf(...channels), connection);
+  const caused = (...channels: string[]): void => caps.caused(channels, 100, connection);
+  return { codeOf, subscribe, leave, caused };
+}
+
+test('channels that are kept since a connection has asked for them count as its own until they are not kept any more', (t) => {
+  const pass = holdTime(t);
+  const { codeOf, subscribe, leave, caused } = setUpKept();
+  caused('a', 'b');
+  subscribe('a', 'b');
+  leave('a', 'b');
+  pass(99);
+  assert.equal(codeOf('c'), 'TOO_MANY_CHANNELS');
+  assert.equal(codeOf('a', 'b'), undefined, 'they count already');
+  assert.equal(codeOf('a', 'c'), 'TOO_MANY_CHANNELS');
+  subscribe('a');
+  pass(1);
+  assert.equal(codeOf('c'), undefined, 'b is not kept any more');
+  assert.equal(codeOf('c', 'd'), 'TOO_MANY_CHANNELS');
+  leave('a');
+  pass(99);
+  assert.equal(codeOf('c', 'd'), 'TOO_MANY_CHANNELS');
+  pass(1);
+  assert.equal(codeOf('c', 'd'), undefined);
+});
+
+test('a channel that was kept before counts for no longer than it lingers, and one of two subscriptions only once', (t) => {
+  const pass = holdTime(t);
+  const { codeOf, subscribe, leave, caused } = setUpKept();
+  caused('a');
+  subscribe('a');
+  subscribe('a');
+  assert.equal(codeOf('b'), 'TOO_MANY_CHANNELS');
+  leave('a');
+  assert.equal(codeOf('b'), undefined);
+  leave('a');
+  subscribe('b');
+  leave('b');
+  assert.equal(codeOf('c'), 'TOO_MANY_CHANNELS', 'b lingers');
+  pass(10);
+  assert.equal(codeOf('c'), undefined);
+  assert.equal(codeOf('c', 'd'), 'TOO_MANY_CHANNELS', 'a is kept');
 });

@@ -1,0 +1,95 @@
+import type { Bus } from '../bus/bus.ts';
+import { ChannelOffsets } from './dedupe.ts';
+import type { Group } from './group.ts';
+import type { HubChannel } from './hub-channel.ts';
+import { KeptChannels, type KeptLimits } from './kept-channels.ts';
+import type { SubscriptionPlan } from './subscription-plan.ts';
+
+interface ChannelServices extends KeptLimits {
+  readonly bus: Pick<Bus, 'subscribe'> & Partial<Pick<Bus, 'room'>>;
+  /** Called with what a channel carries. */
+  readonly carries: (channel: HubChannel, payload: Buffer | string) => void;
+  /** How long the bus keeps messages of the topic's channels that have been left, in ms; 0: it keeps none. */
+  readonly keptMs: (topic: string) => number;
+  /** ms, of a monotonic clock. */
+  readonly now: () => number;
+}
+
+/** What a plan needs that is not there yet. */
+export interface Needed {
+  /** Channels that are not subscribed to. */
+  readonly channels: number;
+  /** Of which messages are kept from now on. */
+  readonly kept: readonly string[];
+  /** How long they count once they are left: ms. */
+  readonly countsFor: number;
+}
+
+/** The channels that groups of the hub listen to: each is subscribed to as long as it has a group. */
+export class HubChannels {
+  readonly #services: ChannelServices;
+  readonly #byName = new Map<string, HubChannel>();
+  readonly #kept: KeptChannels;
+
+  constructor(services: ChannelServices) {
+    this.#services = services;
+    this.#kept = new KeptChannels(services, services.now);
+  }
+
+  get byName(): ReadonlyMap<string, HubChannel> {
+    return this.#byName;
+  }
+
+  /** How many further ones the bus may be subscribed to, and how many further ones may be kept. */
+  get room(): { readonly channels: number; readonly kept: number } {
+    return { channels: this.#services.bus.room ?? Infinity, kept: this.#kept.room };
+  }
+
+  neededFor({ topic, channels }: SubscriptionPlan): Needed {
+    const keptMs = this.#services.keptMs(topic);
+    const fresh = channels.filter((name) => !this.#byName.has(name));
+    const kept = keptMs === 0 ? [] : fresh.filter((name) => !this.#kept.has(name));
+    return { channels: fresh.length, kept, countsFor: this.#kept.countsFor(keptMs) };
+  }
+
+  of({ channels }: SubscriptionPlan): HubChannel[] {
+    return channels.flatMap((name) => this.#byName.get(name) ?? []);
+  }
+
+  /** Resolves once all channels of the plan have been joined. */
+  joined(plan: SubscriptionPlan): Promise<unknown> {
+    return Promise.all(this.of(plan).map(({ subscription }) => subscription.ready));
+  }
+
+  add(group: Group): void {
+    const { topic, channels } = group.plan;
+    for (const name of channels) {
+      const channel = this.#byName.get(name) ?? this.#listen(topic, name);
+      channel.groups.add(group);
+    }
+  }
+
+  delete(group: Group): void {
+    for (const { name, groups, subscription, keptMs } of this.of(group.plan)) {
+      if (!groups.delete(group) || groups.size > 0) continue;
+      this.#byName.delete(name);
+      subscription.leave();
+      if (keptMs > 0) this.#kept.left(name, keptMs);
+    }
+  }
+
+  #listen(topic: string, name: string): HubChannel {
+    const { bus, carries, keptMs } = this.#services;
+    const channel: HubChannel = {
+      name,
+      groups: new Set<Group>(),
+      offsets: new ChannelOffsets(),
+      recording: undefined,
+      keptMs: keptMs(topic),
+      subscription: bus.subscribe(topic, name, (payload) => carries(channel, payload)),
+    };
+    this.#byName.set(name, channel);
+    if (channel.keptMs > 0) this.#kept.subscribed(name);
+    return channel;
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Group } from '../../../src/hub/group.ts';
+import { KeptChannels } from '../../../src/hub/kept-channels.ts';
+import { binding, FakeSubscriber, operation, setUp } from './parts.ts';
+
+/** ms. */
+const TTL = 100;
+const LINGER = 10;
+const MAX = 3;
+
+test('channels that have been left count as long as they linger and are kept, each by its own time', () => {
+  let now = 0;
+  const kept = new KeptChannels({ maxKept: MAX, lingerMs: LINGER }, () => now);
+  for (const name of ['a', 'b']) kept.subscribed(name);
+  kept.left('a', TTL);
+  kept.left('b', 2 * TTL);
+  assert.deepEqual([kept.room, kept.has('a'), kept.has('b'), kept.has('c')], [1, true, true, false]);
+  kept.subscribed('a');
+  assert.deepEqual([kept.room, kept.has('a')], [1, false], 'once, as it is subscribed to');
+  now = 5;
+  kept.left('a', TTL);
+  now += LINGER + TTL - 1;
+  assert.equal(kept.room, 1);
+  now += 1;
+  assert.deepEqual([kept.room, kept.has('a')], [2, false]);
+  now = LINGER + 2 * TTL;
+  assert.deepEqual([kept.room, kept.has('b')], [MAX, false]);
+});
+
+/** A hub of a topic of which channels are kept. */
+function setUpKept() {
+  let now = 0;
+  const history = { size: 10, ttlMs: TTL, keepsAll: false };
+  const { hub, bus } = setUp({
+    now: () => now,
+    topics: new Map([['bids', { history }]]),
+    maxKept: MAX,
+    lingerMs: LINGER,
+  });
+  const asked = operation();
+  /** @returns how it leaves, or the code that it is refused with */
+  const join = (id: string, keeps?: (channels: readonly string[], ms: number) => void) => {
+    const subscriber = new FakeSubscriber();
+    const group = hub.join(asked, { id }, subscriber, { ...(keeps && { keeps }) });
+    return group instanceof Group ? () => hub.leave(group, subscriber) : group[0]?.extensions['code'];
+  };
+  return { join, bus, pass: (ms: number) => (now += ms) };
+}
+
+test('a pod refuses further channels with history while as many are kept as may be, and takes those again that are', () => {
+  const { join, pass } = setUpKept();
+  for (const id of ['1', '2', '3']) (join(id) as () => void)();
+  assert.equal(join('4'), 'POD_FULL');
+  const leave = join('2');
+  assert.equal(typeof leave, 'function');
+  pass(LINGER + TTL);
+  assert.equal(typeof join('4'), 'function');
+  assert.equal(typeof join('5'), 'function');
+  assert.equal(join('6'), 'POD_FULL', 'one is subscribed to since');
+  (leave as () => void)();
+  assert.equal(join('6'), 'POD_FULL');
+  pass(LINGER + TTL);
+  assert.equal(typeof join('6'), 'function');
+});
+
+test('who subscribes is told of the channels that are kept since, and of no others', () => {
+  const { join, pass } = setUpKept();
+  const told: unknown[] = [];
+  const keeps = (channels: readonly string[], ms: number): void => void told.push([channels, ms]);
+  const leave = join('1', keeps);
+  join('1', keeps);
+  (leave as () => void)();
+  assert.deepEqual(told, [[['bids:id=1'], LINGER + TTL]]);
+  (join('2', keeps) as () => void)();
+  join('2', keeps);
+  assert.equal(told.length, 2);
+  pass(1);
+});
+
+test('channels of a topic without history do not count, and are taken while others do', () => {
+  const { bus } = setUp();
+  const { hub } = setUp({ maxKept: 0, binding });
+  const subscriber = new FakeSubscriber();
+  assert.ok(hub.join(operation(), { id: '1' }, subscriber) instanceof Group);
+  assert.deepEqual(bus.left, []);
+});
