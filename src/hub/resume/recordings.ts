@@ -218,12 +218,15 @@ export class Recordings {
         if (channel.recording?.isRead === false) channel.recording.forget();
       }
       room.settle();
-      // Those who have waited use them first, and in the order in which they have come.
-      void setImmediate().then(() => {
-        answered();
-        this.release(channels.values());
-      });
+      void this.#passOn(channels.values(), answered);
     }
+  }
+
+  /** Those who have waited use them first, and in the order in which they have come. */
+  async #passOn(channels: Iterable<RecordedChannel>, answered: () => void): Promise<void> {
+    await setImmediate();
+    answered();
+    this.release(channels);
   }
 
   async #complete(
