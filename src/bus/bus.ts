@@ -1,6 +1,6 @@
 import type { Publisher } from '../events/publisher.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
-import type { HistoryPosition, HistoryRead } from './history.ts';
+import type { HistoryBounds, HistoryPosition, HistoryRead } from './history.ts';
 
 /** Called once per message, in the order of the channel's messages. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;
@@ -32,12 +32,17 @@ export interface Bus extends Publisher {
   position(topic: string): HistoryPosition | undefined;
   /**
    * Reads what is kept of channels that are subscribed to. Once it resolves, all messages up to its position have reached
-   * their listeners.
+   * their listeners. Never more is held of it than the bounds say.
    *
    * @param since sequence of the last message that is not needed: 0 if all are
    * @throws NoHistory
    */
-  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead>;
+  readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead>;
   /**
    * Keeps the messages of these topics from now on, in place of those before. Subscriptions go on.
    *

@@ -13,11 +13,21 @@ export interface HistoryPosition {
  */
 export const SLACK = 1.25;
 
+/** How much is read at most: the messages that come first are left out. */
+export interface HistoryBounds {
+  /** Messages of each channel. Default: all. */
+  readonly last?: number;
+  /** Bytes of all messages together, counted as by `bytesOf`. */
+  readonly maxBytes: number;
+}
+
 /** What is kept of one channel. */
 export interface KeptMessages {
   readonly channel: string;
   /** All messages of the channel with higher sequences are there. */
   readonly from: number;
+  /** No more is kept: false if the bounds have left out messages. */
+  readonly isAll: boolean;
   /** In order; those with lower sequences may be among them. */
   readonly messages: readonly (Buffer | string)[];
 }
@@ -28,6 +38,8 @@ export interface HistoryRead {
   readonly position: HistoryPosition;
   /** How many messages of a channel are kept, at least. */
   readonly size: number;
+  /** Messages are left out because they take too many bytes. */
+  readonly isCut: boolean;
   /** As the channels were asked for. */
   readonly channels: readonly KeptMessages[];
 }
@@ -42,6 +54,12 @@ export class NoHistory extends Error {
     this.reason = reason;
   }
 }
+
+/** Taken by a message that is read, besides its text. */
+export const BYTES_PER_MESSAGE = 256;
+
+/** What a message that is read counts. */
+export const bytesOf = (payload: Buffer | string): number => payload.length + BYTES_PER_MESSAGE;
 
 /** `{"h":["<epoch>",<sequence>],`: a message that is kept begins with its position. */
 const HEAD = /^\{"h":\["([0-9a-z]+)",(\d+)\],?/;

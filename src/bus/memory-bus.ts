@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Publication } from '../events/publisher.ts';
 import type { Bus, Listener, Subscription } from './bus.ts';
 import { Channels } from './channels.ts';
-import { NoHistory, type HistoryPosition, type HistoryRead } from './history.ts';
+import { NoHistory, type HistoryBounds, type HistoryPosition, type HistoryRead } from './history.ts';
 import { MemoryHistory } from './memory-history.ts';
 
 interface MemoryBusOptions {
@@ -80,10 +80,15 @@ export class MemoryBus implements Bus {
     return this.#histories.get(topic)?.position;
   }
 
-  async readHistory(topic: string, channels: readonly string[]): Promise<HistoryRead> {
+  async readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
     const history = this.#histories.get(topic);
     if (history === undefined) throw new NoHistory(topic, 'the topic has none');
-    return history.read(channels);
+    return history.read(channels, since, bounds);
   }
 
   keep(histories: ReadonlyMap<string, HistorySettings>): void {

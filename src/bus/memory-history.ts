@@ -1,9 +1,11 @@
 import type { HistorySettings } from '../events/history-settings.ts';
 import {
+  bytesOf,
   newEpoch,
   positionOf,
   SLACK,
   withPosition,
+  type HistoryBounds,
   type HistoryPosition,
   type HistoryRead,
   type KeptMessages,
@@ -86,12 +88,30 @@ export class MemoryHistory {
     return message;
   }
 
-  read(channels: readonly string[]): HistoryRead {
+  /** @param since sequence of the last message that is not needed */
+  read(
+    channels: readonly string[],
+    since: number,
+    { last = Infinity, maxBytes }: HistoryBounds,
+  ): HistoryRead {
+    let room = maxBytes;
+    let isCut = false;
     const kept = channels.map((channel): KeptMessages => {
       const { from, messages } = this.#kept(channel) ?? { from: this.#sequence, messages: [] };
-      return { channel, from, messages: [...messages] };
+      let first = messages.length;
+      while (first > 0 && messages.length - first < last && !isCut) {
+        const next = messages[first - 1] ?? '';
+        if (sequenceOf(next) <= since) break;
+        isCut = bytesOf(next) > room;
+        if (!isCut) room -= bytesOf(next);
+        if (!isCut) first -= 1;
+      }
+      const before = messages[first - 1];
+      const isAll = before === undefined || sequenceOf(before) <= since;
+      const start = isAll ? from : sequenceOf(before);
+      return { channel, from: start, isAll, messages: messages.slice(first) };
     });
-    return { position: this.position, size: this.#settings.size, channels: kept };
+    return { position: this.position, size: this.#settings.size, isCut, channels: kept };
   }
 
   /** @returns where the next message is kept; undefined if it is not */
@@ -125,3 +145,5 @@ export class MemoryHistory {
     return ending !== undefined && ending.endsAt > this.#now() ? ending : undefined;
   }
 }
+
+const sequenceOf = (message: string): number => positionOf(message)?.sequence ?? 0;

@@ -11,6 +11,8 @@ const SOURCES = {
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
   /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
   history: { least: 1 / 4, mostOfOwner: 1 / 8 },
+  /** Histories that are read after a lost connection to Redis. An owner is a topic. */
+  missed: { least: 1 / 8, mostOfOwner: 1 / 8 },
 };
 
 export type Budget = Readonly<Record<keyof typeof SOURCES, ByteSource>>;

@@ -15,7 +15,10 @@ export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<stri
   return new Map(kept);
 }
 
-export function createBus({ config, processes, metrics, log }: Basics, graph: Pick<Graph, 'topics'>): Bus {
+export function createBus(
+  { config, processes, budget, metrics, log }: Basics,
+  graph: Pick<Graph, 'topics'>,
+): Bus {
   const common = {
     lingerMs: config.CHANNEL_LINGER_MS,
     maxChannels: shareOf(config.MAX_CHANNELS_PER_POD, processes),
@@ -29,6 +32,7 @@ export function createBus({ config, processes, metrics, log }: Basics, graph: Pi
     ...common,
     access,
     prefix: config.REDIS_PREFIX,
+    missedRoom: budget.missed,
     countsSubscribers: config.SKIP_UNSUBSCRIBED,
   });
 }

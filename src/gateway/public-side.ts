@@ -75,6 +75,7 @@ export async function createPublicSide(
     ...channels,
     bus,
     budget: flusher,
+    historyRoom: basics.budget.history,
     paths: new BoundedLabels(),
     log: log.child({ part: 'hub' }),
     maxWaiting: config.MAX_WAITING_EVENTS,

@@ -11,6 +11,7 @@ import { traceOf } from './group-trace.ts';
 import type { GroupCounts } from './group-table.ts';
 import { SharedExecution, type GroupParts } from './shared-execution.ts';
 import type { SerializedResult } from './result.ts';
+import { Resuming } from './resume/resuming.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import type { Recipients, ThrottledEvent } from './throttle/held-events.ts';
@@ -33,7 +34,7 @@ export class Group {
   readonly #recent: RecentPositions | undefined;
   readonly #throttle: Throttle | undefined;
   /** Not among the subscribers yet. Made when it is needed. */
-  #resuming: Set<Subscriber> | undefined;
+  #resuming: Resuming | undefined;
   /** Groups that have results under way for subscribers that resume, or have resumed. */
   #replays: Set<Group> | undefined;
   /** Every channel has been joined. */
@@ -99,7 +100,7 @@ export class Group {
   /** @returns false if it was not in the group */
   remove(subscriber: Subscriber): boolean {
     if (this.#replays !== undefined) for (const replay of this.#replays) replay.remove(subscriber);
-    if (this.#resuming?.delete(subscriber) === true) return true;
+    if (this.#resuming?.remove(subscriber) === true) return true;
     if (!this.#subscribers.delete(subscriber)) return false;
     this.#parts.partitions.remove(subscriber);
     this.#parts.order.left(subscriber);
@@ -149,10 +150,10 @@ export class Group {
     this.#services.metrics.subscribers.inc(this.#subscribers.size);
   }
 
-  /** A subscriber is about to be resumed: it gets nothing before `takeOver`. */
-  beginResuming(subscriber: Subscriber): void {
-    this.#resuming ??= new Set();
-    this.#resuming.add(subscriber);
+  /** A subscriber gets nothing before `takeOver`. @returns aborts if it leaves before that */
+  beginResuming(subscriber: Subscriber): AbortSignal {
+    this.#resuming ??= new Resuming();
+    return this.#resuming.add(subscriber);
   }
 
   isResuming(subscriber: Subscriber): boolean {
@@ -188,7 +189,7 @@ export class Group {
     replay?.flush();
     const isPending = replay !== undefined && replay.counts.waiting > 0;
     const others = isPending ? [...this.#subscribers] : [];
-    const taken = [...subscribers].filter((subscriber) => this.#resuming?.delete(subscriber));
+    const taken = [...subscribers].filter((subscriber) => this.#resuming?.take(subscriber));
     for (const subscriber of taken) this.add(subscriber);
     if (!isPending) return () => replay && this.endReplay(replay);
     const place = order.begin();

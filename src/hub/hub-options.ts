@@ -2,6 +2,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { Contexts } from '../context/event-scope.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import type { Timers } from '../support/clock.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { GapPolicy } from './gaps.ts';
@@ -22,6 +23,8 @@ export interface HubOptions extends Omit<GroupServices, keyof LastingServices>, 
   readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
     Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
   readonly executor: HubGraph['executor'];
+  /** Where is reserved what is read of history and recorded. An owner is a connection. Default: 64 MiB. */
+  readonly historyRoom?: ByteSource;
   readonly gapPolicy: GapPolicy;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;

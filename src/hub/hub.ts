@@ -73,6 +73,7 @@ export class Hub {
     // Messages that wait came before the gap.
     bus.onGap((topic) => this.#backlog.afterWaiting(() => this.#tellGap(topic)));
     this.#resumes = new Resumes({
+      room: options.historyRoom,
       position: (topic) => bus.position?.(topic),
       readHistory: async (topic, ...read) => {
         if (bus.readHistory === undefined) throw new NoHistory(topic, 'the bus keeps none');
@@ -111,8 +112,7 @@ export class Hub {
     if (refusal !== undefined) return [refusal];
     const group = known ?? new Group(plan, this.#services);
     const isResumed = cursor !== undefined || plan.replay > 0;
-    if (isResumed) group.beginResuming(subscriber);
-    else group.add(subscriber);
+    if (!isResumed) group.add(subscriber);
     if (known === undefined) this.#open(group);
     if (isResumed) this.#resumes.begin(group, subscriber, cursor, this.#joined(group));
     return group;
@@ -174,9 +174,8 @@ export class Hub {
 
   #tellGap(topic: string): void {
     const groups = this.#allGroups().filter(({ plan }) => plan.topic === topic);
-    for (const group of groups) {
-      for (const name of group.plan.channels) this.#channels.get(name)?.recording?.break();
-    }
+    const channels = groups.flatMap(({ plan }) => plan.channels);
+    for (const name of channels) this.#channels.get(name)?.recording?.break();
     this.#gaps.tell(topic, groups);
   }
 
@@ -218,6 +217,7 @@ export class Hub {
       const channel = this.#channels.get(name);
       if (channel?.groups.delete(group) !== true || channel.groups.size > 0) continue;
       this.#channels.delete(name);
+      channel.recording?.break();
       channel.subscription.leave();
     }
   }

@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import { systemTimers, type Timers } from '../support/clock.ts';
 import { FairLimiter } from '../support/fair-limiter.ts';
 import type { DeliveryServices } from './delivery-order.ts';
@@ -23,6 +24,7 @@ export interface LastingServices {
 
 interface LastingOptions {
   readonly budget: WorkBudget;
+  readonly historyRoom?: ByteSource;
   readonly metrics: Metrics;
   readonly log: Log;
   /** ms, of a monotonic clock. */
@@ -32,6 +34,7 @@ interface LastingOptions {
 
 export function lastingServices({
   budget,
+  historyRoom,
   metrics,
   log,
   now,
@@ -40,7 +43,7 @@ export function lastingServices({
   return {
     delivery: { budget, metrics, log },
     late: new FairLimiter(Infinity, now),
-    replayed: new ReplayedResults(),
+    replayed: new ReplayedResults(historyRoom?.mostOfOwner),
     heldBytes: new HeldBytes(),
     dueThrottles: new DueThrottles(budget, log),
     timers,

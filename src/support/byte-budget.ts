@@ -245,3 +245,8 @@ export class ByteSource {
     if (share.held === 0 && share.waiting.size === 0) this.#shares.delete(share.owner);
   }
 }
+
+/** A source by itself: one owner may hold all of it. */
+export function roomOf(bytes: number): ByteSource {
+  return new ByteBudget(bytes).source({ least: bytes });
+}

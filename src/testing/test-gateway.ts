@@ -97,6 +97,7 @@ export async function startTestGateway(
     contexts,
     bus,
     budget: new Flusher(now, () => undefined),
+    historyRoom: budget.history,
     timers: clock,
     paths: new BoundedLabels(),
     log,

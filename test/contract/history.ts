@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext, type TestOptions } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Bus } from '../../src/bus/bus.ts';
-import { positionOf } from '../../src/bus/history.ts';
+import { bytesOf, positionOf, type HistoryBounds, type HistoryRead } from '../../src/bus/history.ts';
 import type { Publication } from '../../src/events/publisher.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
@@ -14,6 +14,9 @@ export const SIZE = 20;
 
 /** For so long a channel is kept in tests that wait for its end. */
 const TTL_MS = 1_000;
+
+/** More than any test keeps. */
+export const ALL: HistoryBounds = { maxBytes: 64 * 1024 * 1024 };
 
 /** Outlasts a test. */
 export const LONG_MS = 600_000;
@@ -32,6 +35,31 @@ export function event(n: number, ...channels: string[]): Publication[] {
 
 export const numberIn = (payload: Buffer | string): number =>
   (JSON.parse(payload.toString()) as { o: number }).o;
+
+/** Publishes events, of such a length each, on a channel of their own. */
+export async function keepLong(
+  bus: Bus,
+  lengths: Readonly<Record<string, number>>,
+  count: number,
+): Promise<void> {
+  await Promise.all(Object.keys(lengths).map((name) => bus.subscribe(TOPIC, name, () => undefined).ready));
+  for (const n of upTo(count)) {
+    for (const [channel, length] of Object.entries(lengths)) {
+      await bus.publish(
+        TOPIC,
+        event(n, channel).map((one) => longer(one, length)),
+      );
+    }
+  }
+}
+
+const longer = ({ channel, payload }: Publication, length: number): Publication => ({
+  channel,
+  payload: JSON.stringify({ ...(JSON.parse(payload) as object), text: 'x'.repeat(length) }),
+});
+
+const bytesIn = ({ channels }: HistoryRead): number =>
+  channels.flatMap(({ messages }) => messages).reduce((sum, message) => sum + bytesOf(message), 0);
 
 /** More of a time in which the machine stood still does not count: a simulated Redis leaves it out. */
 const STEP_MS = 50;
@@ -60,7 +88,7 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a, b]));
     for (const n of upTo(2 * SIZE)) await bus.publish(TOPIC, [...event(2 * n, a), ...event(2 * n + 1, b)]);
     await bus.subscribe(TOPIC, a, () => undefined).ready;
-    const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
+    const { position, channels } = await bus.readHistory(TOPIC, [a], 0, ALL);
     const numbers = channels[0]?.messages.map(numberIn) ?? [];
     assert.ok(numbers.length >= SIZE && numbers.length <= 1.25 * SIZE, `${numbers.length}`);
     const last = upTo(2 * SIZE, 2 * SIZE - numbers.length + 1);
@@ -79,7 +107,7 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
       await bus.publish(TOPIC, event(1, a));
       await outlast(bus, ttlMs, b);
       await Promise.all([a, b].map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
-      const { channels } = await bus.readHistory(TOPIC, [a, b], 0);
+      const { channels } = await bus.readHistory(TOPIC, [a, b], 0, ALL);
       assert.deepEqual(channels[0]?.messages, []);
       assert.deepEqual(channels[0]?.from, channels[1]?.messages.map(positionOf).at(-1)?.sequence);
       assert.notEqual(channels[1]?.messages.length, 0);
@@ -107,7 +135,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
       upTo(5).flatMap((n) => event(n, a)),
     );
     const heard = await inbox.until(5);
-    const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
+    const { position, channels } = await bus.readHistory(TOPIC, [a], 0, ALL);
     assert.deepEqual(channels[0]?.messages.map(String), heard);
     assert.deepEqual(heard.map(numberIn), upTo(5));
     assert.deepEqual(begin, { epoch: position.epoch, sequence: channels[0]?.from });
@@ -132,7 +160,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
   it('a channel is kept up to its size, and what is kept is complete from where it says', async (bus) => {
     await bus.subscribe(TOPIC, a, () => undefined).ready;
     for (const n of upTo(3 * SIZE)) await bus.publish(TOPIC, event(n, a));
-    const [kept] = (await bus.readHistory(TOPIC, [a], 0)).channels;
+    const [kept] = (await bus.readHistory(TOPIC, [a], 0, ALL)).channels;
     const messages = kept?.messages.map(String) ?? [];
     assert.ok(messages.length >= SIZE && messages.length <= 1.25 * SIZE, `${messages.length}`);
     assert.deepEqual(messages.map(numberIn), upTo(3 * SIZE, 3 * SIZE - messages.length + 1));
@@ -148,7 +176,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     await bus.subscribe(TOPIC, b, () => undefined).ready;
     for (const n of upTo(SIZE)) await bus.publish(TOPIC, event(n, a));
     assert.deepEqual(await bus.subscribed(TOPIC, [a]), new Set([a]));
-    const { channels } = await bus.readHistory(TOPIC, [a], 0);
+    const { channels } = await bus.readHistory(TOPIC, [a], 0, ALL);
     assert.deepEqual(channels[0]?.messages.map(numberIn), upTo(SIZE));
   });
 
@@ -158,11 +186,11 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
       const subscription = bus.subscribe(TOPIC, a, () => undefined);
       await subscription.ready;
       await bus.publish(TOPIC, event(1, a));
-      const before = (await bus.readHistory(TOPIC, [a], 0)).position;
+      const before = (await bus.readHistory(TOPIC, [a], 0, ALL)).position;
       subscription.leave();
       await eventually(async () => assert.deepEqual(await bus.subscribed(TOPIC, [a]), new Set()));
       await bus.subscribe(TOPIC, a, () => undefined).ready;
-      const { position, channels } = await bus.readHistory(TOPIC, [a], 0);
+      const { position, channels } = await bus.readHistory(TOPIC, [a], 0, ALL);
       assert.equal(position.epoch, before.epoch);
       assert.ok((channels[0]?.from ?? 0) > before.sequence, `${channels[0]?.from} behind ${before.sequence}`);
     },
@@ -176,7 +204,7 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
       let n = 0;
       do await bus.publish(TOPIC, event((n += 1), a));
       while (!(await passSteadily(bus, 2 * endsMs)));
-      const { channels } = await bus.readHistory(TOPIC, [a], 0);
+      const { channels } = await bus.readHistory(TOPIC, [a], 0, ALL);
       assert.equal(channels[0]?.messages.map(numberIn).at(-1), n);
     },
     endsMs,
@@ -196,6 +224,57 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
     return longest < ms / 4;
   }
 
+  it('of each channel only the last messages are read, where no more are wanted', async (bus) => {
+    await keepLong(bus, { [a]: 10, [b]: 10 }, SIZE);
+    await bus.subscribe(TOPIC, 'history:one', () => undefined).ready;
+    await bus.publish(TOPIC, event(1, 'history:one'));
+    const { channels, isCut } = await bus.readHistory(TOPIC, [a, 'history:one', b], 0, { ...ALL, last: 2 });
+    assert.deepEqual(
+      channels.map(({ messages, isAll }) => [messages.map(numberIn), isAll]),
+      [
+        [[SIZE - 1, SIZE], false],
+        [[1], true],
+        [[SIZE - 1, SIZE], false],
+      ],
+    );
+    assert.equal(isCut, false);
+  });
+
+  it('no more is read than fits, the last messages first, and what is left out is behind none of it', async (bus) => {
+    await keepLong(bus, { [a]: 1_000, [b]: 50_000, 'history:c': 10 }, SIZE);
+    const names = [a, b, 'history:c'];
+    const all = await bus.readHistory(TOPIC, names, 0, ALL);
+    const total = bytesIn(all);
+    assert.deepEqual([all.isCut, all.channels.map(({ isAll }) => isAll)], [false, [true, true, true]]);
+    for (const maxBytes of [0, 1_000, 30_000, 300_000, total - 1]) {
+      const read = await bus.readHistory(TOPIC, names, 0, { maxBytes });
+      assert.ok(bytesIn(read) <= maxBytes, `${bytesIn(read)} of ${maxBytes}`);
+      assert.equal(read.isCut, true);
+      for (const [index, { channel, from, isAll, messages }] of read.channels.entries()) {
+        const kept = all.channels[index]?.messages.map(String) ?? [];
+        assert.equal(channel, names[index]);
+        assert.deepEqual(messages.map(String), kept.slice(kept.length - messages.length));
+        const left = kept
+          .slice(0, kept.length - messages.length)
+          .map((one) => positionOf(one)?.sequence ?? 0);
+        assert.equal(isAll, left.length === 0);
+        assert.ok(
+          left.every((sequence) => sequence <= from),
+          `${left.at(-1)} is not behind ${from}`,
+        );
+      }
+    }
+    assert.deepEqual(await bus.readHistory(TOPIC, names, 0, { maxBytes: total }), all);
+  });
+
+  it('what is needed fits, however much is kept before it', async (bus) => {
+    await keepLong(bus, { [a]: 20_000 }, SIZE);
+    const { position } = await bus.readHistory(TOPIC, [a], 0, ALL);
+    await bus.publish(TOPIC, event(SIZE + 1, a));
+    const { channels, isCut } = await bus.readHistory(TOPIC, [a], position.sequence, { maxBytes: 1_000 });
+    assert.deepEqual([channels[0]?.messages.map(numberIn), isCut], [[SIZE + 1], false]);
+  });
+
   it('a topic without history has no positions, and can not be read', async (bus) => {
     const inbox = new Inbox();
     await bus.subscribe('other', a, inbox.take).ready;
@@ -205,6 +284,6 @@ export function testHistory(name: string, options: TestOptions, make: MakeBus, e
       event(1, a).map(({ payload }) => payload),
     );
     assert.equal(bus.position('other'), undefined);
-    await assert.rejects(bus.readHistory('other', [a], 0), { name: 'NoHistory' });
+    await assert.rejects(bus.readHistory('other', [a], 0, ALL), { name: 'NoHistory' });
   });
 }

@@ -6,6 +6,7 @@ import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
 import {
+  ALL,
   event,
   LONG_MS,
   numberIn,
@@ -55,7 +56,7 @@ function testReplacedHistories(name: string, options: TestOptions, make: MakeBus
 
       bus.keep(new Map());
       assert.equal(bus.position(TOPIC), undefined);
-      await assert.rejects(bus.readHistory(TOPIC, [KEPT], 0), /the topic has none/);
+      await assert.rejects(bus.readHistory(TOPIC, [KEPT], 0, ALL), /the topic has none/);
       await bus.publish(TOPIC, event(2, KEPT));
       assert.equal(positionOf((await inbox.until(2))[1] ?? ''), undefined);
 
@@ -65,12 +66,12 @@ function testReplacedHistories(name: string, options: TestOptions, make: MakeBus
       // Known once the channels are kept that were subscribed to before.
       await eventually(() => assert.notEqual(bus.position(TOPIC), undefined));
       await eventually(async () => {
-        const { channels } = await bus.readHistory(TOPIC, [KEPT], 0);
+        const { channels } = await bus.readHistory(TOPIC, [KEPT], 0, ALL);
         assert.equal(channels[0]?.messages.length, 0);
       });
       await bus.publish(TOPIC, [...event(3, KEPT), ...event(4, OTHER)]);
       assert.deepEqual((await inbox.until(3)).map(numberIn), [1, 2, 3]);
-      const { position, channels } = await bus.readHistory(TOPIC, [KEPT, OTHER], 0);
+      const { position, channels } = await bus.readHistory(TOPIC, [KEPT, OTHER], 0, ALL);
       assert.deepEqual(
         channels.map(({ messages }) => messages.map(numberIn)),
         [[3], [4]],
@@ -84,10 +85,10 @@ function testReplacedHistories(name: string, options: TestOptions, make: MakeBus
     const bus = await make(t, LONG_MS);
     await bus.subscribe(TOPIC, KEPT, () => undefined).ready;
     await bus.publish(TOPIC, event(1, KEPT));
-    const { epoch } = (await bus.readHistory(TOPIC, [KEPT], 0)).position;
+    const { epoch } = (await bus.readHistory(TOPIC, [KEPT], 0, ALL)).position;
     bus.keep(new Map([[TOPIC, { ...SETTINGS, size: 2 * SIZE }]]));
     for (let n = 2; n <= 2 * SIZE; n += 1) await bus.publish(TOPIC, event(n, KEPT));
-    const { position, channels } = await bus.readHistory(TOPIC, [KEPT], 0);
+    const { position, channels } = await bus.readHistory(TOPIC, [KEPT], 0, ALL);
     assert.equal(position.epoch, epoch);
     assert.equal(channels[0]?.messages.length, 2 * SIZE);
   });

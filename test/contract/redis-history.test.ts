@@ -8,7 +8,7 @@ import type { Inbox } from '../helpers/inbox.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, testNeeding } from '../helpers/services.ts';
-import { event, numberIn, SIZE, TOPIC } from './history.ts';
+import { ALL, event, keepLong, numberIn, SIZE, TOPIC } from './history.ts';
 import { testHistories } from './keeping.ts';
 import { CHANNEL, listen, PREFIX, startBus, startKeeping } from './redis-buses.ts';
 
@@ -48,7 +48,7 @@ const heardBy = async (inbox: Inbox, count: number): Promise<number[]> =>
   (await inbox.until(count)).map(numberIn);
 
 const epochOf = async (bus: Bus): Promise<string> =>
-  (await bus.readHistory(TOPIC, [CHANNEL], 0)).position.epoch;
+  (await bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position.epoch;
 
 /** A pod of another version of the gateway, or of another graph. */
 const startWithout = async (t: TestContext, url: string): Promise<Bus> => (await startBus(t, { url })).bus;
@@ -79,7 +79,7 @@ test('redis: an event that is published again is neither kept nor heard twice', 
   await bus.publish(TOPIC, [...event(2, CHANNEL), ...event(3, CHANNEL)]);
   await publish(bus, 1, 4);
   assert.deepEqual(await heardBy(inbox, 4), [1, 2, 3, 4]);
-  const { channels } = await bus.readHistory(TOPIC, [CHANNEL], 0);
+  const { channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
   assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 2, 3, 4]);
 });
 
@@ -170,10 +170,10 @@ test('redis: a server whose history ends before what was heard has lost messages
 test('redis: nothing is read while Redis has no memory, since what is published then is not kept', async (t) => {
   const { pod, other, client } = await setUpTwo(t);
   await withoutMemory(client, async () => {
-    await assert.rejects(pod.bus.readHistory(TOPIC, [CHANNEL], 0), { name: 'NoHistory' });
+    await assert.rejects(pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL), { name: 'NoHistory' });
     await publish(other, 2);
   });
-  await pod.bus.readHistory(TOPIC, [CHANNEL], 0);
+  await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
   assert.deepEqual(await heardBy(pod.inbox, 2), [1, 2]);
   // The pod that has published it notices that Redis takes writes again.
   await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
@@ -194,8 +194,8 @@ test('redis: a list that Redis has evicted is told to be incomplete', async (t) 
   const [list = ''] = await client.keys(`${STATE_KEY}:*`);
   await client.del(list);
   await publish(pod.bus, 2);
-  const { channels, position } = await pod.bus.readHistory(TOPIC, [CHANNEL], 0);
-  assert.deepEqual(channels, [{ channel: CHANNEL, from: position.sequence, messages: [] }]);
+  const { channels, position } = await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
+  assert.deepEqual(channels, [{ channel: CHANNEL, from: position.sequence, isAll: true, messages: [] }]);
 });
 
 test('redis: more is read than Redis reads in one go, each channel once', async (t) => {
@@ -203,12 +203,61 @@ test('redis: more is read than Redis reads in one go, each channel once', async 
   const channels = upTo(600).map((n) => `${CHANNEL}${n}`);
   await Promise.all(channels.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
   for (const n of upTo(SIZE)) await bus.publish(TOPIC, event(n, ...channels));
-  const read = await bus.readHistory(TOPIC, channels, 0);
+  const read = await bus.readHistory(TOPIC, channels, 0, ALL);
   assert.deepEqual(
     read.channels.map(({ channel, messages }) => [channel, messages.map(numberIn)]),
     channels.map((channel) => [channel, upTo(SIZE)]),
   );
 });
+
+test('redis: messages of a mebibyte and more are read in order, while others come', async (t) => {
+  const { bus } = (await setUp(t)).pod;
+  const [a, b] = [CHANNEL, `${CHANNEL}2`];
+  await keepLong(bus, { [a]: 1_500_000, [b]: 700_000 }, 4);
+  const reading = bus.readHistory(TOPIC, [a, b], 0, ALL);
+  await publish(bus, ...upTo(SIZE, 5));
+  const { channels, position, isCut } = await reading;
+  assert.equal(isCut, false);
+  for (const { from, isAll, messages } of channels) {
+    const sequences = messages.map((one) => positionOf(one)?.sequence ?? 0);
+    assert.ok(isAll && from < (sequences[0] ?? 0));
+    assert.deepEqual(messages.map(numberIn), upTo(messages.length));
+    const before = sequences.filter((sequence) => sequence <= position.sequence);
+    assert.ok(before.length >= 4, `${before.length}`);
+  }
+});
+
+test('redis: a list of more messages than one call reads is read as a whole', async (t) => {
+  const server = await startRedis(t);
+  const settings = { size: 6_000, ttlMs: 600_000, keepsAll: false };
+  const { bus } = await startBus(t, server, { histories: new Map([[TOPIC, settings]]) });
+  await bus.subscribe(TOPIC, CHANNEL, () => undefined).ready;
+  await bus.publish(
+    TOPIC,
+    upTo(5_500).flatMap((n) => event(n, CHANNEL)),
+  );
+  const [kept] = (await bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).channels;
+  assert.deepEqual([kept?.isAll, kept?.messages.map(numberIn)], [true, upTo(5_500)]);
+  const bounds = { ...ALL, last: 4_000 };
+  const [last] = (await bus.readHistory(TOPIC, [CHANNEL], 0, bounds)).channels;
+  assert.deepEqual([last?.isAll, last?.messages.map(numberIn)], [false, upTo(5_500, 1_501)]);
+});
+
+test('redis: Redis replies with no more than is asked for', async (t) => {
+  const { pod, client } = await setUp(t);
+  const names = upTo(40).map((n) => `${CHANNEL}${n}`);
+  await keepLong(pod.bus, Object.fromEntries(names.map((name) => [name, 50_000])), 4);
+  await client.config('RESETSTAT');
+  const before = await outputOf(client);
+  const read = await pod.bus.readHistory(TOPIC, names, 0, { maxBytes: 100_000 });
+  assert.equal(read.isCut, true);
+  const replied = (await outputOf(client)) - before;
+  assert.ok(replied < 150_000, `expected about 100,000 bytes, got ${replied}`);
+});
+
+/** Bytes that Redis has sent. */
+const outputOf = async (client: Redis): Promise<number> =>
+  Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
 
 test('redis: one call asks for more channels than Redis looks at in one go', async (t) => {
   const { bus } = (await setUp(t)).pod;
@@ -217,7 +266,7 @@ test('redis: one call asks for more channels than Redis looks at in one go', asy
   await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
   assert.deepEqual([...(await bus.subscribed(TOPIC, channels))], joined);
   await bus.publish(TOPIC, event(1, ...joined));
-  const read = await bus.readHistory(TOPIC, joined, 0);
+  const read = await bus.readHistory(TOPIC, joined, 0, ALL);
   assert.deepEqual(
     read.channels.map(({ messages }) => messages.map(numberIn)),
     [[1], [1], [1]],

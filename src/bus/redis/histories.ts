@@ -3,7 +3,8 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Listener } from '../bus.ts';
-import { NoHistory, type HistoryPosition, type HistoryRead } from '../history.ts';
+import { NoHistory, type HistoryBounds, type HistoryPosition, type HistoryRead } from '../history.ts';
+import type { ByteSource } from '../../support/byte-budget.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
@@ -18,6 +19,8 @@ interface HistoriesOptions {
   readonly settings: ReadonlyMap<string, HistorySettings>;
   readonly commands: Pick<CommandConnection, 'send'>;
   readonly listening: Pick<ListeningConnection, 'fence'>;
+  /** Where is reserved what is read after a lost connection. */
+  readonly missedRoom: ByteSource;
   readonly names: BusNames;
   readonly clock: Clock;
   readonly log: Log;
@@ -118,7 +121,12 @@ export class Histories {
    *
    * @throws NoHistory
    */
-  async read(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
+  async read(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) throw new NoHistory(topic, 'the topic has none');
     const over = new AbortController();
@@ -127,7 +135,9 @@ export class Histories {
     const tooLate = this.#options.clock.sleep(LONGEST_MS, over.signal).then((): never => {
       throw new NoHistory(topic, reason);
     });
-    const reading = this.#readUntil(over.signal, kept, channels, since, (failure) => (reason = failure));
+    const ask = (): Promise<HistoryRead> =>
+      tryReading(kept, channels, since, bounds, this.#options.listening);
+    const reading = this.#readUntil(over.signal, ask, (failure) => (reason = failure));
     try {
       return await Promise.race([reading, tooLate]);
     } finally {
@@ -138,14 +148,12 @@ export class Histories {
   /** @param failed called with the reason of each attempt that has failed, after which another one follows */
   async #readUntil(
     over: AbortSignal,
-    kept: Kept,
-    channels: readonly string[],
-    since: number,
+    ask: () => Promise<HistoryRead>,
     failed: (reason: string) => void,
   ): Promise<HistoryRead> {
     for (;;) {
       try {
-        return await this.#tryReading(kept, channels, since);
+        return await ask();
       } catch (thrown) {
         if (thrown instanceof NoHistory || over.aborted || this.#stopping?.aborted === true) throw thrown;
         failed(messageOf(thrown));
@@ -168,15 +176,21 @@ export class Histories {
     kept?.ending.abort();
     kept?.listener.end();
   }
+}
 
-  async #tryReading({ history, listener }: Kept, channels: readonly string[], since: number) {
-    const read = await history.read(since, channels);
-    await this.#options.listening.fence();
-    // Over a new connection messages are heard before those that were missed.
-    await listener.healed();
-    listener.advance(read.position);
-    return read;
-  }
+async function tryReading(
+  { history, listener }: Kept,
+  channels: readonly string[],
+  since: number,
+  bounds: HistoryBounds,
+  listening: HistoriesOptions['listening'],
+): Promise<HistoryRead> {
+  const read = await history.read(since, channels, bounds);
+  await listening.fence();
+  // Over a new connection messages are heard before those that were missed.
+  await listener.healed();
+  listener.advance(read.position);
+  return read;
 }
 
 function renew({ history, ending }: Kept, stopping: AbortSignal): void {
@@ -184,7 +198,7 @@ function renew({ history, ending }: Kept, stopping: AbortSignal): void {
 }
 
 function keep(topic: string, settings: HistorySettings, options: HistoriesOptions): Kept {
-  const { commands, listening, names, clock, log, missed, wasRead } = options;
+  const { commands, listening, missedRoom, names, clock, log, missed, wasRead } = options;
   const fence = (): Promise<void> => listening.fence();
   const history: TopicHistory = new TopicHistory({
     topic,
@@ -202,7 +216,8 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
   });
   const listener: TopicListener = new TopicListener({
     topic,
-    read: (since, channels) => history.read(since, channels),
+    read: (since, channels, bounds) => history.read(since, channels, bounds),
+    room: missedRoom,
     fence,
     missed: () => missed(topic),
     begunAnew: () => void history.renew(),

@@ -1,4 +1,7 @@
-import { SLACK } from '../history.ts';
+import { BYTES_PER_MESSAGE, SLACK } from '../history.ts';
+
+/** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
+const BYTES_PER_CALL = 1024 * 1024;
 
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
@@ -108,50 +111,79 @@ return { dropped, epoch }
 `;
 
 /**
- * Keeps channels for some time from now on. ARGV: 3 that time in ms, 4 the sequence behind which they are to be read, or
- * -1 if they are not, 5 and 6 epoch and sequence of the last message that this pod has heard, 7… channels. Redis does
- * nothing else meanwhile, so once it has read two thousand elements, the other channels are neither read nor kept.
+ * Keeps channels for some time from now on, and reads their lists from the end. ARGV: 3 that time in ms, 4 the sequence
+ * behind which they are read, or -1 if they are not, 5 and 6 epoch and sequence of the last message that this pod has
+ * heard, 7 messages of a channel that are read at most, 8 bytes of all of them together at most; 9 and 10, where a part of
+ * the first channel has been read before: sequence of the earliest of these messages, and their number; 11… channels. Redis does
+ * nothing else meanwhile, so once it has read a MiB or two thousand messages, it reads and keeps no more: another call goes
+ * on.
  *
  * A server that ends before what was heard has lost messages: it would give their sequences again, so the epoch ends.
  *
  * While Redis has no memory to spare, pods publish without it taking note: nothing is read then, so a write that takes
  * memory comes first.
  *
- * @returns epoch, sequence, and for each channel that is read the first element of its list, then those behind the
- *   sequence in order, among which the first may be once more
+ * @returns epoch, sequence, the bytes of the messages, and for each channel that is read: the sequence behind which its list
+ *   is complete, then messages, the last one first. In place of that sequence: -1 if more messages are there than are
+ *   wanted, -2 if another call is to go on with the channel, -3 if the next message is beyond the bytes
  */
 export const JOIN = `${BEGINNING}
 if ARGV[5] == epoch and tonumber(ARGV[6]) > seq then begin() end
-local since = tonumber(ARGV[4])
+local since, most, room = tonumber(ARGV[4]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local before, taken = tonumber(ARGV[9]), tonumber(ARGV[10])
 if since >= 0 then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq)) end
-local function behind(list)
-  local last, newest = -1, {}
-  repeat
-    local some = redis.call('LRANGE', list, last - 31, last)
+local count, bytes = 0, 0
+local function isMark(element) return string.match(element, '^{"h":%["%w+",%d+%]}$') end
+local function sequenceOf(element) return tonumber(string.match(element, '^{"h":%["%w+",(%d+)')) end
+local function beginning(list)
+  local first = redis.call('LINDEX', list, 0)
+  return isMark(first) and sequenceOf(first) or sequenceOf(first) - 1
+end
+local function newest(list)
+  local elements, last, step, from = { -1 }, -1 - taken, 1, nil
+  while not from do
+    local some, length = redis.call('LRANGE', list, last - step + 1, last), 0
     for at = #some, 1, -1 do
-      local sequence = tonumber(string.match(some[at], '^{"h":%["%w+",(%d+)'))
-      if sequence <= since then some = {} break end
-      newest[#newest + 1] = some[at]
+      local element = some[at]
+      local sequence = sequenceOf(element)
+      length = length + #element
+      if sequence <= since then
+        from = beginning(list)
+      elseif sequence < before then
+        if taken >= most and not isMark(element) then from = -1
+        elseif bytes + #element + ${BYTES_PER_MESSAGE} > room then from = -3
+        elseif bytes >= ${BYTES_PER_CALL} or count >= 2000 then from = -2
+        else
+          elements[#elements + 1] = element
+          bytes = bytes + #element + ${BYTES_PER_MESSAGE}
+          taken = taken + 1
+          count = count + 1
+        end
+      end
+      if from then break end
     end
-    last = last - 32
-  until #some < 32
-  local elements = { redis.call('LINDEX', list, 0) }
-  for at = #newest, 1, -1 do elements[#elements + 1] = newest[at] end
+    if not from and #some < step then from = beginning(list) end
+    last = last - step
+    if length > 65536 then step = 1 elseif step < 32 then step = step * 2 end
+  end
+  elements[1] = from
   return elements
 end
-local reply, count = { epoch, seq }, 0
-for index = 7, #ARGV do
-  if count >= 2000 then break end
+local reply = { epoch, seq, 0 }
+for index = 11, #ARGV do
+  if bytes >= ${BYTES_PER_CALL} or count >= 2000 then break end
   local list = prefix .. ARGV[index]
   if redis.call('PEXPIRE', list, ARGV[3]) == 0 then
     redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
     redis.call('PEXPIRE', list, ARGV[3])
   end
   if since >= 0 then
-    local elements = behind(list)
-    count = count + #elements
+    local elements = newest(list)
     reply[#reply + 1] = elements
+    if elements[1] < -1 then break end
+    before, taken = ${Number.MAX_SAFE_INTEGER}, 0
   end
 end
+reply[3] = bytes
 return reply
 `;

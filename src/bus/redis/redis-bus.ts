@@ -3,7 +3,7 @@ import type { Publication } from '../../events/publisher.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
-import type { HistoryPosition, HistoryRead } from '../history.ts';
+import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { BusNames } from './names.ts';
 import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
 
@@ -55,8 +55,13 @@ export class RedisBus implements Bus {
     return this.#link.position(topic);
   }
 
-  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
-    return this.#link.readHistory(topic, channels, since);
+  readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
+    return this.#link.readHistory(topic, channels, since, bounds);
   }
 
   keep(histories: ReadonlyMap<string, HistorySettings>): void {

@@ -2,12 +2,13 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log.ts';
 import { PublishError, type Publication } from '../../events/publisher.ts';
+import { roomOf, type ByteSource } from '../../support/byte-budget.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
-import type { HistoryPosition, HistoryRead } from '../history.ts';
+import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { LinkMetrics } from './link-metrics.ts';
@@ -35,11 +36,15 @@ export interface RedisLinkOptions {
   readonly countsReceivers?: boolean;
   /** How much is kept, of the topics of which anything is. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
+  /** Where is reserved what is read of histories after a lost connection. Default: 64 MiB. */
+  readonly missedRoom?: ByteSource | undefined;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock?: Clock;
   readonly timing?: BusTiming;
 }
+
+const MISSED_BYTES = 64 * 1024 * 1024;
 
 const NOT_SUBSCRIBED = 'this pod is not subscribed to Redis at present';
 
@@ -83,6 +88,7 @@ export class RedisLink {
       settings: options.histories ?? new Map(),
       commands,
       listening,
+      missedRoom: options.missedRoom ?? roomOf(MISSED_BYTES),
       names: this.#names,
       clock,
       log,
@@ -155,8 +161,13 @@ export class RedisLink {
     return this.#histories.position(topic);
   }
 
-  readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
-    return this.#histories.read(topic, channels, since);
+  readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
+    return this.#histories.read(topic, channels, since, bounds);
   }
 
   /** @returns the topics whose channels are to be listened to again, by `listenAgain` */

@@ -6,14 +6,14 @@ import type { Clock } from '../../support/clock.ts';
 import {
   newEpoch,
   NoHistory,
-  positionOf,
+  type HistoryBounds,
   type HistoryPosition,
   type HistoryRead,
-  type KeptMessages,
 } from '../history.ts';
 import { AcknowledgedOffsets } from './acknowledged-offsets.ts';
 import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
+import { ListReading, type JoinReply } from './list-reading.ts';
 import type { BusNames } from './names.ts';
 import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
 
@@ -35,11 +35,9 @@ export interface TopicHistoryOptions {
 /** Channels in one script: Redis does nothing else while it runs. */
 const CHANNELS_PER_SCRIPT = 500;
 
-/** An element of a list that is no message. */
-const MARK = /^\{"h":\["[0-9a-z]+",\d+\]\}$/;
-
 /** In place of a sequence, where nothing is to be read. */
 const NOTHING = -1;
+const NO_BOUNDS: readonly string[] = ['0', '0', '0', '0'];
 
 /** What a pod asks Redis for. */
 type Work = 'ask' | 'publish' | 'keep';
@@ -170,29 +168,26 @@ export class TopicHistory {
    * @param since sequence of the last message that is not needed
    * @throws NoHistory, or another error if the connection is lost, or Redis can't do it just now
    */
-  async read(since: number, channels: readonly string[]): Promise<HistoryRead> {
-    const kept: KeptMessages[] = [];
-    let position: HistoryPosition | undefined;
-    // Redis reads as many of them as do not take it too long.
-    while (kept.length < channels.length) {
-      const reply = await this.#join(channels.slice(kept.length, kept.length + CHANNELS_PER_SCRIPT), since);
-      if (position !== undefined && position.epoch !== reply.position.epoch) {
+  async read(since: number, channels: readonly string[], bounds: HistoryBounds): Promise<HistoryRead> {
+    const reading = new ListReading(channels, bounds);
+    while (!reading.isOver) {
+      const reply = await this.#join(reading.next(CHANNELS_PER_SCRIPT), since, reading.bounds);
+      if (reading.position !== undefined && reading.position.epoch !== reply[0]) {
         throw new NoHistory(this.#options.topic, 'it has just begun anew');
       }
-      // The first one: what came later is in the lists that were read later, and reaches this pod all the same.
-      position ??= reply.position;
-      kept.push(...reply.channels);
+      reading.take(reply);
     }
-    // Without a channel there is nothing to be missed.
-    position ??= (await this.#join([], since)).position;
     this.#options.wasRead();
-    return { position, size: this.#settings.size, channels: kept };
+    return reading.read(this.#settings.size);
   }
 
   async #keep(channels: readonly string[]): Promise<void> {
     const { stands } = this.#options;
     try {
-      for (const some of inGroups(channels)) await stands((await this.#join(some, NOTHING)).position);
+      for (const some of inGroups(channels)) {
+        const [epoch, sequence] = await this.#join(some, NOTHING);
+        await stands({ epoch, sequence });
+      }
       this.noteRefusal('keep', undefined);
     } catch (thrown) {
       this.noteRefusal('keep', messageOf(thrown));
@@ -208,21 +203,17 @@ export class TopicHistory {
     if (!this.#stopping.aborted) await this.renew();
   }
 
-  /** @throws NoHistory, or another error if the connection is lost, or Redis can't do it just now */
-  async #join(channels: readonly string[], since: number): Promise<HistoryRead> {
+  /**
+   * @param bounds arguments 7 to 10 of JOIN
+   * @throws NoHistory, or another error if the connection is lost, or Redis can't do it just now
+   */
+  async #join(channels: readonly string[], since: number, bounds = NO_BOUNDS): Promise<JoinReply> {
     const { topic, connection, heard } = this.#options;
-    const { size, ttlMs } = this.#settings;
     const { epoch: lastEpoch = '', sequence: last = 0 } = heard() ?? {};
-    const args = [String(ttlMs), String(since), lastEpoch, String(last)];
-    const command = this.#script(JOIN, ...args, ...channels);
-    const [reply] = await connection.send([command]);
+    const args = [String(this.#settings.ttlMs), String(since), lastEpoch, String(last), ...bounds];
+    const [reply] = await connection.send([this.#script(JOIN, ...args, ...channels)]);
     try {
-      const [epoch, sequence, ...lists] = valueOf(reply) as [string, number, ...string[][]];
-      return {
-        position: { epoch, sequence },
-        size,
-        channels: lists.map((list, index) => keptIn(channels[index] ?? '', list)),
-      };
+      return valueOf(reply) as JoinReply;
     } catch (thrown) {
       const reason = messageOf(thrown);
       if (isNotPermitted(reason) || isNotWritable(reason)) throw new NoHistory(topic, reason);
@@ -265,13 +256,6 @@ function eventsIn(batch: readonly Publication[]): string[] {
     args.push(partitionOf(first), offset, first.payload.slice(1), String(channels.length), ...channels);
   }
   return [String(count), ...args];
-}
-
-/** See JOIN. The first element of a list may be no message, but only say from where on it is complete. */
-function keptIn(channel: string, [first = '', ...behind]: readonly string[]): KeptMessages {
-  const sequence = positionOf(first)?.sequence ?? 0;
-  const messages = behind.filter((element) => !MARK.test(element));
-  return { channel, from: MARK.test(first) ? sequence : sequence - 1, messages };
 }
 
 /** So that no script takes Redis long. */

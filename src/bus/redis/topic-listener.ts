@@ -2,11 +2,20 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Listener } from '../bus.ts';
 import type { Clock } from '../../support/clock.ts';
-import { NoHistory, positionOf, type HistoryPosition, type HistoryRead } from '../history.ts';
+import {
+  NoHistory,
+  positionOf,
+  type HistoryBounds,
+  type HistoryPosition,
+  type HistoryRead,
+} from '../history.ts';
+import type { ByteSource } from '../../support/byte-budget.ts';
 
 interface TopicListenerOptions {
   readonly topic: string;
-  readonly read: (since: number, channels: readonly string[]) => Promise<HistoryRead>;
+  readonly read: (since: number, channels: readonly string[], bounds: HistoryBounds) => Promise<HistoryRead>;
+  /** Where is reserved what is read. An owner is a topic. */
+  readonly room: ByteSource;
   /** Resolves once all messages have been heard that were published before it was called. */
   readonly fence: () => Promise<void>;
   /** Messages may be missing before those that are heard next. */
@@ -30,6 +39,9 @@ interface Missed {
 
 /** Beyond it, messages that arrive while history is read are passed on, and what came before them counts as missed. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+/** It is tried with more if this is not enough. */
+const FIRST_READ_BYTES = 1024 * 1024;
 
 /**
  * As long as the other connection to Redis is not there, history can't be read: it is tried so often, for so long. If it
@@ -121,14 +133,23 @@ export class TopicListener {
   async heal(): Promise<void> {
     const held = this.#held;
     if (held === undefined) return;
+    const { room } = this.#options;
     try {
-      const read = await this.#read(held);
-      const missed = this.#missedOf(read);
-      // Else the connection was lost again, or there was too much to hold.
-      if (this.#held !== held) return;
-      const { sequence } = missed.position;
-      const later = held.filter((heard) => heard.sequence > sequence);
-      this.#release([...missed.messages, ...later], missed.position);
+      for (let bytes = FIRST_READ_BYTES; ; bytes *= 4) {
+        // Nothing is held while it waits, so what has been read before is read again.
+        const most = Math.min(bytes, room.mostOfOwner);
+        const reservation = room.tryReserve(most, this) ?? (await room.reserve(most, this));
+        try {
+          const read = await this.#read(held, { maxBytes: reservation.bytes });
+          // Else the connection was lost again, or there was too much to hold.
+          if (this.#held !== held) return;
+          if (read.isCut && bytes < room.mostOfOwner) continue;
+          this.#passOnMissed(held, this.#missedOf(read));
+          return;
+        } finally {
+          reservation.release();
+        }
+      }
     } catch (thrown) {
       if (this.#held === held) this.#giveUp(messageOf(thrown));
     }
@@ -139,13 +160,18 @@ export class TopicListener {
     if (this.#held !== undefined) this.#giveUp('the topic is not kept any more');
   }
 
+  #passOnMissed(held: readonly Heard[], { position, messages }: Missed): void {
+    const later = held.filter(({ sequence }) => sequence > position.sequence);
+    this.#release([...messages, ...later], position);
+  }
+
   /** @throws if it can't be read */
-  async #read(held: readonly Heard[]): Promise<HistoryRead> {
+  async #read(held: readonly Heard[], bounds: HistoryBounds): Promise<HistoryRead> {
     const { read, fence, clock } = this.#options;
     const began = clock.now();
     for (;;) {
       try {
-        const history = await read(this.#position?.sequence ?? 0, [...this.#listeners.keys()]);
+        const history = await read(this.#position?.sequence ?? 0, [...this.#listeners.keys()], bounds);
         await fence();
         return history;
       } catch (thrown) {
@@ -157,9 +183,10 @@ export class TopicListener {
   }
 
   /** @throws if it is not all there */
-  #missedOf({ position, channels }: HistoryRead): Missed {
+  #missedOf({ position, channels, isCut }: HistoryRead): Missed {
     const last = this.#position;
     if (last === undefined) throw new Error('no message with a position has been heard before');
+    if (isCut) throw new Error(`expected at most ${this.#options.room.mostOfOwner} bytes, got more`);
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
       if (from > last.sequence && this.#joined.has(channel)) {

@@ -1,6 +1,8 @@
 import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
 import type { Group } from '../group.ts';
-import type { RecordedChannel, Recordings } from './recordings.ts';
+import type { RecordedChannel } from './recording-request.ts';
+import type { Recordings } from './recordings.ts';
+import type { Resumer } from './resumer.ts';
 import { isReached, TopicPositions, type TopicPositionServices } from './topic-positions.ts';
 
 export interface GroupRecorderServices extends TopicPositionServices {
@@ -32,16 +34,23 @@ export class GroupRecorder {
    * Has the channels of the group recorded behind a position, or as far back as they are kept.
    *
    * @param at undefined: nothing is to be recorded, but where the topic stands is known then
+   * @param last in place of that: so many messages of each channel, its last ones
    * @returns undefined if nothing is recorded
+   * @throws that the subscriber has left
    */
-  async record(group: Group, at: HistoryPosition | undefined): Promise<Recorded | undefined> {
+  async record(
+    group: Group,
+    at: HistoryPosition | undefined,
+    { subscriber, leaving }: Pick<Resumer, 'subscriber' | 'leaving'>,
+    last?: number,
+  ): Promise<Recorded | undefined> {
     const { topic } = group.plan;
     try {
       const heard = await this.#positions.from(topic, at);
       if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
       await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
       const channels = this.#services.channelsOf(group);
-      await this.#recordings.open(topic, channels, at);
+      await this.#recordings.open(topic, channels, { at, last, owner: subscriber.owner, leaving });
       for (const { recording } of channels) recording?.advance(heard);
       return { heard, channels };
     } catch (thrown) {

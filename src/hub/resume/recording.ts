@@ -1,12 +1,13 @@
-import { SLACK, type HistoryPosition } from '../../bus/history.ts';
+import { BYTES_PER_MESSAGE, SLACK, type HistoryPosition } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
 import { ChannelOffsets } from '../dedupe.ts';
+import type { RecordingRoom } from './recording-room.ts';
 
 /** A message with a position in its topic's history. */
 export interface RecordedMessage {
   readonly sequence: number;
   readonly message: Message;
-  /** As it came over the bus. */
+  /** Length of the message as it came over the bus. */
   readonly bytes: number;
 }
 
@@ -35,7 +36,7 @@ export interface KeptRecord {
  * While clients resume one after the other it is used without end, so it holds no more messages than the bus keeps.
  */
 export class Recording {
-  readonly #grown: (bytes: number) => void;
+  #room: RecordingRoom;
   /** Of all its messages; undefined until what the bus has kept is there. */
   #epoch: string | undefined;
   #from = Infinity;
@@ -46,17 +47,22 @@ export class Recording {
   /** All that was carried up to this position of the topic is there. */
   #upTo = 0;
   #isBroken = false;
+  #isMissing = false;
   #messages: readonly RecordedMessage[] = [];
   #bytes = 0;
 
-  /** @param grown called with the bytes of messages that are added, negative for those that are not kept any more */
-  constructor(grown: (bytes: number) => void) {
-    this.#grown = grown;
+  constructor(room: RecordingRoom) {
+    this.#room = room;
   }
 
-  /** Messages may be missing: nothing is recorded any more. */
+  /** Nothing is recorded any more. */
   get isBroken(): boolean {
     return this.#isBroken;
+  }
+
+  /** It is broken, since the channel may have missed messages. Otherwise the bus may be asked for them once more. */
+  get isMissing(): boolean {
+    return this.#isMissing;
   }
 
   get isRead(): boolean {
@@ -68,9 +74,20 @@ export class Recording {
     return this.#isBroken || epoch !== this.#epoch || (sequence < this.#from && !this.#isAll);
   }
 
+  /** Whether its last messages are there, so many of them or as many as there are. */
+  hasLast(count: number, epoch: string): boolean {
+    const isRead = !this.#isBroken && epoch === this.#epoch;
+    return isRead && (this.#isAll || this.#messages.length >= count);
+  }
+
+  /** How many sequences it does not go back to, which it would have to for this position. */
+  shortOf({ epoch, sequence }: HistoryPosition): number {
+    return this.isRead && epoch === this.#epoch ? Math.max(0, this.#from - sequence) : 0;
+  }
+
   /** Whether what was carried behind this sequence has not been cut off. */
   reaches(sequence: number): boolean {
-    return this.#cutTo <= sequence;
+    return !this.#isBroken && this.#cutTo <= sequence;
   }
 
   /** Whether all is there that the channel has carried behind this position. */
@@ -111,12 +128,16 @@ export class Recording {
       return;
     }
     (this.#messages as RecordedMessage[]).push({ sequence, message, bytes });
-    this.#grow(bytes);
+    if (!this.#resize(this.#bytes + bytes + BYTES_PER_MESSAGE)) return;
     if (this.#messages.length > this.#size * SLACK) this.#cut();
   }
 
-  /** Puts what the bus has kept before what has been carried since it was asked. */
-  complete({ position, size, from, isAll, messages }: KeptRecord): void {
+  /**
+   * Puts what the bus has kept before what has been carried since it was asked.
+   *
+   * @param room where the bytes of all are reserved from now on
+   */
+  complete({ position, size, from, isAll, messages }: KeptRecord, room: RecordingRoom): void {
     if (this.#isBroken) return;
     if (from > this.#from && this.#epoch === position.epoch) {
       this.#isAll ||= isAll;
@@ -142,29 +163,40 @@ export class Recording {
     this.#isAll = isAll;
     this.#size = size;
     this.#upTo = Math.max(this.#upTo, position.sequence);
-    this.#grow(bytesOf(this.#messages) - this.#bytes);
+    this.#resize(0);
+    this.#room = room;
+    this.#resize(bytesOf(this.#messages));
   }
 
+  /** The channel may have missed messages. */
   break(): void {
+    this.#isMissing = true;
+    this.forget();
+  }
+
+  /** What is recorded is not needed, or there is no room for it. */
+  forget(): void {
     this.#isBroken = true;
     this.#messages = [];
-    this.#grow(-this.#bytes);
+    this.#resize(0);
   }
 
   #cut(): void {
     this.#from = this.#messages.at(-this.#size - 1)?.sequence ?? this.#from;
     this.#cutTo = this.#from;
-    const rest = this.#messages.slice(-this.#size);
-    this.#messages = rest;
-    this.#grow(bytesOf(rest) - this.#bytes);
+    this.#messages = this.#messages.slice(-this.#size);
+    this.#resize(bytesOf(this.#messages));
   }
 
-  #grow(bytes: number): void {
-    this.#bytes += bytes;
-    this.#grown(bytes);
+  /** @returns false if there is no room for as many: then all are forgotten */
+  #resize(bytes: number): boolean {
+    const hasRoom = this.#room.take(bytes - this.#bytes);
+    if (hasRoom) this.#bytes = bytes;
+    else this.forget();
+    return hasRoom;
   }
 }
 
 function bytesOf(messages: readonly RecordedMessage[]): number {
-  return messages.reduce((sum, { bytes }) => sum + bytes, 0);
+  return messages.reduce((sum, { bytes }) => sum + bytes + BYTES_PER_MESSAGE, 0);
 }

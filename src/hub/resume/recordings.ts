@@ -1,28 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Bus } from '../../bus/bus.ts';
-import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
+import { NoHistory, type HistoryRead } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
-import { Recording, type KeptRecord, type RecordedMessage } from './recording.ts';
-
-/** A channel of the hub, which adds what it carries to the recording, if there is one. */
-export interface RecordedChannel {
-  readonly name: string;
-  recording: Recording | undefined;
-}
+import { roomOf, type ByteSource, type Reservation } from '../../support/byte-budget.ts';
+import { BatchedReads } from './batched-reads.ts';
+import { Recording, type RecordedMessage } from './recording.ts';
+import { lacking, RecordingRequest, type RecordedChannel, type Wish } from './recording-request.ts';
+import { RecordingRoom } from './recording-room.ts';
 
 export interface RecordingServices {
   readonly readHistory: Bus['readHistory'];
+  /** Where is reserved what is read and recorded. Default: 64 MiB, of which one owner may have all. */
+  readonly room?: ByteSource | undefined;
   /** Calls back once all messages have been taken that the bus has passed on. */
   readonly afterWaiting: (callback: () => void) => void;
   /** As for what channels carry; undefined for a message of an unknown version. */
   readonly decode: (payload: Buffer | string) => Message | undefined;
-}
-
-/** Channels of one topic that the bus is about to be asked for. */
-interface Request {
-  readonly channels: Map<string, RecordedChannel>;
-  since: number;
-  readonly done: Promise<void>;
 }
 
 interface Use {
@@ -31,14 +24,16 @@ interface Use {
   timer: NodeJS.Timeout | undefined;
 }
 
+const DEFAULT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The bus is asked with so many bytes first, then with four times as many: most subscribers lack little, and thousands of
+ * them may wait at once while the bus is away.
+ */
+const FIRST_BYTES = 16 * 1024;
+
 /** A recording is kept so long after its last use, since clients that reconnect come one after the other: ms. */
 const KEPT_MS = 5_000;
-
-/** Beyond it those who want further channels recorded wait until others are released. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
-/** So much further back than the first one asks for is read: those who come next may lack a little more. */
-const SEQUENCES_BEFORE = 256;
 
 /** Of what the bus has kept; decoded in one turn of the event loop. */
 const BYTES_PER_TURN = 128 * 1024;
@@ -46,131 +41,208 @@ const BYTES_PER_TURN = 128 * 1024;
 /** A channel that is interrupted so often while the bus is asked is not recorded. */
 const MAX_ATTEMPTS = 5;
 
-/** Records channels for subscribers that resume. Those who come in one turn of the event loop have the bus asked once. */
+/**
+ * Records channels for subscribers that resume. Bytes are reserved before the bus is asked, out of the share of whoever
+ * wants them, and stay reserved for as long as they are recorded:
+ *
+ *     wanted ──► reserved ──► read ──► decoded ──► recorded ──► dropped
+ *                  ▲            └── there is more: all of it is given back, and four times as much is waited for
+ *                  └── nothing is held or in use by whoever waits
+ */
 export class Recordings {
   readonly #services: RecordingServices;
-  readonly #maxBytes: number;
-  /** By topic. */
-  readonly #requests = new Map<string, Request>();
-  /** Channels that the bus is being asked for. */
+  readonly #room: ByteSource;
+  readonly #batched: BatchedReads;
+  /** By owner: requests that have no room yet, so that others may join them. */
+  readonly #waiting = new Map<object, Set<RecordingRequest>>();
+  /** Channels that the bus is being asked for; resolves when it has answered. */
   readonly #asked = new Map<RecordedChannel, Promise<void>>();
   readonly #uses = new Map<RecordedChannel, Use>();
-  #bytes = 0;
+  /** The one that has not been used for longest comes first. */
+  readonly #unused = new Set<RecordedChannel>();
   /** In this turn of the event loop. */
   #decodedBytes = 0;
-  #untilReleased: (() => void)[] = [];
 
-  constructor(services: RecordingServices, maxBytes = MAX_BYTES) {
+  constructor(services: RecordingServices) {
     this.#services = services;
-    this.#maxBytes = maxBytes;
+    this.#room = services.room ?? roomOf(DEFAULT_BYTES);
+    this.#batched = new BatchedReads(services.readHistory);
   }
 
   /**
-   * Resolves once the channels are recorded behind this position, or as far back as the bus has kept them. They are to be
-   * released.
+   * Resolves once what is wanted of the channels is recorded, or as much of it as the bus has kept. If that takes more than
+   * the owner's share, nothing of it may be recorded; of the last messages, as many as fit. They are to be released.
    *
-   * @throws NoHistory
+   * @throws NoHistory, or that the subscriber has left
    */
-  async open(topic: string, channels: readonly RecordedChannel[], at: HistoryPosition): Promise<void> {
-    while (this.#bytes > this.#maxBytes && lacking(channels, at).length > 0 && this.#areInUse()) {
-      await new Promise<void>((resolve) => this.#untilReleased.push(resolve));
+  async open(topic: string, channels: readonly RecordedChannel[], wish: Wish): Promise<void> {
+    let isAlone = false;
+    for (let attempt = 0; ;) {
+      const lacked = lacking(channels, wish);
+      if (lacked.length === 0) break;
+      const asked = lacked.flatMap((channel) => this.#asked.get(channel) ?? []);
+      if (asked.length > 0) {
+        await Promise.all(asked);
+        continue;
+      }
+      attempt += 1;
+      if (attempt > MAX_ATTEMPTS) throw new NoHistory(topic, 'it is interrupted again and again');
+      const isRead = await this.#request(topic, lacked, wish, isAlone);
+      if (!isRead && isAlone) break;
+      // With what others of the owner want, it may be too much.
+      isAlone = !isRead;
     }
     this.use(channels);
-    try {
-      await this.#record(topic, channels, at);
-    } catch (thrown) {
-      this.release(channels);
-      throw thrown;
-    }
   }
 
   /** Keeps recordings until they are released, as often as they are used. */
-  use(channels: readonly RecordedChannel[]): void {
+  use(channels: Iterable<RecordedChannel>): void {
     for (const channel of channels) {
       const use = this.#uses.get(channel) ?? { users: 0, timer: undefined };
       clearTimeout(use.timer);
       use.users += 1;
       this.#uses.set(channel, use);
+      this.#unused.delete(channel);
     }
   }
 
-  release(channels: readonly RecordedChannel[]): void {
+  release(channels: Iterable<RecordedChannel>): void {
     for (const channel of channels) {
       const use = this.#uses.get(channel);
       if (use === undefined) continue;
       use.users -= 1;
-      if (use.users === 0) use.timer = setTimeout(() => this.#drop(channel), KEPT_MS).unref();
+      if (use.users > 0) continue;
+      this.#unused.add(channel);
+      if (this.#room.waiting > 0) this.#drop(channel);
+      else use.timer = setTimeout(() => this.#drop(channel), KEPT_MS).unref();
     }
-    if (this.#bytes > this.#maxBytes) {
-      for (const [channel, { users }] of this.#uses) if (users === 0) this.#drop(channel);
-    }
-    for (const resolve of this.#untilReleased.splice(0)) resolve();
-  }
-
-  async #record(topic: string, channels: readonly RecordedChannel[], at: HistoryPosition): Promise<void> {
-    for (let attempt = 0; ;) {
-      const asking = lacking(channels, at);
-      if (asking.length === 0) return;
-      const asked = asking.flatMap((channel) => this.#asked.get(channel) ?? []);
-      if (asked.length === 0) attempt += 1;
-      if (attempt > MAX_ATTEMPTS) throw new NoHistory(topic, 'it is interrupted again and again');
-      await (asked.length > 0 ? Promise.all(asked) : this.#request(topic, asking, at));
-    }
-  }
-
-  #areInUse(): boolean {
-    for (const { users } of this.#uses.values()) if (users > 0) return true;
-    return false;
   }
 
   #drop(channel: RecordedChannel): void {
     clearTimeout(this.#uses.get(channel)?.timer);
     this.#uses.delete(channel);
-    channel.recording?.break();
+    this.#unused.delete(channel);
+    channel.recording?.forget();
     channel.recording = undefined;
   }
 
-  #request(topic: string, channels: readonly RecordedChannel[], at: HistoryPosition): Promise<void> {
-    let request = this.#requests.get(topic);
+  #request(
+    topic: string,
+    channels: readonly RecordedChannel[],
+    wish: Wish,
+    isAlone: boolean,
+  ): Promise<boolean> {
+    wish.leaving.throwIfAborted();
+    const waiting = this.#waiting.get(wish.owner) ?? new Set();
+    this.#waiting.set(wish.owner, waiting);
+    let request: RecordingRequest | undefined;
+    if (!isAlone) for (const other of waiting) if (other.suits(topic, wish)) request = other;
     if (request === undefined) {
-      request = { channels: new Map(), since: at.sequence, done: this.#ask(topic) };
-      this.#requests.set(topic, request);
+      request = new RecordingRequest(topic, wish, isAlone);
+      waiting.add(request);
+      void this.#ask(request);
     }
-    for (const channel of channels) {
-      const { recording } = channel;
-      // Of one that lacks what was before, all is asked for: others may come that lack more.
-      const lacksMore = recording?.isRead === true && recording.lacks(at);
-      request.since = lacksMore ? 0 : Math.min(request.since, Math.max(0, at.sequence - SEQUENCES_BEFORE));
-      if (recording?.isBroken !== false) channel.recording = new Recording((bytes) => (this.#bytes += bytes));
-      request.channels.set(channel.name, channel);
-    }
-    return request.done;
+    return request.join(channels, wish);
   }
 
-  async #ask(topic: string): Promise<void> {
-    await setImmediate();
-    const request = this.#requests.get(topic);
-    this.#requests.delete(topic);
-    if (request === undefined) return;
-    for (const channel of request.channels.values()) this.#asked.set(channel, request.done);
+  async #ask(request: RecordingRequest): Promise<void> {
+    const { mostOfOwner } = this.#room;
     try {
-      await this.#read(topic, request);
-    } finally {
-      for (const channel of request.channels.values()) this.#asked.delete(channel);
+      await setImmediate();
+      for (let bytes = Math.min(FIRST_BYTES, mostOfOwner); ; bytes = Math.min(4 * bytes, mostOfOwner)) {
+        const reservation = await this.#reserve(bytes, request);
+        this.#isAsked(request);
+        const isMost = bytes === mostOfOwner;
+        const isRead = await this.#read(request, new RecordingRoom(reservation), isMost);
+        if (isRead || isMost) {
+          request.settle(isRead);
+          return;
+        }
+      }
+    } catch (thrown) {
+      this.#isAsked(request);
+      request.fail(thrown);
     }
   }
 
-  async #read(topic: string, { channels, since }: Request): Promise<void> {
-    const { readHistory } = this.#services;
-    const { position, size, channels: kept } = await readHistory(topic, [...channels.keys()], since);
-    const records = new Map<string, KeptRecord>();
-    for (const { channel, from, messages } of kept) {
-      const recorded = await this.#decode(messages);
-      const isAll = from >= since;
-      records.set(channel, { position, size, from: Math.max(from, since), isAll, messages: recorded });
+  /** Nobody may join it any more. */
+  #isAsked(request: RecordingRequest): void {
+    const waiting = this.#waiting.get(request.owner);
+    waiting?.delete(request);
+    if (waiting?.size === 0) this.#waiting.delete(request.owner);
+  }
+
+  /** What nobody uses makes room. */
+  async #reserve(bytes: number, { owner, abandoned }: RecordingRequest): Promise<Reservation> {
+    abandoned.throwIfAborted();
+    for (;;) {
+      const reservation = this.#room.tryReserve(bytes, owner);
+      if (reservation !== undefined) return reservation;
+      const [unused] = this.#unused;
+      if (unused === undefined) return this.#room.reserve(bytes, owner, abandoned);
+      this.#drop(unused);
     }
+  }
+
+  /**
+   * @param isMost there can't be more room: of the last messages, those are recorded that fit
+   * @returns false if there was no room for all
+   */
+  async #read(request: RecordingRequest, room: RecordingRoom, isMost: boolean): Promise<boolean> {
+    const { topic, last } = request;
+    const isFirst = room.bytes === FIRST_BYTES;
+    // What others have been asked for meanwhile is there soon, or is asked for again.
+    const channels = new Map([...request.lacking].filter(([, channel]) => !this.#asked.has(channel)));
+    if (channels.size === 0) {
+      room.settle();
+      return true;
+    }
+    const since = request.since(isFirst);
+    let answered!: () => void;
+    const answer = new Promise<void>((resolve) => (answered = resolve));
+    for (const channel of channels.values()) {
+      this.#asked.set(channel, answer);
+      if (channel.recording?.isBroken !== false) channel.recording = new Recording(room);
+    }
+    this.use(channels.values());
+    try {
+      const bounds = { maxBytes: room.bytes, ...(last !== undefined && { last }) };
+      const ask: Bus['readHistory'] = (...asked) =>
+        isFirst && !isMost ? this.#batched.read(...asked) : this.#services.readHistory(...asked);
+      const read = await ask(topic, [...channels.keys()], since, bounds);
+      if (!read.isCut || (isMost && last !== undefined)) await this.#complete(channels, read, since, room);
+      return !read.isCut;
+    } finally {
+      for (const channel of channels.values()) {
+        this.#asked.delete(channel);
+        if (channel.recording?.isRead === false) channel.recording.forget();
+      }
+      room.settle();
+      void this.#passOn(channels.values(), answered);
+    }
+  }
+
+  /** Those who have waited use them first, and in the order in which they have come. */
+  async #passOn(channels: Iterable<RecordedChannel>, answered: () => void): Promise<void> {
+    await setImmediate();
+    answered();
+    this.release(channels);
+  }
+
+  async #complete(
+    channels: ReadonlyMap<string, RecordedChannel>,
+    { position, size, channels: kept }: HistoryRead,
+    since: number,
+    room: RecordingRoom,
+  ): Promise<void> {
+    const decoded = new Map<string, readonly RecordedMessage[]>();
+    for (const { channel, messages } of kept) decoded.set(channel, await this.#decode(messages));
     await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
-    for (const [name, record] of records) channels.get(name)?.recording?.complete(record);
+    for (const { channel, from, isAll } of kept) {
+      const record = { position, size, from: Math.max(from, since), isAll: isAll && from >= since };
+      const messages = decoded.get(channel) ?? [];
+      channels.get(channel)?.recording?.complete({ ...record, messages }, room);
+    }
   }
 
   /** A client may have many thousands decoded by one cursor: so many in a turn that others are served in between. */
@@ -188,8 +260,4 @@ export class Recordings {
     }
     return recorded;
   }
-}
-
-function lacking(channels: readonly RecordedChannel[], at: HistoryPosition): readonly RecordedChannel[] {
-  return channels.filter(({ recording }) => recording?.lacks(at) !== false);
 }

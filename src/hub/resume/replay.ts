@@ -94,7 +94,7 @@ export class Replay {
       this.#isOver = true;
       return true;
     }
-    if (this.#tracks.some(({ recording }) => recording.isBroken)) {
+    if (this.#tracks.some(({ recording }) => recording.isMissing)) {
       this.giveUp();
       return true;
     }
@@ -166,7 +166,7 @@ export class Replay {
     this.#services.again([...ready, ...this.#later.splice(0)]);
   }
 
-  /** The recordings have been cut off behind its place. */
+  /** The recordings have been cut off behind its place, or there was no room for them. */
   #beginAgain(): void {
     this.#isOver = true;
     const joined = [...this.#joined];

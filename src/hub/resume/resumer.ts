@@ -1,9 +1,11 @@
 import type { Subscriber } from '../subscriber.ts';
-import type { RecordedChannel } from './recordings.ts';
+import type { RecordedChannel } from './recording-request.ts';
 
 /** A subscriber, and the position of the last event that it has got. */
 export interface Resumer {
   readonly subscriber: Subscriber;
+  /** Aborts when it leaves before it is in the group. */
+  readonly leaving: AbortSignal;
   readonly epoch: string;
   sequence: number;
   /** Of one that has begun with the last events of each channel: by channel, the sequence behind which these are. */

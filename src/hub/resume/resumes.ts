@@ -7,7 +7,8 @@ import { UNITS } from '../work-budget.ts';
 import { parseCursor } from './cursor.ts';
 import { GroupRecorder, type GroupRecorderServices } from './group-recorder.ts';
 import { Greetings, type Outcome } from './greetings.ts';
-import { Recordings, type RecordedChannel, type RecordingServices } from './recordings.ts';
+import type { RecordedChannel } from './recording-request.ts';
+import { Recordings, type RecordingServices } from './recordings.ts';
 import { Replay, type ReplayServices } from './replay.ts';
 import { isRecorded, startOf, type Resumer } from './resumer.ts';
 import { SlowResumers } from './slow-resumers.ts';
@@ -25,6 +26,9 @@ interface Running {
   readonly replay: Replay;
   readonly channels: readonly RecordedChannel[];
 }
+
+/** A subscriber that is to be greeted. */
+type Joining = Pick<Resumer, 'subscriber' | 'leaving'>;
 
 /** A subscriber that has been greeted, and the channels that stay recorded until it has a replay. */
 interface Ready {
@@ -66,31 +70,28 @@ export class Resumes {
   }
 
   /**
-   * @param group of which it is to be a subscriber, and has been told so by `beginResuming`
+   * @param group of which it is to be a subscriber
    * @param cursor as the client has sent it; null: it has none; undefined: it does not know of cursors
    * @param joined resolves once all channels of the group have been joined
    */
   begin(group: Group, subscriber: Subscriber, cursor: unknown, joined: Promise<unknown>): void {
+    const leaving = group.beginResuming(subscriber);
     const isKnown = group.isSubscribed && this.#services.position(group.plan.topic) !== undefined;
     if (cursor === null && isKnown && group.plan.replay === 0) this.#goLive(group, subscriber, cursor);
-    else void this.#bring(group, subscriber, cursor, joined);
+    else void this.#bring(group, { subscriber, leaving }, cursor, joined);
   }
 
-  async #bring(
-    group: Group,
-    subscriber: Subscriber,
-    cursor: unknown,
-    joined: Promise<unknown>,
-  ): Promise<void> {
+  async #bring(group: Group, joining: Joining, cursor: unknown, joined: Promise<unknown>): Promise<void> {
+    const { subscriber } = joining;
     try {
       await joined;
       const at = parseCursor(cursor);
-      const resumer = at && { subscriber, ...at };
+      const resumer = at && { ...joining, ...at };
       const greet = (position: HistoryPosition): void =>
         this.#greet(group, subscriber, position, 'recovered', cursor);
-      if (await this.#enqueueIfCovered(group, resumer, greet)) return;
+      if (await this.#enqueueIfCovered(group, joining, resumer, greet)) return;
       if (group.plan.replay > 0) {
-        await this.#replayLast(group, subscriber, cursor);
+        await this.#replayLast(group, joining, cursor);
       } else {
         this.#goLive(group, subscriber, cursor);
       }
@@ -103,13 +104,12 @@ export class Resumes {
   }
 
   /** The subscriber begins with the last events of each of its channels. */
-  async #replayLast(group: Group, subscriber: Subscriber, cursor: unknown): Promise<void> {
+  async #replayLast(group: Group, joining: Joining, cursor: unknown): Promise<void> {
+    const { subscriber } = joining;
     const { topic, replay } = group.plan;
     const epoch = this.#services.position(topic)?.epoch;
-    const recorded = await this.#recorder.record(
-      group,
-      epoch === undefined ? undefined : { epoch, sequence: 0 },
-    );
+    const beginning = epoch === undefined ? undefined : { epoch, sequence: 0 };
+    const recorded = await this.#recorder.record(group, beginning, joining, replay);
     if (recorded === undefined) {
       this.#goLive(group, subscriber, cursor);
       return;
@@ -119,22 +119,27 @@ export class Resumes {
       channels.map(({ name, recording }) => [name, recording?.beforeLast(replay) ?? Infinity]),
     );
     const at = { epoch: heard.epoch, sequence: Math.min(heard.sequence, ...starts.values()) };
-    this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
-    this.#enqueue(group, { subscriber, ...at, starts });
+    const isWhole = channels.every(({ recording }) => recording?.hasLast(replay, at.epoch) === true);
+    this.#greet(group, subscriber, at, cursor === null && isWhole ? 'new' : 'lost', cursor);
+    // Where there was no room for all. A client that asks for neither gaps nor cursors has missed nothing it knows of.
+    if (!isWhole && cursor === undefined && subscriber.wantsGaps) this.#services.tellGap(topic, [subscriber]);
+    this.#enqueue(group, { ...joining, ...at, starts });
     this.#recordings.release(channels);
   }
 
   /**
-   * @param resumer undefined: one whose cursor can't be used
+   * @param joining who wants it
+   * @param resumer undefined: its cursor can't be used
    * @param greet called before it is enqueued
    * @returns false if what it lacks is not there
    */
   async #enqueueIfCovered(
     group: Group,
+    joining: Joining,
     resumer: Resumer | undefined,
     greet?: (at: HistoryPosition) => void,
   ): Promise<boolean> {
-    const recorded = await this.#recorder.record(group, resumer);
+    const recorded = await this.#recorder.record(group, resumer, joining);
     if (recorded === undefined || resumer === undefined) return false;
     const isCovered = isRecorded(recorded.channels, resumer);
     if (isCovered) {
@@ -278,7 +283,7 @@ export class Resumes {
 
   /** The subscriber has been greeted, but what it lacks may not be recorded any more. */
   async #again(group: Group, resumer: Resumer): Promise<void> {
-    const isCovered = await this.#enqueueIfCovered(group, resumer).catch(() => false);
+    const isCovered = await this.#enqueueIfCovered(group, resumer, resumer).catch(() => false);
     if (!isCovered) this.#lose(group, [resumer.subscriber]);
   }
 

@@ -51,7 +51,7 @@ export class TopicPositions {
     // Who comes from now on may have a cursor that is further than what is read.
     this.#asking.delete(topic);
     this.#askedAt.set(topic, performance.now());
-    await this.#services.readHistory(topic, [], 0);
+    await this.#services.readHistory(topic, [], 0, { maxBytes: 0 });
   }
 }
 

@@ -54,11 +54,10 @@ function scripted(part: string, other: string): Defect {
 /** The reply to a JOIN, as if each list began with the topic. */
 function allKept(reply: Reply): Reply {
   if (!('value' in reply) || !Array.isArray(reply.value)) return reply;
-  const [epoch, sequence, ...lists] = reply.value as readonly unknown[];
-  const begun = lists.map((list) =>
-    Array.isArray(list) ? [`{"h":["${String(epoch)}",0]}`, ...list.slice(1)] : list,
+  const begun = reply.value.map((one: unknown) =>
+    Array.isArray(one) && Number(one[0]) >= 0 ? [0, ...one.slice(1)] : one,
   );
-  return { value: [epoch, sequence, ...begun] };
+  return { value: begun };
 }
 
 function withoutLast(kept: HistoryRead['channels'][number]): HistoryRead['channels'][number] {

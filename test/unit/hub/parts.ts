@@ -16,6 +16,7 @@ import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
+import type { ByteSource } from '../../../src/support/byte-budget.ts';
 import { systemTimers, type Timers } from '../../../src/support/clock.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
@@ -202,6 +203,7 @@ interface SetUp {
   /** In place of `trace`: who listens may change. */
   readonly steps?: TracedSteps;
   readonly budget?: Flusher;
+  readonly historyRoom?: ByteSource;
   readonly tracing?: Tracing;
 }
 
@@ -237,6 +239,7 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
       unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
     budget: options.budget ?? budgetOf(),
+    ...(options.historyRoom && { historyRoom: options.historyRoom }),
     // Executions take no time, but what a test says: a busy machine would divide them among other turns.
     now,
     metrics,

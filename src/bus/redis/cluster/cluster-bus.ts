@@ -5,7 +5,7 @@ import type { Metrics } from '../../../metrics.ts';
 import { systemClock, type Clock } from '../../../support/clock.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../../bus.ts';
 import { Channels, type ChannelSource } from '../../channels.ts';
-import type { HistoryPosition, HistoryRead } from '../../history.ts';
+import type { HistoryBounds, HistoryPosition, HistoryRead } from '../../history.ts';
 import type { Address } from '../access.ts';
 import { BusNames } from '../names.ts';
 import { RedisLink, type RedisLinkOptions } from '../redis-link.ts';
@@ -119,9 +119,14 @@ export class ClusterBus implements Bus {
     return this.#links.get(topic)?.link.position(topic);
   }
 
-  async readHistory(topic: string, channels: readonly string[], since: number): Promise<HistoryRead> {
+  async readHistory(
+    topic: string,
+    channels: readonly string[],
+    since: number,
+    bounds: HistoryBounds,
+  ): Promise<HistoryRead> {
     const kept = channels.map((channel) => this.#places.of(topic, channel).channel);
-    const read = await this.#link(topic, topic).readHistory(topic, kept, since);
+    const read = await this.#link(topic, topic).readHistory(topic, kept, since, bounds);
     const named = read.channels.map((one, index) => ({ ...one, channel: channels[index] ?? '' }));
     return { ...read, channels: named };
   }

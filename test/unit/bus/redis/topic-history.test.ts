@@ -17,7 +17,7 @@ function keepChannel(...answers: (() => Reply)[]) {
     connection: {
       send: async (commands) => {
         sent.push(...commands);
-        return commands.map(() => answers.shift()?.() ?? { value: ['e', 0] });
+        return commands.map(() => answers.shift()?.() ?? { value: ['e', 0, 0] });
       },
     },
     names: new BusNames(''),
@@ -52,10 +52,10 @@ test('a channel that could not be kept while Redis was away is kept soon after',
 /** The channel is kept, and then read. */
 function readWith(refusal: string): Promise<unknown> {
   const { history } = keepChannel(
-    () => ({ value: ['e', 0] }),
+    () => ({ value: ['e', 0, 0] }),
     () => ({ error: new Error(refusal) }),
   );
-  return history.read(0, ['a']);
+  return history.read(0, ['a'], { maxBytes: 1_000 });
 }
 
 test('what Redis can not do just now is no lack of history: those who read may try again', async () => {
@@ -70,7 +70,7 @@ test('what Redis can not do just now is no lack of history: those who read may t
 test('where what was acknowledged may not be read any more, it counts as lost', async () => {
   const refused: Reply = { error: new Error('NOPERM no permission to run hmget') };
   const { history } = keepChannel(
-    () => ({ value: ['e', 0] }),
+    () => ({ value: ['e', 0, 0] }),
     () => refused,
   );
   const source = { topicId: undefined, partition: 0, offset: 7 };

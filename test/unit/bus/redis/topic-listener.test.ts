@@ -3,6 +3,7 @@ import test from 'node:test';
 import { withPosition, type HistoryRead } from '../../../../src/bus/history.ts';
 import { TopicListener } from '../../../../src/bus/redis/topic-listener.ts';
 import { createLog } from '../../../../src/log.ts';
+import { roomOf } from '../../../../src/support/byte-budget.ts';
 import { systemClock } from '../../../../src/support/clock.ts';
 
 const EPOCH = 'e';
@@ -16,6 +17,7 @@ function listen() {
   const listener = new TopicListener({
     topic: 'kept',
     read: (since) => new Promise((answer) => reads.push({ since, answer })),
+    room: roomOf(1_000),
     fence: async () => undefined,
     missed: () => assert.fail('all that was missed can be read'),
     begunAnew: () => assert.fail('the epoch is the same'),
@@ -36,9 +38,10 @@ function listen() {
 const read = (sequence: number, a: readonly number[], b: readonly number[]): HistoryRead => ({
   position: { epoch: EPOCH, sequence },
   size: 100,
+  isCut: false,
   channels: [
-    { channel: 'a', from: 0, messages: a.map(message) },
-    { channel: 'b', from: 0, messages: b.map(message) },
+    { channel: 'a', from: 0, isAll: true, messages: a.map(message) },
+    { channel: 'b', from: 0, isAll: true, messages: b.map(message) },
   ],
 });
 
@@ -82,8 +85,38 @@ test('a channel that is being joined when the connection is lost makes no gap of
   const { channels, ...rest } = read(6, [5], []);
   reads[0]?.answer({
     ...rest,
-    channels: [...channels, { channel: 'c', from: 5, messages: [message(6)] }],
+    channels: [...channels, { channel: 'c', from: 5, isAll: true, messages: [message(6)] }],
   });
   await healed;
   assert.deepEqual(heard, [`a ${message(5)}`, `c ${message(6)}`]);
+});
+
+test('what was missed is read with as many bytes as it takes, and told as a gap if that is more than there are', async () => {
+  for (const [left, expected] of [
+    [1, ['1048576', '4194304', 'missed']],
+    [0, ['1048576', '4194304', `a ${message(5)}`]],
+  ] as const) {
+    const seen: string[] = [];
+    const room = roomOf(4 * 1024 * 1024);
+    const listener = new TopicListener({
+      topic: 'kept',
+      room,
+      read: async (_since, _channels, { maxBytes }) => {
+        seen.push(String(maxBytes));
+        assert.equal(room.held, maxBytes);
+        const whole = read(5, [5], []);
+        return seen.length > 1 && left === 0 ? whole : { ...whole, isCut: true };
+      },
+      fence: async () => undefined,
+      missed: () => seen.push('missed'),
+      begunAnew: () => assert.fail('the epoch is the same'),
+      clock: systemClock,
+      log: createLog('silent'),
+    });
+    listener.listen('a', (payload) => seen.push(`a ${payload}`));
+    listener.advance({ epoch: EPOCH, sequence: 4 });
+    listener.hold();
+    await listener.heal();
+    assert.deepEqual([seen, room.held], [expected, 0]);
+  }
 });

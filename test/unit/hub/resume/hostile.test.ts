@@ -3,15 +3,18 @@ import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import type { HistoryRead } from '../../../../src/bus/history.ts';
 import { decodeMessage, type Message } from '../../../../src/events/message.ts';
+import { RecordingRoom } from '../../../../src/hub/resume/recording-room.ts';
 import { Recording } from '../../../../src/hub/resume/recording.ts';
-import { Recordings, type RecordedChannel } from '../../../../src/hub/resume/recordings.ts';
+import type { RecordedChannel } from '../../../../src/hub/resume/recording-request.ts';
+import { Recordings } from '../../../../src/hub/resume/recordings.ts';
 import { ReplayedResults } from '../../../../src/hub/resume/replayed-results.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
 import { ReadSet } from '../../../../src/lazy/reads.ts';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
+import { roomOf } from '../../../../src/support/byte-budget.ts';
 import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
-import { payloadOf, world, type Client } from './world.ts';
+import { payloadOf, wishOf, world, type Client } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
 
 const PLAN = {} as SubscriptionPlan;
@@ -56,7 +59,8 @@ test('of what is kept, so much is decoded in one turn of the event loop that oth
   const kept: HistoryRead = {
     position: { epoch: 'abc', sequence: count },
     size: count,
-    channels: [{ channel: 'a', from: 0, messages: upTo(count).map(payload) }],
+    isCut: false,
+    channels: [{ channel: 'a', from: 0, isAll: true, messages: upTo(count).map(payload) }],
   };
   let inTurn = 0;
   let most = 0;
@@ -75,7 +79,7 @@ test('of what is kept, so much is decoded in one turn of the event loop that oth
     },
   });
   const channel: RecordedChannel = { name: 'a', recording: undefined };
-  await recordings.open('bids', [channel], { epoch: 'abc', sequence: 0 });
+  await recordings.open('bids', [channel], wishOf(0));
   isOver = true;
   assert.equal(channel.recording?.covers({ epoch: 'abc', sequence: 0 }), true);
   assert.equal(channel.recording.behind(count - 1)?.sequence, count);
@@ -111,30 +115,52 @@ test('results that are kept for those who resume later take bounded memory, over
 });
 
 test('a recording holds no more messages than the bus keeps, however long it is in use', () => {
-  let bytes = 0;
-  const recording = new Recording((more) => (bytes += more));
+  const source = roomOf(1_000_000);
+  const room = new RecordingRoom(source.tryReserve(0, {}) ?? assert.fail());
+  const recording = new Recording(room);
   const size = 20;
-  recording.complete({ position: { epoch: 'abc', sequence: 0 }, size, from: 0, isAll: true, messages: [] });
-  for (const n of upTo(1_000)) recording.add(decodeMessage(payload(n)) as Message, 1);
-  assert.ok(bytes >= size && bytes < 2 * size, `expected about ${size} messages, got ${bytes}`);
+  const kept = { position: { epoch: 'abc', sequence: 0 }, size, from: 0, isAll: true, messages: [] };
+  recording.complete(kept, room);
+  for (const n of upTo(1_000)) recording.add(decodeMessage(payload(n)) as Message, 44);
+  const messages = source.held / 300;
+  assert.ok(messages >= size && messages < 2 * size, `expected about ${size} messages, got ${messages}`);
   const behind = (sequence: number): boolean => recording.covers({ epoch: 'abc', sequence });
   assert.deepEqual([1_000, 1_000 - size, 900, 0].map(behind), [true, true, false, false]);
 });
 
-test('a client gets what it has missed, though that alone is more than may be recorded', async (t) => {
-  const events = 70;
-  const text = 'x'.repeat(1024 * 1024);
-  const { bus, lostOne } = world(t, {
-    size: 2 * events,
+/** A client that has missed twenty events of 10,000 bytes. @param bytes that one connection may have read and recorded */
+async function missedMuch(t: TestContext, bytes: number) {
+  const set = world(t, {
+    historyRoom: roomOf(bytes),
     execute: ({ n }: { n: number }) => ({ data: { n } }),
   });
-  const client = await lostOne();
-  for (const n of upTo(events))
-    await bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);
+  const client = await set.lostOne();
+  const long = async (n: number): Promise<void> => {
+    const text = 'x'.repeat(10_000);
+    await set.bus.publish('bids', [{ channel: 'bids:id=a', payload: payloadOf(n, { text }) }]);
+  };
+  for (const n of upTo(20)) await long(n);
   client.connect();
-  await inTurns(t, () => assert.ok(client.greetings.length === 2 && client.numbers.at(-1) === events));
-  assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(events)]);
-  client.disconnect();
+  await inTurns(t, () => assert.equal(client.greetings.length, 2));
+  await long(21);
+  await inTurns(t, () => assert.equal(client.numbers.at(-1), 21));
+  return client;
+}
+
+test('a client gets what it has missed, though it is more than is read at first', async (t) => {
+  const client = await missedMuch(t, 300_000);
+  assert.deepEqual([client.greetings, client.heard], [[true, true], upTo(21)]);
+});
+
+test('a client that has missed more than its share is told, and gets what comes', async (t) => {
+  const client = await missedMuch(t, 150_000);
+  assert.deepEqual(
+    [client.greetings, client.heard],
+    [
+      [true, false],
+      [undefined, 21],
+    ],
+  );
 });
 
 /** A hub whose executions for one viewer wait until they are let go, and clients by the names of their viewers. */

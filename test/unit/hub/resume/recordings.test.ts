@@ -1,43 +1,72 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { NoHistory, type HistoryPosition } from '../../../../src/bus/history.ts';
-import { decodeMessage } from '../../../../src/events/message.ts';
-import { Recordings, type RecordedChannel } from '../../../../src/hub/resume/recordings.ts';
+import { bytesOf, NoHistory, type HistoryBounds, type HistoryRead } from '../../../../src/bus/history.ts';
+import { decodeMessage, type Message } from '../../../../src/events/message.ts';
+import { Recordings } from '../../../../src/hub/resume/recordings.ts';
+import type { RecordedChannel } from '../../../../src/hub/resume/recording-request.ts';
+import { ByteBudget, roomOf, type ByteSource } from '../../../../src/support/byte-budget.ts';
+import { upTo } from '../../../helpers/numbers.ts';
 import { settled } from '../parts.ts';
-import { payloadOf } from './world.ts';
+import { payloadOf, wishOf } from './world.ts';
 
-const BEGINNING: HistoryPosition = { epoch: 'abc', sequence: 0 };
+const BEGINNING = { epoch: 'abc', sequence: 0 };
 
-const EVENT = payloadOf(1, {}, { h: ['abc', 1] });
+/** Takes a third of the bytes that are read first. */
+const EVENT = payloadOf(1, { text: 'x'.repeat(5_000) }, { h: ['abc', 1] });
 
 const channelOf = (name: string): RecordedChannel => ({ name, recording: undefined });
 
-/** Recordings of a bus that has kept one event of each channel. @param onRead called at each question */
-function setUp(onRead: (names: readonly string[]) => void, maxBytes?: number) {
-  const recordings = new Recordings(
-    {
-      readHistory: async (_topic, names) => {
-        onRead(names);
-        await settled();
-        const position = { epoch: 'abc', sequence: 1 };
-        const channels = names.map((channel) => ({ channel, from: 0, messages: [EVENT] }));
-        return { position, size: 10, channels };
-      },
-      afterWaiting: (callback) => callback(),
-      decode: decodeMessage,
+interface Question {
+  readonly names: readonly string[];
+  readonly since: number;
+  readonly bounds: HistoryBounds;
+}
+
+/**
+ * Recordings of a bus that has kept some events of each channel.
+ *
+ * @param onRead called at each question
+ * @param events that are kept of a channel
+ */
+function setUp(onRead: (question: Question) => unknown, room?: ByteSource, events = [EVENT]) {
+  const recordings = new Recordings({
+    readHistory: async (_topic, names, since, bounds): Promise<HistoryRead> => {
+      await onRead({ names, since, bounds });
+      await settled();
+      let left = bounds.maxBytes;
+      const channels = names.map((channel) => {
+        const messages: string[] = [];
+        for (const one of events.toReversed().slice(0, bounds.last)) {
+          left -= bytesOf(one);
+          if (left >= 0) messages.unshift(one);
+        }
+        return { channel, from: events.length - messages.length, isAll: messages.length === 1, messages };
+      });
+      return { position: { epoch: 'abc', sequence: events.length }, size: 10, isCut: left < 0, channels };
     },
-    maxBytes,
-  );
+    room,
+    afterWaiting: (callback) => callback(),
+    decode: decodeMessage,
+  });
   return { recordings, a: channelOf('a'), b: channelOf('b') };
 }
 
-test('beyond the bytes that may be recorded, further channels wait until others are released', async () => {
+async function turns(count = 10): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await settled();
+}
+
+/** Room for the bytes that are read first, of one owner and of two. */
+const twoOwners = (): ByteSource => new ByteBudget(32_768).source({ least: 32_768, mostOfOwner: 16_384 });
+
+test('what is in use makes no room for further channels: they wait until it is released', async () => {
   const read: string[] = [];
-  const { recordings, a, b } = setUp((names) => read.push(...names), EVENT.length - 1);
-  await recordings.open('bids', [a], BEGINNING);
+  const room = roomOf(17_500);
+  const { recordings, a, b } = setUp(({ names }) => read.push(...names), room);
+  await recordings.open('bids', [a], wishOf(0));
+  assert.equal(room.held, bytesOf(EVENT));
   let isOpen = false;
-  const opening = recordings.open('bids', [b], BEGINNING).then(() => (isOpen = true));
-  for (let turns = 0; turns < 5; turns += 1) await settled();
+  const opening = recordings.open('bids', [b], wishOf(0)).then(() => (isOpen = true));
+  await turns();
   assert.deepEqual([read, isOpen], [['a'], false]);
   recordings.release([a]);
   await opening;
@@ -47,14 +76,142 @@ test('beyond the bytes that may be recorded, further channels wait until others 
   recordings.release([b]);
 });
 
+test('what nobody uses is dropped for others, before its time is over', async () => {
+  const room = roomOf(17_500);
+  const { recordings, a, b } = setUp(() => undefined, room);
+  await recordings.open('bids', [a], wishOf(0));
+  recordings.release([a]);
+  await turns();
+  assert.equal(a.recording?.covers(BEGINNING), true);
+  await recordings.open('bids', [b], wishOf(0));
+  assert.deepEqual([a.recording, room.held], [undefined, bytesOf(EVENT)]);
+});
+
+test('an owner whose share is used up holds up no other', async () => {
+  const { recordings, a, b } = setUp(() => undefined, twoOwners());
+  const [greedy, other] = [{}, {}];
+  await recordings.open('bids', [a], wishOf(0, greedy));
+  const waiting = [channelOf('c'), channelOf('d')].map((one) =>
+    recordings.open('bids', [one], wishOf(0, greedy)),
+  );
+  await recordings.open('bids', [b], wishOf(0, other));
+  assert.equal(b.recording?.covers(BEGINNING), true);
+  recordings.release([a]);
+  await Promise.all(waiting);
+});
+
+test('those who lack about the same are read at once, a far older cursor by itself', async () => {
+  const questions: Question[] = [];
+  const { recordings } = setUp((question) => questions.push(question));
+  const owner = {};
+  const open = (name: string, ...wish: Parameters<typeof wishOf>): Promise<void> =>
+    recordings.open('bids', [channelOf(name)], wishOf(...wish));
+  await Promise.all([
+    open('a', 10_000, owner),
+    open('b', 9_900, owner),
+    open('old', 5_000, owner),
+    open('other', 10_000, {}),
+    open('last', 10_000, owner, { last: 3 }),
+  ]);
+  assert.deepEqual(
+    questions.map(({ names, since, bounds: { last } }) => [names.join(), since, last]),
+    [
+      ['a,b,other', 9_644, undefined],
+      ['old', 4_744, undefined],
+      ['last', 0, 3],
+    ],
+  );
+});
+
+test('the bus is never asked for more than is reserved, and for more than at first only where that is too little', async () => {
+  const room = roomOf(500_000);
+  const asked: number[] = [];
+  const onRead = ({ bounds: { maxBytes } }: Question): void => {
+    assert.equal(room.held, maxBytes);
+    asked.push(maxBytes);
+  };
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
+  const { recordings, a } = setUp(onRead, room, events);
+  await recordings.open('bids', [a], wishOf(0));
+  assert.deepEqual(asked, [16_384, 65_536, 262_144]);
+  assert.equal(a.recording?.covers(BEGINNING), true);
+  assert.equal(
+    room.held,
+    events.reduce((sum, one) => sum + bytesOf(one), 0),
+  );
+});
+
+test('of what is more than the owner’s share nothing is recorded, and nothing stays reserved', async () => {
+  const room = roomOf(17_500);
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
+  const { recordings, a } = setUp(() => undefined, room, events);
+  await recordings.open('bids', [a], wishOf(0));
+  assert.deepEqual([a.recording?.covers(BEGINNING), room.held], [false, 0]);
+  recordings.release([a]);
+});
+
+test('of the last messages those are recorded that fit', async () => {
+  const room = roomOf(17_500);
+  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
+  const { recordings, a } = setUp(() => undefined, room, events);
+  await recordings.open('bids', [a], wishOf(0, {}, { last: 5 }));
+  assert.deepEqual([a.recording?.hasLast(3, 'abc'), a.recording?.hasLast(5, 'abc')], [true, false]);
+  assert.equal(a.recording?.behind(0)?.sequence, 18);
+});
+
+test('what is more than the owner’s share together, and not by itself, is read one by one', async () => {
+  const room = roomOf(17_500);
+  const { recordings } = setUp(() => undefined, room);
+  const owner = {};
+  const channels = upTo(9).map((n) => channelOf(`c${n}`));
+  await Promise.all(
+    channels.map(async (channel) => {
+      await recordings.open('bids', [channel], wishOf(0, owner));
+      assert.equal(channel.recording?.covers(BEGINNING), true);
+      recordings.release([channel]);
+    }),
+  );
+});
+
+test('a subscriber that leaves waits for no room any more', async () => {
+  const read: string[] = [];
+  const room = roomOf(17_500);
+  const { recordings, a, b } = setUp(({ names }) => read.push(...names), room);
+  await recordings.open('bids', [a], wishOf(0));
+  const leaving = new AbortController();
+  const opening = recordings.open('bids', [b], wishOf(0, {}, { leaving: leaving.signal }));
+  await turns();
+  assert.equal(room.waiting, 1);
+  leaving.abort(new Error('left'));
+  await assert.rejects(opening, /left/);
+  await turns();
+  recordings.release([a]);
+  assert.deepEqual([read, room.waiting], [['a'], 0]);
+});
+
+test('a channel carries what there is no room for: it is recorded no more, and can be read again', async () => {
+  const room = roomOf(17_500);
+  const { recordings, a } = setUp(() => undefined, room);
+  await recordings.open('bids', [a], wishOf(0));
+  const recording = a.recording ?? assert.fail();
+  for (const n of [2, 3, 4]) {
+    recording.add(decodeMessage(payloadOf(n, {}, { h: ['abc', n] })) as Message, 5_000);
+  }
+  assert.deepEqual([recording.isBroken, recording.isMissing, room.held], [true, false, 0]);
+  assert.equal(recording.reaches(1), false);
+  await recordings.open('bids', [a], wishOf(0));
+  assert.equal(a.recording?.covers(BEGINNING), true);
+});
+
 test('a recording is there for those who come within five seconds of its last use, and gone then', async (t) => {
   const read: string[] = [];
-  const { recordings, a } = setUp((names) => read.push(...names));
-  await recordings.open('bids', [a], BEGINNING);
+  const { recordings, a } = setUp(({ names }) => read.push(...names));
+  await recordings.open('bids', [a], wishOf(0));
+  await turns();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   recordings.release([a]);
   t.mock.timers.tick(4_999);
-  await recordings.open('bids', [a], BEGINNING);
+  await recordings.open('bids', [a], wishOf(0));
   t.mock.timers.tick(5_000);
   assert.equal(a.recording?.covers(BEGINNING), true, 'it is in use');
   recordings.release([a]);
@@ -68,6 +225,6 @@ test('a channel that is interrupted at each question is given up', async () => {
     questions += 1;
     a.recording?.break();
   });
-  await assert.rejects(recordings.open('bids', [a], BEGINNING), NoHistory);
+  await assert.rejects(recordings.open('bids', [a], wishOf(0)), NoHistory);
   assert.equal(questions, 5);
 });

@@ -6,6 +6,7 @@ import { MemoryBus } from '../../../../src/bus/memory-bus.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
 import { Group } from '../../../../src/hub/group.ts';
 import type { Hub } from '../../../../src/hub/hub.ts';
+import type { Wish } from '../../../../src/hub/resume/recording-request.ts';
 import type { SerializedResult } from '../../../../src/hub/result.ts';
 import type { Subscriber } from '../../../../src/hub/subscriber.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
@@ -51,6 +52,14 @@ export function world(t: TestContext, { size = 50, keepsAll = false, ...options 
     lostOne: async (): Promise<Client> => (await lost({}))[0] ?? assert.fail(),
   };
 }
+
+/** What a subscriber wants recorded that lacks all behind this sequence. */
+export const wishOf = (sequence: number, owner: object = {}, more: Partial<Wish> = {}): Wish => ({
+  at: { epoch: 'abc', sequence },
+  owner,
+  leaving: new AbortController().signal,
+  ...more,
+});
 
 /** A memory bus that keeps history of the topic. */
 export function busWith(size: number, keepsAll = false): LossyBus {

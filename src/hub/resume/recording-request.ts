@@ -1,0 +1,134 @@
+import type { HistoryPosition } from '../../bus/history.ts';
+import type { Recording } from './recording.ts';
+
+/** A channel of the hub, which adds what it carries to the recording, if there is one. */
+export interface RecordedChannel {
+  readonly name: string;
+  recording: Recording | undefined;
+}
+
+/** What a subscriber wants to be recorded. */
+export interface Wish {
+  /** All behind this position. */
+  readonly at: HistoryPosition;
+  /** In place of that, the last messages of each channel, so many. */
+  readonly last?: number | undefined;
+  /** Whose share of the room it takes: the subscriber's connection. */
+  readonly owner: object;
+  /** Aborts when the subscriber has left. */
+  readonly leaving: AbortSignal;
+}
+
+interface Wisher {
+  readonly channels: readonly RecordedChannel[];
+  readonly wish: Wish;
+  readonly settle: (isRead: boolean) => void;
+  readonly fail: (thrown: unknown) => void;
+}
+
+/** So much further back than the first one asks for is read: those who come next may lack a little more. */
+const SEQUENCES_BEFORE = 256;
+
+/**
+ * Channels of one topic that the bus is asked for at once: those of one owner's subscribers who want about the same of
+ * them. Another's cursor, or one that is far older, widens nothing.
+ */
+export class RecordingRequest {
+  readonly topic: string;
+  readonly owner: object;
+  readonly last: number | undefined;
+  readonly #at: number;
+  readonly #isAlone: boolean;
+  readonly #wishers = new Set<Wisher>();
+  readonly #abandoned = new AbortController();
+
+  /** @param isAlone it serves one subscriber */
+  constructor(topic: string, { at, last, owner }: Wish, isAlone: boolean) {
+    this.topic = topic;
+    this.owner = owner;
+    this.last = last;
+    this.#at = at.sequence;
+    this.#isAlone = isAlone;
+  }
+
+  /** Aborts once all subscribers have left. */
+  get abandoned(): AbortSignal {
+    return this.#abandoned.signal;
+  }
+
+  suits(topic: string, { at, last }: Wish): boolean {
+    const isNear = Math.abs(at.sequence - this.#at) <= SEQUENCES_BEFORE;
+    return !this.#isAlone && topic === this.topic && last === this.last && isNear;
+  }
+
+  /**
+   * @returns whether all is recorded that there is; false if there was no room for it
+   * @throws what the bus throws, or that the subscriber has left
+   */
+  join(channels: readonly RecordedChannel[], wish: Wish): Promise<boolean> {
+    return new Promise<boolean>((resolve, reject) => {
+      const leave = (): void => wisher.fail(wish.leaving.reason);
+      const end = (): void => {
+        wish.leaving.removeEventListener('abort', leave);
+        this.#wishers.delete(wisher);
+        if (this.#wishers.size === 0) this.#abandoned.abort(wish.leaving.reason);
+      };
+      const wisher: Wisher = {
+        channels,
+        wish,
+        settle: (isRead) => {
+          end();
+          resolve(isRead);
+        },
+        fail: (thrown) => {
+          end();
+          reject(thrown as Error);
+        },
+      };
+      wish.leaving.addEventListener('abort', leave);
+      this.#wishers.add(wisher);
+    });
+  }
+
+  /** Channels that are still to be read, by name. */
+  get lacking(): ReadonlyMap<string, RecordedChannel> {
+    const all = [...this.#wishers].flatMap(({ channels, wish }) => lacking(channels, wish));
+    return new Map(all.map((channel) => [channel.name, channel]));
+  }
+
+  /**
+   * The sequence behind which the bus is asked.
+   *
+   * @param isAhead whether it reads for those, too, who come next and may lack more
+   */
+  since(isAhead: boolean): number {
+    if (this.last !== undefined) return 0;
+    const wishers = [...this.#wishers];
+    const exact = Math.min(...wishers.map(({ wish }) => wish.at.sequence));
+    if (!isAhead) return exact;
+    // One that is read again goes back twice as far: where each who comes lacks a little more, it is read a few times.
+    const short = wishers.flatMap(({ channels, wish }) =>
+      channels.map(({ recording }) => recording?.shortOf(wish.at) ?? 0),
+    );
+    const ahead = short.reduce((most, one) => Math.max(most, one), SEQUENCES_BEFORE);
+    return Math.max(0, exact - ahead);
+  }
+
+  settle(isRead: boolean): void {
+    for (const wisher of this.#wishers) wisher.settle(isRead);
+  }
+
+  fail(thrown: unknown): void {
+    for (const wisher of this.#wishers) wisher.fail(thrown);
+  }
+}
+
+/** Channels of which not all is recorded that is wanted. */
+export function lacking(
+  channels: readonly RecordedChannel[],
+  { at, last }: Wish,
+): readonly RecordedChannel[] {
+  return channels.filter(({ recording }) =>
+    last === undefined ? recording?.lacks(at) !== false : recording?.hasLast(last, at.epoch) !== true,
+  );
+}
