@@ -1,4 +1,5 @@
 import type { Bus } from '../bus/bus.ts';
+import { interestMs, type HistorySettings } from '../events/history-settings.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import type { Group } from './group.ts';
 import type { HubChannel } from './hub-channel.ts';
@@ -9,8 +10,8 @@ interface ChannelServices extends KeptLimits {
   readonly bus: Pick<Bus, 'subscribe'> & Partial<Pick<Bus, 'room'>>;
   /** Called with what a channel carries. */
   readonly carries: (channel: HubChannel, payload: Buffer | string) => void;
-  /** How long the bus keeps messages of the topic's channels that have been left, in ms; 0: it keeps none. */
-  readonly keptMs: (topic: string) => number;
+  /** What the bus keeps of the topic's channels; undefined: nothing. */
+  readonly historyOf: (topic: string) => HistorySettings | undefined;
   /** ms, of a monotonic clock. */
   readonly now: () => number;
 }
@@ -46,7 +47,7 @@ export class HubChannels {
   }
 
   neededFor({ topic, channels }: SubscriptionPlan): Needed {
-    const keptMs = this.#services.keptMs(topic);
+    const keptMs = this.#keptMs(topic);
     const fresh = channels.filter((name) => !this.#byName.has(name));
     const kept = keptMs === 0 ? [] : fresh.filter((name) => !this.#kept.has(name));
     return { channels: fresh.length, kept, countsFor: this.#kept.countsFor(keptMs) };
@@ -79,17 +80,23 @@ export class HubChannels {
   }
 
   #listen(topic: string, name: string): HubChannel {
-    const { bus, carries, keptMs } = this.#services;
+    const { bus, carries } = this.#services;
     const channel: HubChannel = {
       name,
       groups: new Set<Group>(),
       offsets: new ChannelOffsets(),
       recording: undefined,
-      keptMs: keptMs(topic),
+      keptMs: this.#keptMs(topic),
       subscription: bus.subscribe(topic, name, (payload) => carries(channel, payload)),
     };
     this.#byName.set(name, channel);
     if (channel.keptMs > 0) this.#kept.subscribed(name);
     return channel;
+  }
+
+  /** How long the bus keeps channels that have been left, in ms; 0: it keeps none. */
+  #keptMs(topic: string): number {
+    const history = this.#services.historyOf(topic);
+    return history === undefined ? 0 : interestMs(history);
   }
 }

@@ -1,6 +1,5 @@
 import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
-import { interestMs } from '../events/history-settings.ts';
 import { MessageDecoder, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
@@ -57,8 +56,7 @@ export class Hub {
   readonly #decoder = new MessageDecoder();
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
-  /** See `variablesSize`; of all groups. */
-  #variables = 0;
+  #variables = 0; // `variablesSize` of all groups.
   readonly inspector: HubInspector;
 
   constructor(options: HubOptions) {
@@ -83,10 +81,7 @@ export class Hub {
       ...options,
       now,
       carries: (channel, payload) => this.#backlog.add(channel, payload),
-      keptMs: (topic) => {
-        const history = this.#options.graph.topics?.get(topic)?.history;
-        return history === undefined ? 0 : interestMs(history);
-      },
+      historyOf: (topic) => this.#options.graph.topics?.get(topic)?.history,
     });
     // Not all services: it would keep what is of the graph that the hub has begun with.
     const limiters = { limiter: options.limiter, late: this.#lasting.late };
