@@ -13,6 +13,7 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
 import { acceptedBy, type Accepted } from './accepted.ts';
 import { EVENT_STREAM } from './event-stream.ts';
+import { OpenRequests, type OpenRequest } from './open-requests.ts';
 import { parseHttpParams } from './request-params.ts';
 import { withRequestSpan } from './request-span.ts';
 import { streamHeaders, type StreamWire } from './stream-wire.ts';
@@ -23,6 +24,8 @@ import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 export interface Identifier {
   /** @returns with null as the viewer, or a refusal, if it is not let in */
   identify(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Identity | TokenRefusal>;
+  /** Why one that was let in may not begin any more. Absent: without tokens none is refused then. */
+  refusalOf?(identity: Identity): TokenRefusal | undefined;
 }
 
 /** A whole HTTP response, ready to be written. */
@@ -121,9 +124,11 @@ export class HttpTransport {
   readonly #handle: Handler<RequestHead, Exchange>;
   /** Requests that wait for their turn. */
   #waiting = 0;
+  readonly open: OpenRequests;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
+    this.open = new OpenRequests((identity) => options.authenticator.refusalOf?.(identity));
     this.#handle = createHandler({
       parseRequestParams: parseHttpParams,
       onSubscribe: async ({ method, raw, context: exchange }, params) => {
@@ -132,7 +137,13 @@ export class HttpTransport {
         if (identity instanceof TokenRefusal) exchange.refusal = refused(identity);
         else if (identity.viewer === null) exchange.refusal = FORBIDDEN;
         else if (this.#waiting >= MAX_WAITING) exchange.refusal = BUSY;
-        else return this.#inTurn(() => this.#answer(identity, params, raw, exchange, method === 'GET'));
+        else {
+          const outcome = await this.open.during(identity, (open) =>
+            this.#inTurn(() => this.#answer(open, params, raw, exchange, method === 'GET')),
+          );
+          if (!(outcome instanceof TokenRefusal)) return outcome;
+          exchange.refusal = refused(outcome);
+        }
         return [exchange.refusal.error];
       },
     });
@@ -197,15 +208,16 @@ export class HttpTransport {
   }
 
   async #answer(
-    identity: Identity,
+    open: OpenRequest,
     params: RequestParams,
     request: RequestHead,
     exchange: Exchange,
     isGet: boolean,
   ): Promise<Outcome> {
+    const { identity, mayBegin } = open;
     const { viewer } = identity;
     const { owner, signal } = exchange.client;
-    if (signal.aborted) return LEFT;
+    if (signal.aborted || !mayBegin()) return LEFT;
     exchange.isAnswered = true;
     const { admission, queries, maxOperations } = this.#options;
     const operation = admission.prepare(params, viewer);
@@ -224,8 +236,9 @@ export class HttpTransport {
     }
     if (queries.countOf(owner) >= maxOperations) return [tooManyOperations(maxOperations)];
     const { span } = exchange;
-    const outcome = queries.execute({ operation, variables: params.variables ?? {}, viewer, owner, span });
-    const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;
+    const variables = params.variables ?? {};
+    const outcome = queries.execute({ operation, variables, viewer, owner, span, mayBegin });
+    const result = outcome instanceof PendingQuery ? await open.resultOf(outcome, signal) : outcome;
     if (result === undefined) return LEFT;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return 'data' in result ? result : (result.errors ?? []);
@@ -263,12 +276,6 @@ function bodyless({ status, headers }: ResponseInit, request: RequestHead): Http
     headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
     body: JSON.stringify({ errors: [error] }),
   };
-}
-
-/** @returns undefined if the connection is closed first */
-function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionResult | undefined> {
-  signal.addEventListener('abort', () => query.cancel(), { once: true });
-  return query.result();
 }
 
 /** The client may try again with another token, or later. */
