@@ -45,7 +45,7 @@ export class Revoking {
 
   /** Until those are read that other pods keep, nobody with a token is let in. */
   readonly notReady = (): string | undefined =>
-    this.#bus.announcementsAreHeard ? undefined : 'revocations have not been read';
+    this.#bus.announcementsAreHeard ? undefined : 'the revocations that Redis keeps have not been read yet';
 
   /** @throws if other pods may not hear of it */
   readonly revoke = async (revocation: Revocation): Promise<void> => {

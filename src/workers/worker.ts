@@ -27,7 +27,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export async function runWorker(pod: Pod, log: Log): Promise<void> {
   for (const signal of SIGNALS) process.on(signal, () => undefined);
   let ending = false;
-  let onTold: () => void = () => undefined;
+  let onTold!: () => void;
   const told = new Promise<void>((resolve) => (onTold = resolve));
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'collect') void sendMetrics(pod);

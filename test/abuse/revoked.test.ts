@@ -108,12 +108,12 @@ const byGraph: SenderOf = async (id) => ({ init: { id }, headers: { 'x-id': id }
 const AUTHENTICATE = `authenticate: ({ id }, { headers }) => ({ id: id ?? headers['x-id'] }),`;
 
 const WAYS = [
-  ['with tokens', byToken, '', { AUTH_SECRET: SECRET }],
-  ['whom the graph knows, without tokens', byGraph, AUTHENTICATE, {}],
+  ['a viewer with a token', byToken, '', { AUTH_SECRET: SECRET }],
+  ['one whom the graph knows, without tokens', byGraph, AUTHENTICATE, {}],
 ] as const;
 
 for (const [who, senderOf, authenticate, settings] of WAYS) {
-  test(`of a viewer that is revoked, ${who}, no mutation begins any more that waited, though the client never answers the close`, async (t) => {
+  test(`no mutation that waited begins for a viewer that is revoked, though the client never answers the close: ${who}`, async (t) => {
     const bank = new Bank();
     const gateway = await start(t, bank, authenticate, settings);
     const [ann, bob] = [await senderOf('ann'), await senderOf('bob')];

@@ -110,8 +110,8 @@ for (const [what, keyOf] of Object.entries(KEYS)) {
     assert.throws(() => Reflect.construct(made, [key]), REFUSED);
     assert.throws(() => Reflect.apply(made, key, []), REFUSED);
     const { load, loadMany } = loaders.profile;
-    assert.throws(() => load.call(undefined, key), REFUSED);
-    assert.throws(() => Reflect.apply(loadMany, undefined, [[1, key]]), REFUSED);
+    assert.throws(() => load(key), REFUSED);
+    assert.throws(() => loadMany([1, key]), REFUSED);
   });
 }
 

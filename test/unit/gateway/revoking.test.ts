@@ -29,7 +29,7 @@ function setUp(properties?: readonly string[]) {
 
 test('until those are heard that a bus keeps, it is told that revocations have not been read', () => {
   const { revoking, bus } = setUp();
-  assert.equal(revoking.notReady(), 'revocations have not been read');
+  assert.equal(revoking.notReady(), 'the revocations that Redis keeps have not been read yet');
   bus.announcementsAreHeard = true;
   assert.equal(revoking.notReady(), undefined);
 });
