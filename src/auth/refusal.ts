@@ -9,3 +9,9 @@ export class TokenRefusal {
     this.isTemporary = isTemporary;
   }
 }
+
+/** Of a pod that has just started: it can't know yet who is revoked. */
+export const REVOCATIONS_UNREAD = new TokenRefusal(
+  'This pod has not read yet who is revoked: try again later',
+  true,
+);

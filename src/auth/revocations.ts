@@ -83,6 +83,14 @@ export class Revocations {
     return true;
   }
 
+  /** All that are remembered. */
+  list(): readonly Revocation[] {
+    this.#forgetOld();
+    return [...this.#byPath].flatMap(([path, values]) =>
+      Array.from(values, ([value, at]) => ({ path, value, at })),
+    );
+  }
+
   /**
    * Whether a viewer is not to be let in.
    *

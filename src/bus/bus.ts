@@ -63,6 +63,8 @@ export interface Bus extends Publisher {
    * throw.
    */
   onAnnouncement(listener: (text: string) => void): void;
+  /** Whether all announcements that were kept when this pod began to listen have been heard. It stays true. */
+  readonly announcementsAreHeard: boolean;
   /**
    * Reads no more messages until `resume`. Messages that have been read already, and messages on a new connection,
    * still reach their listeners. No message is lost, unless Redis closes the connection because its output buffer is

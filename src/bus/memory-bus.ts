@@ -25,6 +25,7 @@ const PUBLISHED_AT_ONCE = 32;
 
 /** A bus within one process, for modes without Redis: each process has all events that its subscribers need. */
 export class MemoryBus implements Bus {
+  readonly announcementsAreHeard = true;
   readonly #listeners = new Map<string, Listener>();
   readonly #histories = new Map<string, MemoryHistory>();
   /** By channel, of those that have listeners. */

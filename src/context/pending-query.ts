@@ -18,7 +18,7 @@ export class PendingQuery {
     return this.#result;
   }
 
-  /** Resolves with undefined if the client has left. To be called once. */
+  /** Resolves with undefined if the client has left, or may have it no more. To be called once. */
   result(): Promise<ExecutionResult | undefined> {
     return new Promise((resolve) => {
       if (this.#settled) resolve(this.#result);

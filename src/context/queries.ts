@@ -24,6 +24,8 @@ export interface Query {
   readonly owner: object;
   /** Of the request; undefined: it is not sampled. */
   readonly span?: SpanPlace | undefined;
+  /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
+  readonly mayBegin?: () => boolean;
   /** Told what a query that had to wait for its place took of the event loop when it began: ms. */
   readonly hasTaken?: (ms: number) => void;
 }
@@ -52,7 +54,7 @@ export class Queries {
     let begin = (): void => this.#begin(query, pending);
     const leave = this.#services.limiter.whenFree(query.owner, () => begin());
     if (leave === undefined) return pending.settled ?? pending;
-    begin = () => this.#beginTimed(query, pending);
+    begin = () => this.#beginLater(query, pending);
     pending.untilThen(leave);
     return pending.settled ?? pending;
   }
@@ -67,7 +69,11 @@ export class Queries {
     return this.#services.limiter.loadOf(owner);
   }
 
-  #beginTimed(query: Query, pending: PendingQuery): void {
+  #beginLater(query: Query, pending: PendingQuery): void {
+    if (query.mayBegin?.() === false) {
+      pending.settle(undefined);
+      return;
+    }
     const began = performance.now();
     this.#begin(query, pending);
     query.hasTaken?.(performance.now() - began);

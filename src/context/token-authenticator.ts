@@ -1,8 +1,8 @@
 import type { ClaimPicker } from '../auth/claims.ts';
-import { TokenRefusal } from '../auth/refusal.ts';
+import { REVOCATIONS_UNREAD, TokenRefusal } from '../auth/refusal.ts';
 import type { Revocations } from '../auth/revocations.ts';
 import { findToken } from '../auth/token-source.ts';
-import type { Token } from '../auth/token.ts';
+import type { HeldToken, Token } from '../auth/token.ts';
 import type { TokenVerifier } from '../auth/verifier.ts';
 import type { RequestHead } from '../graph/api/context.ts';
 import type { Json } from '../lazy/reads.ts';
@@ -16,9 +16,17 @@ export interface Identity {
   readonly token: Token | undefined;
 }
 
+/** What is kept of an identity while its connection is open. */
+interface Held {
+  readonly viewer: Json;
+  readonly token: Pick<HeldToken, 'issuedAt'> | undefined;
+}
+
 interface TokenAuthenticatorOptions {
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   readonly revocations: Pick<Revocations, 'covers'>;
+  /** Whether those are among them that were made before this pod started. */
+  readonly revocationsAreRead: () => boolean;
   readonly claims: ClaimPicker;
   /** Name of the cookie that may hold the token. */
   readonly cookie: string | undefined;
@@ -105,8 +113,11 @@ export class TokenAuthenticator {
   }
 
   /** Why an identity does not hold any more; undefined: it does. To be asked again in the turn in which it is used. */
-  refusalOf({ viewer, token }: Identity): TokenRefusal | undefined {
-    if (token === undefined || !this.#options.revocations.covers(viewer, token.issuedAt)) return undefined;
+  refusalOf({ viewer, token }: Held): TokenRefusal | undefined {
+    const { revocations, revocationsAreRead } = this.#options;
+    if (token === undefined) return undefined;
+    if (!revocationsAreRead()) return REVOCATIONS_UNREAD;
+    if (!revocations.covers(viewer, token.issuedAt)) return undefined;
     return token.issuedAt === undefined ? REVOKED_WITHOUT_TIME : REVOKED;
   }
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
+import type { Revocation } from '../auth/revocations.ts';
 import type { Config } from '../config/settings.ts';
 import { EventTrace, type EventTracer } from '../events/trace.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
@@ -49,6 +50,7 @@ interface Inside {
   readonly notReady: ReadinessChecks;
   readonly inForce: GraphInForce;
   readonly hub: Hub;
+  readonly revoking: Revoking;
 }
 
 interface GatewayOptions {
@@ -119,9 +121,8 @@ export class Gateway {
       ingest,
       { maker, inForce },
       keys,
-      revoking.revocations,
+      revoking,
     );
-    revoking.of(connections);
     const monitor = createPressure(basics, connections);
     const { leaveGroup } = ingest;
     const drain = new Drain({
@@ -133,7 +134,7 @@ export class Gateway {
       leaveGroup,
     });
     const notReady = (): string[] =>
-      [drain, bus, ingest, keys, pressure]
+      [drain, bus, ingest, keys, keys && revoking, pressure]
         .map((part) => part?.notReady())
         .filter((reason) => reason !== undefined);
     const { inspector } = inspectable.hub;
@@ -183,7 +184,17 @@ export class Gateway {
     ];
     const { registry } = metrics;
     const { hub } = inspectable;
-    return new Gateway({ parts, ports: () => ports, drain, reloads, registry, notReady, inForce, hub });
+    return new Gateway({
+      parts,
+      ports: () => ports,
+      drain,
+      reloads,
+      registry,
+      notReady,
+      inForce,
+      hub,
+      revoking,
+    });
   }
 
   /** The state that a worker reports to its primary. */
@@ -199,6 +210,11 @@ export class Gateway {
   /** See `Hub.afterWaiting`. */
   afterWaiting(callback: () => void): void {
     this.#inside.hub.afterWaiting(callback);
+  }
+
+  /** Viewers have been revoked, as the primary says of which this is a worker. */
+  revoked(revocations: readonly Revocation[]): void {
+    this.#inside.revoking.hear(revocations);
   }
 
   /** @throws SluiceError BAD_SETTINGS if a port is not available; the parts that have been started are then stopped */

@@ -1,5 +1,4 @@
 import type { Keys } from '../auth/keys.ts';
-import type { Revocations } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/delivery/flusher.ts';
@@ -38,6 +37,7 @@ import { createCertificate } from './create-certificate.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
 import { replaceGraph } from './replace-graph.ts';
+import type { Revoking } from './revoking.ts';
 import type { GraphMaker, RunningGraph } from './running-graph.ts';
 import { createTokenAuthenticator, sessionsOptions } from './tokens.ts';
 
@@ -54,10 +54,10 @@ export async function createPublicSide(
   ingest: Ingest,
   { maker, inForce }: Graphs,
   keys: Keys | undefined,
-  revocations: Revocations,
+  revoking: Revoking,
 ) {
   const { config, processes, pressure, budget: bytes, metrics, log, trace, tracing } = basics;
-  const tokens = keys && createTokenAuthenticator(basics, keys, revocations, inForce);
+  const tokens = keys && createTokenAuthenticator(basics, keys, revoking, inForce);
   const isOpen = config.INTROSPECTION === 'true';
   const flusher = new Flusher(
     Date.now,
@@ -133,32 +133,34 @@ export async function createPublicSide(
   const { accept } = ingest;
   const shown = ({ schema }: Pick<LoadedGraph, 'schema'>) => (isOpen ? schema : undefined);
   const graphiql = config.GRAPHIQL ? await Graphiql.load(shown(inForce.current.graph)) : undefined;
-  const routes = publicRoutes({
-    transport: new HttpTransport({
-      get admission() {
-        return inForce.current.admission;
-      },
-      get authenticator() {
-        return tokens ?? inForce.current.authenticator;
-      },
-      get queries() {
-        return inForce.current.queries;
-      },
-      turns,
-      waiting: new WaitingRequests({
-        most: shareOf(config.MAX_HANDSHAKES, processes),
-        mostOfConnection: config.MAX_OPERATIONS,
-        metrics,
-      }),
-      bytes: new RequestBytes({
-        source: bytes.bodies,
-        maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
-        metrics,
-      }),
-      maxOperations: config.MAX_OPERATIONS,
+  const transport = new HttpTransport({
+    get admission() {
+      return inForce.current.admission;
+    },
+    get authenticator() {
+      return tokens ?? inForce.current.authenticator;
+    },
+    get queries() {
+      return inForce.current.queries;
+    },
+    turns,
+    waiting: new WaitingRequests({
+      most: shareOf(config.MAX_HANDSHAKES, processes),
+      mostOfConnection: config.MAX_OPERATIONS,
       metrics,
-      tracing,
     }),
+    bytes: new RequestBytes({
+      source: bytes.bodies,
+      maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
+      metrics,
+    }),
+    maxOperations: config.MAX_OPERATIONS,
+    metrics,
+    tracing,
+  });
+  revoking.of(connections, transport.open);
+  const routes = publicRoutes({
+    transport,
     clients,
     streamResponder: new StreamResponder({
       streams: new Streams({

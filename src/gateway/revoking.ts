@@ -1,32 +1,31 @@
-import {
-  isOfViewer,
-  isRevocation,
-  MAX_REVOCATIONS,
-  Revocations,
-  type Revocation,
-} from '../auth/revocations.ts';
+import { isOfViewer, isRevocation, Revocations, type Revocation } from '../auth/revocations.ts';
 import type { Bus } from '../bus/bus.ts';
 import { HttpError } from '../server/http-error.ts';
-import type { Connections } from '../transports/connections/connections.ts';
+import { tooManyRevocations } from '../server/revoke-route.ts';
+import type { Json } from '../lazy/reads.ts';
 import type { Basics } from './basics.ts';
 
 const AHEAD =
   'expected revocations on the bus of times that have been, got one of minutes to come: it is not taken';
 
+type RevokingBus = Pick<Bus, 'announce' | 'onAnnouncement' | 'announcementsAreHeard'>;
+
+/** What viewers have open, or waits for its turn: it ends where the viewer is revoked. */
+interface Revocable {
+  /** @param isRevoked is given the viewer and, in seconds, when its token was issued, if that is known */
+  revoke(isRevoked: (viewer: Json, issuedAt: number | undefined) => boolean): void;
+}
+
 /** Revocations of viewers, from the admin port of any pod to the sockets of all. */
 export class Revoking {
   readonly revocations: Revocations;
-  readonly #bus: Pick<Bus, 'announce' | 'onAnnouncement'>;
+  readonly #bus: RevokingBus;
   readonly #basics: Basics;
   readonly #properties: () => readonly string[] | undefined;
-  #connections: Pick<Connections, 'revoke'> | undefined;
+  #revocables: readonly Revocable[] = [];
 
   /** @param properties that viewers of the graph in force may have, if that is known */
-  constructor(
-    basics: Basics,
-    bus: Pick<Bus, 'announce' | 'onAnnouncement'>,
-    properties: () => readonly string[] | undefined,
-  ) {
+  constructor(basics: Basics, bus: RevokingBus, properties: () => readonly string[] | undefined) {
     const { AUTH_CLOCK_TOLERANCE_SECONDS, AUTH_REVOKED_SECONDS } = basics.config;
     this.#basics = basics;
     this.#properties = properties;
@@ -39,24 +38,28 @@ export class Revoking {
     bus.onAnnouncement((text) => this.#hear(text));
   }
 
-  /** Sets whose connections are closed. */
-  of(connections: Pick<Connections, 'revoke'>): void {
-    this.#connections = connections;
+  /** Sets what ends. */
+  of(...revocables: readonly Revocable[]): void {
+    this.#revocables = revocables;
   }
+
+  /** Until those are read that other pods keep, nobody with a token is let in. */
+  readonly notReady = (): string | undefined =>
+    this.#bus.announcementsAreHeard ? undefined : 'the revocations that Redis keeps have not been read yet';
 
   /** @throws if other pods may not hear of it */
   readonly revoke = async (revocation: Revocation): Promise<void> => {
     this.#demandProperty(revocation.path);
-    if (this.revocations.isFullFor(revocation)) {
-      throw new HttpError(
-        503,
-        `expected at most ${MAX_REVOCATIONS} revocations in AUTH_REVOKED_SECONDS, got more`,
-      );
-    }
+    if (this.revocations.isFullFor(revocation)) throw tooManyRevocations();
     await this.#bus.announce(JSON.stringify(revocation), this.#basics.config.AUTH_REVOKED_SECONDS * 1000);
     // Over a bus it may take its time, if this pod's connection is lost just now.
     this.#take(revocation);
   };
+
+  /** Takes those that the primary keeps, or has been asked for: it has checked them. */
+  hear(revocations: readonly Revocation[]): void {
+    for (const revocation of revocations) this.#take(revocation);
+  }
 
   /** A path into the token, such as `sub`, would be remembered and do nothing. */
   #demandProperty(path: string): void {
@@ -82,12 +85,11 @@ export class Revoking {
     const { metrics, log } = this.#basics;
     metrics.revocations.inc();
     log.info({ path: revocation.path }, 'a viewer is revoked');
+    const isRevoked = (viewer: Json, issuedAt: number | undefined): boolean =>
+      isOfViewer(revocation, viewer) && this.revocations.precedes(issuedAt, revocation.at);
     // Behind all clients that are let in within this turn.
     setImmediate(() => {
-      this.#connections?.revoke(
-        (viewer, issuedAt) =>
-          isOfViewer(revocation, viewer) && this.revocations.precedes(issuedAt, revocation.at),
-      );
+      for (const revocable of this.#revocables) revocable.revoke(isRevoked);
     });
   }
 }

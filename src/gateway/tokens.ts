@@ -1,7 +1,6 @@
 import { ClaimPicker } from '../auth/claims.ts';
 import { Jwks } from '../auth/jwks.ts';
 import { fixedKey, publicKey, type Keys } from '../auth/keys.ts';
-import type { Revocations } from '../auth/revocations.ts';
 import { TokenVerifier } from '../auth/verifier.ts';
 import { readSettingFile } from '../config/config.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
@@ -11,6 +10,7 @@ import type { SessionsOptions } from '../transports/connections/sessions.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import type { Basics } from './basics.ts';
 import type { GraphInForce } from './graph-in-force.ts';
+import type { Revoking } from './revoking.ts';
 
 /** Clients that are refused for the same outage are logged once in so long. */
 const LOG_PERIOD_MS = 60_000;
@@ -44,7 +44,7 @@ export function viewerProperties(
 export function createTokenAuthenticator(
   { config, metrics, log }: Basics,
   keys: Keys,
-  revocations: Revocations,
+  { revocations, notReady }: Pick<Revoking, 'revocations' | 'notReady'>,
   inForce: Pick<GraphInForce, 'current'>,
 ): TokenAuthenticator {
   const { AUTH_ALGORITHMS, AUTH_SECRET } = config;
@@ -62,6 +62,7 @@ export function createTokenAuthenticator(
       log: authLog,
     }),
     revocations,
+    revocationsAreRead: () => notReady() === undefined,
     claims: new ClaimPicker(config.AUTH_CLAIMS),
     cookie: config.AUTH_COOKIE,
     anonymous: config.AUTH_ANONYMOUS,

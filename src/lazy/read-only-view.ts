@@ -1,3 +1,5 @@
+import { demandNoViewer } from './viewer-argument.ts';
+
 /** How a view passes on what its target holds. */
 export interface ViewRules {
   /** Makes what a property holds, or a call returns, safe to share. */
@@ -71,11 +73,13 @@ class ReadOnlyView implements ProxyHandler<object> {
   }
 
   apply(_shadow: object, self: unknown, args: unknown[]): unknown {
+    demandNoViewer([self, ...args]);
     return this.#rules.share(Reflect.apply(this.#target as Call, self, args));
   }
 
   /** An instance is its maker's own. */
   construct(_shadow: object, args: unknown[], newTarget: Call): object {
+    demandNoViewer(args);
     const target = this.#target as Call;
     return Reflect.construct(target, args, isView(newTarget) ? target : newTarget) as object;
   }
@@ -107,7 +111,10 @@ class ReadOnlyView implements ProxyHandler<object> {
       ? () => {
           throw refused(key);
         }
-      : (...args) => this.#passOn(Reflect.apply(of, this.#target, args), view);
+      : (...args) => {
+          demandNoViewer(args);
+          return this.#passOn(Reflect.apply(of, this.#target, args), view);
+        };
     this.#methods.set(key, { of, method });
     return method;
   }

@@ -1,4 +1,8 @@
+import { types } from 'node:util';
 import type { Json, ReadSet } from './reads.ts';
+
+/** Asks an object whether it records what is read of it. */
+const RECORDS = Symbol('records');
 
 export type Recordable = { readonly [key: string]: Json } | readonly Json[];
 
@@ -13,6 +17,11 @@ export type Recordable = { readonly [key: string]: Json } | readonly Json[];
  */
 export function recording(viewer: Recordable, reads: ReadSet): object {
   return recorderOf(viewer, [], reads);
+}
+
+/** Whether an object is a recorded viewer, or one of the objects within. */
+export function isRecorder(value: object): boolean {
+  return types.isProxy(value) && Reflect.get(value, RECORDS) === true;
 }
 
 function recorderOf(value: Recordable, path: readonly string[], reads: ReadSet): object {
@@ -34,6 +43,7 @@ class Recorder implements ProxyHandler<object> {
   }
 
   get(shadow: object, key: PropertyKey, receiver: unknown): unknown {
+    if (key === RECORDS) return true;
     if (typeof key === 'symbol' || this.#isMethod(shadow, key)) return Reflect.get(shadow, key, receiver);
     const read = this.#read(String(key));
     return read === undefined ? Reflect.get(shadow, key, receiver) : read;

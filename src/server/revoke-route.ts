@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { MAX_REVOCATIONS } from '../auth/revocations.ts';
 import { messageOf } from '../errors.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
@@ -54,6 +55,14 @@ function demandJson({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (/^application\/json\s*(;|$)/i.test(type)) return;
   throw new HttpError(415, `expected content-type application/json, got ${type === '' ? 'none' : type}`);
+}
+
+/** Each takes memory for as long as it is remembered. */
+export function tooManyRevocations(): HttpError {
+  return new HttpError(
+    503,
+    `expected at most ${MAX_REVOCATIONS} revocations in AUTH_REVOKED_SECONDS, got more`,
+  );
 }
 
 const fault = (what: string): HttpError => new HttpError(400, `expected ${what}`);

@@ -1,3 +1,5 @@
+import type { Revocation } from '../auth/revocations.ts';
+
 /** Environment variable with the number of a worker, from 1. */
 export const WORKER = 'SLUICE_WORKER';
 
@@ -20,11 +22,15 @@ export type PrimaryMessage =
   | { readonly type: 'collect' }
   /** The worker is to drain and exit. `alone`: the other workers go on, and accept the new connections. */
   | { readonly type: 'drain'; readonly alone: boolean }
+  /** Viewers that are revoked: those that are kept in answer to `starting`, and each that follows. */
+  | { readonly type: 'revocations'; readonly revocations: readonly Revocation[] }
   /** The worker is to stop and exit without draining. */
   | { readonly type: 'stop' };
 
 /** A message from a worker to the primary. */
 export type WorkerMessage =
+  /** It lets nobody in before it has been told who is revoked. */
+  | { readonly type: 'starting' }
   | { readonly type: 'listening'; readonly port: number; readonly adminPort: number }
   /** Sent periodically; it also shows that the worker's event loop turns. */
   | { readonly type: 'state'; readonly notReady: readonly string[] }

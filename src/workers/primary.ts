@@ -18,7 +18,7 @@ import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
 import { AggregatedMetrics, isOfPrimary, snapshotOf } from './aggregated-metrics.ts';
 import { debugForward } from './debug-forward.ts';
-import { revokeForward } from './revoke-forward.ts';
+import { PodRevocations } from './pod-revocations.ts';
 import { sharedHeap } from './heap-share.ts';
 import type { PrimaryMessage } from './messages.ts';
 import { reloadChecked } from './reload-checked.ts';
@@ -27,10 +27,7 @@ import { WorkerProcess } from './worker-process.ts';
 /** Time for workers to send their metrics. For a worker that takes longer, those that it sent last are used. */
 const COLLECT_MS = 2_000;
 
-/**
- * Like the liveness probe of a pod: a worker that sends no message during so many checks in a row hangs, and is
- * killed.
- */
+/** A worker that sends no message during so many checks in a row hangs, and is killed, as by a liveness probe. */
 const CHECK_MS = 5_000;
 const MAX_MISSED_CHECKS = 12;
 
@@ -58,6 +55,7 @@ export class Primary {
   readonly #metrics = new Metrics();
   readonly #aggregated = new AggregatedMetrics();
   readonly #admin: HttpServer;
+  readonly #revocations: PodRevocations;
   /** The current worker of each slot: it serves, or is starting. Slots are numbered from 1. */
   readonly #slots = new Map<number, WorkerProcess>();
   /**
@@ -79,10 +77,11 @@ export class Primary {
     this.#log = log;
     this.#metrics.collectProcess();
     beginCount(this.#metrics);
+    this.#revocations = new PodRevocations(() => [...this.#processes], config.AUTH_REVOKED_SECONDS * 1000);
     const registry = { contentType: this.#metrics.registry.contentType, metrics: () => this.#collect() };
     const routes = [
       ...adminRoutes({ checks: () => this.#notReady(), registry }),
-      revokeForward(() => [...this.#processes], config.AUTH_REVOKED_SECONDS * 1000),
+      this.#revocations.route,
       ...debugForward({ workers: count, workerAt: (slot) => this.#slots.get(slot) }),
     ];
     this.#admin = new HttpServer({
@@ -162,6 +161,7 @@ export class Primary {
     worker.on('change', () => {
       this.#allWereReady ||= this.#slotNumbers().every((number) => this.#slots.get(number)?.ready);
     });
+    this.#revocations.hand(worker);
     void this.#follow(worker);
     return worker;
   }

@@ -8,6 +8,8 @@ interface Events {
   change: [];
   /** Another worker has taken over its slot. */
   replaced: [];
+  /** It waits for what it must know before it lets anybody in. */
+  starting: [];
   metrics: [metrics: readonly MetricSnapshot[]];
 }
 
@@ -94,6 +96,9 @@ export class WorkerProcess extends EventEmitter<Events> {
       case 'state':
         this.notReady = message.notReady;
         this.emit('change');
+        break;
+      case 'starting':
+        this.emit('starting');
         break;
       case 'metrics':
         this.emit('metrics', message.metrics);

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Revocation } from '../auth/revocations.ts';
 import type { Log } from '../log.ts';
 import { snapshotOf } from './aggregated-metrics.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
@@ -6,6 +7,8 @@ import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 /** The part of Gateway that a worker process uses. */
 interface Pod {
   readonly status: { readonly registry: Registry; notReady(): readonly string[] };
+  /** Called before `start` with those that the primary keeps, and with each that follows. */
+  revoked(revocations: readonly Revocation[]): void;
   start(): Promise<{ readonly port: number; readonly adminPort: number }>;
   drain(how: { alone: boolean }): Promise<void>;
   stop(): Promise<void>;
@@ -24,13 +27,20 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export async function runWorker(pod: Pod, log: Log): Promise<void> {
   for (const signal of SIGNALS) process.on(signal, () => undefined);
   let ending = false;
+  let onTold!: () => void;
+  const told = new Promise<void>((resolve) => (onTold = resolve));
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'collect') void sendMetrics(pod);
-    else if (!ending) {
+    else if (message.type === 'revocations') {
+      pod.revoked(message.revocations);
+      onTold();
+    } else if (!ending) {
       ending = true;
       void end(pod, message.type === 'drain' ? () => pod.drain(message) : () => pod.stop(), log);
     }
   });
+  await send({ type: 'starting' });
+  await told;
   const { port, adminPort } = await pod.start();
   await send({ type: 'listening', port, adminPort });
   const sendState = (): void => void send({ type: 'state', notReady: pod.status.notReady() });

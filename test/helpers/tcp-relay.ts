@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { Transform } from 'node:stream';
 import type { Scope } from './scope.ts';
+
+/** More than a test has on its way at once. */
+const LATE_BYTES = 64 * 1024 * 1024;
 
 /** A port that leads to a server, as a name does that can move to another one; and a network that can fail. */
 export class TcpRelay {
@@ -10,6 +14,7 @@ export class TcpRelay {
   #carriedBytes = 0;
   #isRefusing = false;
   #isStalling = false;
+  #delayMs = 0;
   /** Connections that carry nothing. */
   readonly #stalled = new Set<net.Socket>();
 
@@ -74,6 +79,11 @@ export class TcpRelay {
     while (this.#stalled.size < count) await once(this.#server, 'connection');
   }
 
+  /** What servers send from now on comes so much later, in order. */
+  slow(delayMs: number): void {
+    this.#delayMs = delayMs;
+  }
+
   /** The connections of now stay open, and carry nothing any more. */
   freeze(): void {
     for (const [client, server] of this.#pairs) {
@@ -82,6 +92,18 @@ export class TcpRelay {
       client.pause();
       server.resume();
     }
+  }
+
+  #late(): Transform {
+    const late = new Transform({
+      highWaterMark: LATE_BYTES,
+      transform: (chunk: Buffer, _encoding, done) => {
+        // Not one after the other: each chunk has the delay of its own.
+        setTimeout(() => late.push(chunk), this.#delayMs);
+        done();
+      },
+    });
+    return late;
   }
 
   #accept(client: net.Socket): void {
@@ -104,7 +126,8 @@ export class TcpRelay {
       [client, server],
       [server, client],
     ] as const) {
-      one.pipe(other);
+      if (one === client) one.pipe(other);
+      else one.pipe(this.#late()).pipe(other);
       one.on('error', () => undefined);
       one.on('close', () => {
         this.#pairs.delete(pair);

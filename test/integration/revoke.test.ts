@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { startGateway, startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { postJson } from '../helpers/http-exchange.ts';
+import { connectAndInit } from '../helpers/raw-socket.ts';
 import { redisAdmin } from '../helpers/redis.ts';
 import { kafkaBrokers, testNeeding, redisUrl } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
@@ -143,4 +144,69 @@ test('a revocation reaches all workers of a pod, without Redis too', async (t) =
   assert.equal(other.end, undefined);
   for (let turn = 0; turn < 4; turn += 1) assert.equal(await closeOf(subscribe(t, pod, token)), REFUSED);
   await pod.untilMetric('sluice_revocations_total', 2);
+});
+
+test('a worker in the place of one that was killed, and those after SIGHUP, refuse a viewer that was revoked before, without Redis too', async (t) => {
+  const topic = await createTopic(t);
+  const pod = await startPod(t, topic, {
+    WORKERS: '2',
+    KAFKA_BROKERS: kafkaBrokers(),
+    KAFKA_GROUP_ID: topic,
+  });
+  const ann = await signToken({ sub: 'ann' });
+  const bob = subscribe(t, pod, await signToken({ sub: 'bob' }));
+  const before = Array.from({ length: 8 }, () => subscribe(t, pod, ann));
+  await pod.untilMetric('sluice_subscribers', 9);
+  await revoke(pod, 'ann');
+  for (const received of before) assert.equal(await closeOf(received), '4403 Access was revoked');
+  assert.equal(bob.end, undefined);
+  /** The primary hands connections out in turn, so each worker gets some. @returns how many of them are let in */
+  const letIn = async (): Promise<number> => {
+    const again = Array.from({ length: 8 }, () => connectAndInit(t, pod.graphqlUrl, { token: ann }));
+    return (await Promise.allSettled(again)).filter(({ status }) => status === 'fulfilled').length;
+  };
+  const listening = () => pod.lines.filter(({ msg }) => msg === 'a worker listens');
+  const [first] = listening();
+  process.kill(Number(first?.['pid']), 'SIGKILL');
+  await pod.untilLine(() => listening().length === 3);
+  const afterKill = await letIn();
+  pod.child.kill('SIGHUP');
+  await pod.untilLog(/all workers have been replaced/);
+  assert.deepEqual({ afterKill, afterHangup: await letIn() }, { afterKill: 0, afterHangup: 0 });
+});
+
+test('a pod that starts lets nobody in with a token before it has read from a slow Redis who is revoked, and is not ready', async (t) => {
+  const relay = await TcpRelay.start(t, Number(new URL(redisUrl()).port || 6379));
+  const prefix = prefixOf(t);
+  const pod = await startPod(t, 'bids', { REDIS_PREFIX: prefix, REDIS_URL: redisUrl() });
+  await revoke(pod, 'ann');
+  relay.slow(1_500);
+  const GRAPH = await graphFolder(t, {
+    'schema.graphql':
+      'type Mutation { pay: Int } type Subscription { bid: Bid @event(topic: "bids") } type Bid { n: Int }',
+    'graph.js': `import { defineGraph } from 'sluice';
+      export default defineGraph({ resolvers: { Mutation: { pay: () => 1 } } });`,
+  });
+  const late = await startGateway(t, {
+    GRAPH,
+    AUTH_SECRET: SECRET,
+    REDIS_PREFIX: prefix,
+    REDIS_URL: `redis://127.0.0.1:${relay.port}`,
+  });
+  const headers = { authorization: `Bearer ${await signToken({ sub: 'ann' })}` };
+  const query = 'mutation { pay }';
+  const pay = async (): Promise<number | undefined> =>
+    (await postJson(`${late.httpUrl}/graphql`, { query }, headers)).status;
+  const close = closeOf(subscribe(t, late, await signToken({ sub: 'ann' })));
+  const statuses: (number | undefined)[] = [];
+  for (let isReady = false; !isReady; isReady = (await fetch(`${late.adminUrl}/readyz`)).ok) {
+    statuses.push(await pay());
+  }
+  const told = `${statuses.length} were sent, ${statuses.filter((status) => status === 200).length} executed`;
+  t.diagnostic(told);
+  assert.deepEqual(new Set(statuses.slice(0, -1)), new Set([503]), told);
+  assert.equal(await close, '1013 This pod has not read yet who is revoked: try again later');
+  assert.equal(await pay(), 401);
+  const bob = { authorization: `Bearer ${await signToken({ sub: 'bob' })}` };
+  assert.equal((await postJson(`${late.httpUrl}/graphql`, { query }, bob)).status, 200);
 });

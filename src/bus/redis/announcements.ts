@@ -28,6 +28,7 @@ export class Announcements {
   /** Undefined: this pod does not listen to announcements. */
   #hear: ((text: string) => void) | undefined;
   #isJoined = false;
+  #hasRead = false;
   #isStopped = false;
   /** Aborts when what is kept is read anew. */
   #reading = new AbortController();
@@ -53,6 +54,11 @@ export class Announcements {
   /** @param listener called with each announcement, once or several times */
   hear(listener: (text: string) => void): void {
     this.#hear = listener;
+  }
+
+  /** Whether all that was kept when this pod began to listen has been heard. */
+  get areHeard(): boolean {
+    return this.#hasRead || this.#hear === undefined;
   }
 
   /** Resolves when the channel is joined, or the bus stops. Without a listener it is not joined. */
@@ -93,7 +99,9 @@ export class Announcements {
       try {
         const [reply] = await commands.send([['ZRANGE', names.announcementsKey, '0', '-1']]);
         const kept = reply === undefined ? [] : (valueOf(reply) as readonly unknown[]);
-        if (!signal.aborted) for (const text of kept) hear(String(text));
+        if (signal.aborted) return;
+        for (const text of kept) hear(String(text));
+        this.#hasRead = true;
         return;
       } catch (thrown) {
         // The connection for commands may be made later than the one that listens.

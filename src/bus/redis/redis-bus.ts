@@ -81,6 +81,10 @@ export class RedisBus implements Bus {
     this.#link.onAnnouncement(listener);
   }
 
+  get announcementsAreHeard(): boolean {
+    return this.#link.announcementsAreHeard;
+  }
+
   pause(): void {
     this.#link.pause();
   }

@@ -189,6 +189,10 @@ export class RedisLink {
     this.#announcements.hear(listener);
   }
 
+  get announcementsAreHeard(): boolean {
+    return this.#announcements.areHeard;
+  }
+
   pause(): void {
     this.#isPaused = true;
     this.#heartbeat.pause(true);

@@ -1,4 +1,5 @@
 import { CloseCode } from 'graphql-ws';
+import { REVOCATIONS_UNREAD } from '../../auth/refusal.ts';
 
 /** A reason for which the gateway closes a connection. */
 export interface Disconnect {
@@ -55,6 +56,12 @@ export const DISCONNECTS = {
     code: 1013,
     label: 'keys_unavailable',
     reason: 'The keys that tokens are verified with are out of reach',
+    retry: true,
+  },
+  revocationsUnread: {
+    code: 1013,
+    label: 'revocations_unread',
+    reason: REVOCATIONS_UNREAD.reason,
     retry: true,
   },
   badMessage: {

@@ -1,4 +1,4 @@
-import { TokenRefusal } from '../../auth/refusal.ts';
+import { REVOCATIONS_UNREAD, TokenRefusal } from '../../auth/refusal.ts';
 import { haveSameSubject, heldOf, type HeldToken } from '../../auth/token.ts';
 import type { Identity, TokenAuthenticator } from '../../context/token-authenticator.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
@@ -90,8 +90,7 @@ export class Sessions<Owner extends SessionOwner> {
     const { authenticator } = this.#options;
     const identity = await authenticator.identify(params, request);
     if (identity instanceof TokenRefusal) {
-      const disconnect = identity.isTemporary ? DISCONNECTS.keysUnavailable : DISCONNECTS.tokenRefused;
-      owner.end({ ...disconnect, reason: identity.reason });
+      owner.end({ ...disconnectOf(identity), reason: identity.reason });
       return false;
     }
     if (!owner.open) return false;
@@ -119,6 +118,12 @@ export class Sessions<Owner extends SessionOwner> {
   /** Why a client that was identified in an earlier turn is refused after all; undefined: it is not. */
   refusalOf(identity: Identity): TokenRefusal | undefined {
     return this.#options.authenticator.refusalOf(identity);
+  }
+
+  /** Whether the viewer of a connection has been revoked, which is about to be closed. */
+  isRevoked(owner: Owner): boolean {
+    const token = this.#sessions.get(owner)?.token;
+    return this.#options.authenticator.refusalOf({ viewer: owner.viewer, token }) !== undefined;
   }
 
   forget(owner: Owner): void {
@@ -229,6 +234,11 @@ export class Sessions<Owner extends SessionOwner> {
     owner.become(viewer);
     for (const subscription of session.subscriptions) subscription.viewerChanged(previous);
   }
+}
+
+function disconnectOf(refusal: TokenRefusal): Disconnect {
+  if (refusal === REVOCATIONS_UNREAD) return DISCONNECTS.revocationsUnread;
+  return refusal.isTemporary ? DISCONNECTS.keysUnavailable : DISCONNECTS.tokenRefused;
 }
 
 function isFreshToken(auth: object): auth is FreshToken {

@@ -115,6 +115,8 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.sendQueue.finish();
     this.#services.connections.closes(disconnect);
     this.#sink.endConnection(this.#wire.closing(disconnect));
+    // The client may never read that. Not within this call, which may be the hub's, as it delivers to a group.
+    setImmediate(() => this.#subscription?.end([]));
   }
 
   overflow(): void {

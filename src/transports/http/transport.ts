@@ -17,6 +17,7 @@ import { EVENT_STREAM } from './event-stream.ts';
 import { inTurn, type HttpClient } from './http-client.ts';
 import { bodyless, TAKEN, wholeStream, type HttpResponse } from './http-response.ts';
 import { FORBIDDEN, LEFT, NO_MUTATIONS, tooMany, unidentified, type Refusal } from './refusals.ts';
+import { OpenRequests, type OpenRequest } from './open-requests.ts';
 import type { ReadBody, RequestBytes } from './request-bytes.ts';
 import { parseHttpParams, type HttpParams } from './request-params.ts';
 import { withRequestSpan } from './request-span.ts';
@@ -86,10 +87,12 @@ const NO_SUBSCRIPTIONS = new GraphQLError(
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
   readonly #handle: Handler<RequestHead, Exchange>;
+  readonly open: OpenRequests;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     const { turns } = options;
+    this.open = new OpenRequests((identity) => options.authenticator.refusalOf?.(identity));
     this.#handle = createHandler({
       parseRequestParams: async (request) => {
         const { client, body, refusal } = request.context;
@@ -101,13 +104,13 @@ export class HttpTransport {
       },
       onSubscribe: async ({ method, raw, context: exchange }, params) => {
         this.#keep(exchange, raw, params);
-        const outcome =
-          exchange.refusal === undefined
-            ? await inTurn(turns, exchange.client, 0, () =>
-                this.#answer(params, raw, exchange, method === 'GET'),
-              )
-            : undefined;
-        return outcome ?? [(exchange.refusal ??= LEFT).error];
+        const { client, identity, refusal } = exchange;
+        if (refusal !== undefined || identity === undefined) return refuse(exchange, refusal ?? LEFT);
+        const outcome = await this.open.during(identity, (open) =>
+          inTurn(turns, client, 0, () => this.#answer(open, params, raw, exchange, method === 'GET')),
+        );
+        if (outcome instanceof TokenRefusal) return refuse(exchange, unidentified(outcome));
+        return outcome ?? refuse(exchange, exchange.refusal ?? LEFT);
       },
     });
   }
@@ -204,19 +207,19 @@ export class HttpTransport {
   }
 
   async #answer(
+    open: OpenRequest,
     params: RequestParams,
     request: RequestHead,
     exchange: Exchange,
     isGet: boolean,
   ): Promise<Outcome | undefined> {
-    const { admission, authenticator, metrics, queries, turns, maxOperations } = this.#options;
-    const { client, identity, span } = exchange;
+    const { admission, metrics, queries, turns, maxOperations } = this.#options;
+    const { client, span } = exchange;
+    const { identity, mayBegin } = open;
     const { connection, owner, signal } = client;
     this.#waitsNoMore(exchange);
-    if (identity === undefined) return undefined;
+    if (!mayBegin()) return undefined;
     const { viewer } = identity;
-    const revoked = authenticator.refusalOf?.(identity);
-    if (revoked !== undefined) return refuse(exchange, unidentified(revoked));
     exchange.isAnswered = true;
     const operation = admission.prepare(params, viewer);
     if (isErrors(operation)) return operation;
@@ -240,8 +243,9 @@ export class HttpTransport {
       owner: connection,
       span,
       hasTaken: (ms) => turns.charge(owner, ms),
+      mayBegin,
     });
-    const result = outcome instanceof PendingQuery ? await resultFor(outcome, signal) : outcome;
+    const result = outcome instanceof PendingQuery ? await open.resultOf(outcome, signal) : outcome;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return result === undefined || 'data' in result ? result : (result.errors ?? []);
   }
@@ -260,12 +264,6 @@ function extensionsOf(
 ): SubscribeExtensions {
   const resume = headers['last-event-id'];
   return wire === EVENT_STREAM && resume !== undefined ? { ...extensions, resume } : { ...extensions };
-}
-
-/** @returns undefined if the connection is closed first */
-function resultFor(query: PendingQuery, signal: AbortSignal): Promise<ExecutionResult | undefined> {
-  signal.addEventListener('abort', () => query.cancel(), { once: true });
-  return query.result();
 }
 
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {

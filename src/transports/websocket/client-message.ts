@@ -44,3 +44,8 @@ export function parseMessage(
 function isClientMessage(message: unknown, types: ReadonlySet<unknown>): message is ClientMessage {
   return typeof message === 'object' && message !== null && types.has((message as { type?: unknown }).type);
 }
+
+/** Tells a client that an operation has failed by a fault of the gateway or the graph. */
+export function failureOf(id: string): string {
+  return JSON.stringify({ id, type: 'error', payload: [{ message: 'Internal server error' }] });
+}

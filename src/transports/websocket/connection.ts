@@ -13,7 +13,7 @@ import { RawSocket } from './raw-socket.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
 import { admit } from './admit.ts';
-import type { ClientMessage } from './client-message.ts';
+import { failureOf, type ClientMessage } from './client-message.ts';
 import type { Subprotocol } from './subprotocol.ts';
 import { subprotocolOf } from './subprotocols.ts';
 import type { ConnectionServices } from './connection-services.ts';
@@ -22,8 +22,6 @@ import type { WebSocketSubscriptionOwner } from './subscription.ts';
 import type { ViewerTally } from '../connections/viewers.ts';
 
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
-
-const INTERNAL_ERROR = [{ message: 'Internal server error' }];
 
 /**
  * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
@@ -150,11 +148,19 @@ export class Connection
 
   /** Closes for graphql-ws, which knows codes only. */
   close(code: number, reason: string): void {
-    this.#close(code, reason, protocolLabel(code));
+    this.end({ code, reason, label: protocolLabel(code) });
   }
 
-  end({ code, reason, label }: Disconnect): void {
-    this.#close(code, reason, label);
+  end({ code, reason, label }: Pick<Disconnect, 'code' | 'reason' | 'label'>): void {
+    if (!this.#socket.open) return;
+    this.sendQueue.finish();
+    for (const text of this.#subprotocol.closing({ reason })) this.#socket.send(text);
+    // A socket that is not read would not see the client's answer to the close frame.
+    this.#services.rate.forget(this);
+    this.#services.connections.closes({ code, label });
+    this.#socket.webSocket.close(code, reason);
+    // The client may not answer. Not in this call, which may be the hub's, as it delivers to a group.
+    setImmediate(() => this.#endOperations(code, reason));
   }
 
   overflow(): void {
@@ -257,7 +263,7 @@ export class Connection
   }
 
   #take(message: ClientMessage): void {
-    if (!this.openOperations.receive(message)) this.end(DISCONNECTS.idInUse);
+    if (this.open && !this.openOperations.receive(message)) this.end(DISCONNECTS.idInUse);
   }
 
   handOver(message: ClientMessage): Promise<void> | undefined {
@@ -275,19 +281,13 @@ export class Connection
     connections.forget(this);
     rate.forget(this);
     initDeadlines.end(this);
-    this.openOperations.end();
+    this.#endOperations(code, reason);
     if (this.openOperations.viewer !== undefined) connections.viewers.leave(this.openOperations.viewer);
-    this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 
-  #close(code: number, reason: string, label: string): void {
-    if (!this.#socket.open) return;
-    this.sendQueue.finish();
-    for (const text of this.#subprotocol.closing({ reason })) this.#socket.send(text);
-    // A socket that is not read would not see the client's answer to the close frame.
-    this.#services.rate.forget(this);
-    this.#services.connections.closes({ code, label });
-    this.#socket.webSocket.close(code, reason);
+  #endOperations(code: number, reason: string): void {
+    this.openOperations.end();
+    this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 
   /** @param id of the operation that has failed, so that the others go on: its result is no JSON, say */
@@ -295,6 +295,6 @@ export class Connection
     const failed = id === undefined ? 'a connection failed' : 'an operation failed';
     this.#services.log.error({ err: error }, failed);
     if (id === undefined) this.end(DISCONNECTS.failed);
-    else if (!isOver && this.open) this.send(JSON.stringify({ id, type: 'error', payload: INTERNAL_ERROR }));
+    else if (!isOver && this.open) this.send(failureOf(id));
   }
 }

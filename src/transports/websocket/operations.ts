@@ -13,6 +13,7 @@ import type { Operation } from '../../executor/operation.ts';
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
+import type { Connections } from '../connections/connections.ts';
 import type { Subscriptions } from '../connections/subscriptions.ts';
 import { WebSocketQuery } from './query.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
@@ -26,6 +27,8 @@ export interface OperationOptions {
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
   readonly rate: Pick<MessageRate, 'inTurn' | 'charge'>;
+  /** Of all transports. */
+  readonly connections: Pick<Connections, 'sessions'>;
 }
 
 /** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
@@ -67,12 +70,15 @@ export class Operations {
 
   /**
    * The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. One that the client has
-   * completed meanwhile counts no more, so it must not begin, or any number would be executed at once.
+   * completed meanwhile counts no more, so it must not begin, or any number would be executed at once; nor must one of a
+   * viewer that is revoked.
    */
   execute(args: ExecutionArgs): Promise<ExecutionResult | WebSocketQuery> {
     const { connection, id } = args as QueryArgs;
     return this.#options.rate.inTurn(connection, () =>
-      connection.openOperations.isOver(id) ? NOT_EXECUTED : this.#execute(args),
+      connection.openOperations.isOver(id) || !this.#mayBegin(connection)
+        ? NOT_EXECUTED
+        : this.#execute(args),
     );
   }
 
@@ -83,9 +89,14 @@ export class Operations {
       variables: variableValues ?? {},
       viewer: connection.viewer,
       owner: connection,
+      mayBegin: () => this.#mayBegin(connection),
       hasTaken: (ms) => this.#options.rate.charge(connection, ms),
     });
     return result instanceof PendingQuery ? new WebSocketQuery(result) : result;
+  }
+
+  #mayBegin(connection: Connection): boolean {
+    return connection.open && this.#options.connections.sessions?.isRevoked(connection) !== true;
   }
 
   #started(

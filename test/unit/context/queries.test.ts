@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { PendingQuery } from '../../../src/context/pending-query.ts';
-import { Queries } from '../../../src/context/queries.ts';
+import { Queries, type Query } from '../../../src/context/queries.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
@@ -25,16 +25,16 @@ function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
     metrics,
     timeoutMs,
   });
-  const ask = (owner: object, name = '', hasTaken?: (ms: number) => void): ExecutionResult | PendingQuery =>
+  const ask = (owner: object, name = '', more: Partial<Query> = {}): ExecutionResult | PendingQuery =>
     queries.execute({
       operation: asked,
       variables: { name },
       viewer: {},
       owner,
-      ...(hasTaken && { hasTaken }),
+      ...more,
     });
-  const pending = (owner: object, name = ''): PendingQuery => {
-    const outcome = ask(owner, name);
+  const pending = (owner: object, name = '', more: Partial<Query> = {}): PendingQuery => {
+    const outcome = ask(owner, name, more);
     assert.ok(outcome instanceof PendingQuery);
     return outcome;
   };
@@ -60,7 +60,7 @@ test('what a query takes when it begins is told if it had to wait for its place:
   const { ask } = setUp((context, name) => (name === 'now' ? { data: { a: 2 } } : execute(context, name)));
   const taken: string[] = [];
   const owner = {};
-  const tell = (name: string) => () => taken.push(name);
+  const tell = (name: string) => ({ hasTaken: () => void taken.push(name) });
   ask(owner, 'holds the place', tell('first'));
   const waiting = ask(owner, 'now', tell('second'));
   assert.ok(waiting instanceof PendingQuery);
@@ -113,6 +113,28 @@ test('a query whose client leaves before its turn never begins, and the next one
   await settled();
   assert.deepEqual([names(), limiter.waiting], [['ann 1', 'bob 1', 'ann 3'], 0]);
   for (const { finish } of begun) finish({ data: {} });
+});
+
+test('a query that waited, and may not begin when its turn has come, has no result, and the next one has the turn', async () => {
+  const { begun, execute } = held();
+  const { pending, limiter } = setUp(execute);
+  const owner = {};
+  let isRevoked = false;
+  const mayBegin = (): boolean => !isRevoked;
+  pending(owner, 'first', { mayBegin });
+  const waiting = pending(owner, 'second', { mayBegin });
+  pending(owner, 'third');
+  isRevoked = true;
+  begun[0]?.finish({ data: {} });
+  await settled();
+  assert.deepEqual(
+    begun.map(({ name }) => name),
+    ['first', 'third'],
+  );
+  assert.equal(await waiting.result(), undefined);
+  begun[1]?.finish({ data: {} });
+  await settled();
+  assert.deepEqual([limiter.running, limiter.waiting], [0, 0]);
 });
 
 test('queries of one connection, however many, leave places for those of another', () => {

@@ -21,7 +21,7 @@ const TOKEN: Token = {
 /** Every text but `bad` is a token of Ann. */
 function setUp(
   authenticate?: GraphDefinition['authenticate'],
-  options: { anonymous?: boolean; revoked?: boolean; token?: Token } = {},
+  options: { anonymous?: boolean; revoked?: boolean; unread?: boolean; token?: Token } = {},
 ) {
   const log = createLog('silent');
   const unavailable = { times: 0 };
@@ -33,6 +33,7 @@ function setUp(
       },
     },
     revocations: { covers: () => options.revoked ?? false },
+    revocationsAreRead: () => options.unread !== true,
     claims: new ClaimPicker(['id=sub', 'role']),
     cookie: undefined,
     anonymous: options.anonymous ?? false,
@@ -103,4 +104,12 @@ test('clients whose tokens can not be verified for now are told of, unlike those
   assert.equal(unavailable.times, 0);
   assert.equal(await viewerOf({ token: 'later' }), 'not now');
   assert.equal(unavailable.times, 1);
+});
+
+test('before it has been read who is revoked, no token lets a client in, who is to try again; one without a token may', async () => {
+  const { authenticator } = setUp(undefined, { anonymous: true, unread: true });
+  const refusal = await authenticator.identify({ token: 'good' }, REQUEST);
+  assert.ok(refusal instanceof TokenRefusal && refusal.isTemporary);
+  assert.equal(refusal.reason, 'This pod has not read yet who is revoked: try again later');
+  assert.ok(!((await authenticator.identify({}, REQUEST)) instanceof TokenRefusal));
 });

@@ -4,6 +4,7 @@ import { MAX_REVOCATIONS } from '../../../src/auth/revocations.ts';
 import type { Basics } from '../../../src/gateway/basics.ts';
 import { Revoking } from '../../../src/gateway/revoking.ts';
 import { createLog } from '../../../src/log.ts';
+import type { Json } from '../../../src/lazy/reads.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
 const of = (value: string, at: number) => ({ path: 'id', value, at });
@@ -19,11 +20,34 @@ function setUp(properties?: readonly string[]) {
   const bus = {
     announce: async (text: string) => void announced.push(text),
     onAnnouncement: (listener: Hear) => void listeners.push(listener),
+    announcementsAreHeard: false,
   };
   const revoking = new Revoking(basics, bus, () => properties);
   const hear: Hear = (text) => listeners.forEach((listener) => listener(text));
-  return { revoking, announced, hear };
+  return { revoking, announced, hear, bus };
 }
+
+test('until those are heard that a bus keeps, it is told that revocations have not been read', () => {
+  const { revoking, bus } = setUp();
+  assert.equal(revoking.notReady(), 'the revocations that Redis keeps have not been read yet');
+  bus.announcementsAreHeard = true;
+  assert.equal(revoking.notReady(), undefined);
+});
+
+test('a viewer that is revoked is let out of all that is open or waits, once, behind what is let in within the turn', async () => {
+  const { revoking } = setUp();
+  const revoked: unknown[] = [];
+  const revocable = {
+    revoke: (isRevoked: (viewer: Json, at?: number) => boolean) => revoked.push(isRevoked),
+  };
+  revoking.of(revocable as never, revocable as never);
+  revoking.hear([of('1', Date.now()), of('1', Date.now() - 1)]);
+  assert.equal(revoked.length, 0);
+  await new Promise(setImmediate);
+  assert.equal(revoked.length, 2);
+  const [isRevoked] = revoked as ((viewer: Json, at?: number) => boolean)[];
+  assert.ok(isRevoked?.({ id: '1' }) && !isRevoked({ id: '2' }));
+});
 
 test('of what a bus brings, a revocation of minutes to come is not taken', () => {
   const { revoking, hear } = setUp();

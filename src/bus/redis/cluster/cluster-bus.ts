@@ -154,6 +154,10 @@ export class ClusterBus implements Bus {
     this.#announcements.onAnnouncement(listener);
   }
 
+  get announcementsAreHeard(): boolean {
+    return this.#announcements.announcementsAreHeard;
+  }
+
   pause(): void {
     this.#isPaused = true;
     for (const link of this.#everyLink()) link.pause();

@@ -306,6 +306,27 @@ test('where Redis does not permit to count subscribers all channels count as wan
   assert.equal(run.mock.callCount(), 0, 'Redis is not asked again');
 });
 
+test('announcements have been heard once those are read that are kept, also where Redis refuses to have them read at first', async (t) => {
+  const { redis, bus, wake } = setUp(t);
+  const heard: string[] = [];
+  bus.onAnnouncement((text) => heard.push(text));
+  redis.kept = ['one'];
+  redis.refusal = ([name]) => (name === 'ZRANGE' ? 'BUSY a script is running' : undefined);
+  bus.start();
+  assert.equal(bus.announcementsAreHeard, false);
+  redis.commands.connect();
+  redis.listening.connect();
+  await setImmediate();
+  await wake();
+  assert.equal(bus.notReady(), undefined);
+  assert.deepEqual([heard, bus.announcementsAreHeard], [[], false]);
+  redis.refusal = () => undefined;
+  await wake();
+  assert.deepEqual([heard, bus.announcementsAreHeard], [['one'], true]);
+  redis.listening.lose();
+  assert.equal(bus.announcementsAreHeard, true, 'an outage does not take the pod out of service');
+});
+
 test('where Redis refuses the channel of announcements, the pod says so, and reads those that are kept', async (t) => {
   const { redis, bus, log, wake } = setUp(t);
   const errors = t.mock.method(log, 'error');
