@@ -74,10 +74,9 @@ export function ingestWay(
   });
   return async (records) => {
     // A batch that takes long is left, and fetched again.
-    for (let rest = records; rest.length > 0;) {
-      const whole = rest;
-      const committed = (next: number): void => void (rest = whole.filter(({ offset }) => offset >= next));
-      await processor.process(batchOf(whole, committed));
+    let next = records[0]?.offset ?? 0;
+    for (let rest = records; rest.length > 0; rest = rest.filter(({ offset }) => offset >= next)) {
+      await processor.process(batchOf(rest, (nextOffset) => void (next = nextOffset)));
     }
   };
 }

@@ -6,7 +6,7 @@ import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { EventSpan, EventSpans } from './event-spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { KafkaRecord } from './record.ts';
-import { bytesOf, tooLarge, tooWide } from './record-bytes.ts';
+import { tooLarge, tooWide } from './record-bytes.ts';
 import { RoutedEvent, type RouteResult } from './routed-event.ts';
 
 interface Parts {
@@ -39,7 +39,7 @@ const FANOUT_BYTES = 8 * 1024 * 1024;
 export class Chunk {
   readonly #parts: Parts;
   /** Its last record. */
-  readonly last: KafkaRecord;
+  readonly last: KafkaRecord | undefined;
   readonly #events: readonly RoutedEvent[];
   /** Those that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
@@ -48,7 +48,7 @@ export class Chunk {
   #publications: readonly Publication[] | undefined;
 
   private constructor(
-    last: KafkaRecord,
+    last: KafkaRecord | undefined,
     events: RoutedEvent[],
     deadLetters: DeadLetter[],
     spans: OpenSpans,
@@ -65,7 +65,7 @@ export class Chunk {
    * Routes the first of these records and counts them: as many as are delivered together, and one at least. Waits only if a
    * graph's own decode does. Never rejects.
    */
-  static async of(records: readonly [KafkaRecord, ...KafkaRecord[]], parts: Parts): Promise<Chunk> {
+  static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: RoutedEvent[] = [];
     const deadLetters: DeadLetter[] = [];
     let spans: OpenSpans;
@@ -77,7 +77,8 @@ export class Chunk {
       const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
       routed.push({ record, pending });
       // Unless a graph's own decode has yet to tell its channels.
-      if (pending instanceof RoutedEvent) fanoutBytes += bytesOf(record) * pending.channels.length;
+      if (pending instanceof RoutedEvent)
+        fanoutBytes += (record.value?.length ?? 0) * pending.channels.length;
       if (fanoutBytes >= FANOUT_BYTES) break;
     }
     for (const { record, pending } of routed) {
@@ -93,8 +94,8 @@ export class Chunk {
         events.push(result);
       }
     }
-    const last = routed.at(-1)?.record ?? records[0];
-    parts.metrics.events.inc({ topic: last.topic }, routed.length);
+    const last = routed.at(-1)?.record;
+    if (last !== undefined) parts.metrics.events.inc({ topic: last.topic }, routed.length);
     return new Chunk(last, events, deadLetters, spans, parts);
   }
 

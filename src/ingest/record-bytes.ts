@@ -10,8 +10,8 @@ import type { KafkaRecord } from './record.ts';
 const HEAP_BYTES_PER_BYTE = 8;
 
 /** That a consumer holds of the record. */
-export function bytesOf({ key, value, headers }: KafkaRecord): number {
-  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+function bytesOf({ key, value, headers }: KafkaRecord): number {
+  let bytes = (key === null ? 0 : key.length) + (value === null ? 0 : value.length);
   for (const name in headers) bytes += name.length + String(headers[name]).length;
   return bytes;
 }

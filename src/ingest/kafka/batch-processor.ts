@@ -123,33 +123,29 @@ export class BatchProcessor {
   ): Promise<KafkaRecord | undefined> {
     const { pipeline, metrics, deadLetters, maxFanoutBytes, trace, spans, stopping } = this.#options;
     const maxRecordBytes = largestRecord(this.#options.records.mostOfOwner);
-    const { some, bytes } = this.#fitting(records, maxRecordBytes);
-    if (some === undefined) return undefined;
+    const { count, bytes } = this.#fitting(records, maxRecordBytes);
     const reserving = this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
     const reservation = await this.#withHeartbeats(reserving, batch);
     try {
       if (reservation === undefined || !isCurrent()) return undefined;
       const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
-      const chunk = await this.#withHeartbeats(Chunk.of(some, parts), batch);
+      const chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
       return (await this.#deliver(chunk, batch, isCurrent)) ? chunk.last : undefined;
     } finally {
       reservation?.release();
     }
   }
 
-  /** The first of these records, as many as a reservation may be for, and one at least. */
-  #fitting([first, ...others]: readonly KafkaRecord[], maxRecordBytes: number) {
-    if (first === undefined) return { some: undefined, bytes: 0 };
+  /** How many of these records a reservation may be for, one at least, and how many bytes. */
+  #fitting(records: readonly KafkaRecord[], maxRecordBytes: number) {
     const { mostOfOwner } = this.#options.records;
-    const some: [KafkaRecord, ...KafkaRecord[]] = [first];
-    let bytes = Math.min(bytesOnItsWay(first, maxRecordBytes), mostOfOwner);
-    for (const record of others) {
+    let bytes = 0;
+    for (const [index, record] of records.entries()) {
       const more = bytesOnItsWay(record, maxRecordBytes);
-      if (bytes + more > mostOfOwner) break;
-      bytes += more;
-      some.push(record);
+      if (index > 0 && bytes + more > mostOfOwner) return { count: index, bytes };
+      bytes = Math.min(bytes + more, mostOfOwner);
     }
-    return { some, bytes };
+    return { count: records.length, bytes };
   }
 
   /** @returns whether the batch may go on; false if the member has lost the partition, or is being stopped */
