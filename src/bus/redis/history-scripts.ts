@@ -144,11 +144,11 @@ local reply, count = { epoch, seq }, 0
 for index = 8, #ARGV do
   if count >= 2000 then break end
   local list = prefix .. ARGV[index]
-  local length = redis.call('LLEN', list)
-  if length == 0 then
+  local first = redis.call('LINDEX', list, 0)
+  if not first then
     redis.call('RPUSH', list, '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. ']}')
   end
-  local isEmpty = length == 0 or (length == 1 and string.match(redis.call('LINDEX', list, 0), '^{"h":%["%w+",%d+%]}$'))
+  local isEmpty = not first or (string.match(first, '^{"h":%["%w+",%d+%]}$') and not redis.call('LINDEX', list, 1))
   redis.call('PEXPIRE', list, isEmpty and ARGV[4] or ARGV[3])
   if since >= 0 then
     local elements = behind(list)
