@@ -114,7 +114,8 @@ export class Audience {
   /** A filter that fails lets no event through: code of the graph's own scalars may run in it. */
   #passes(filter: EventFilter, event: Event, viewer: Json, bytes: number): boolean {
     const { comparisons, scans } = filter.cost;
-    this.#services.work.spend(comparisons * UNITS.comparison + scans * bytes * UNITS.byte);
+    const units = UNITS.filter + comparisons * UNITS.comparison + scans * bytes * UNITS.byte;
+    this.#services.work.spend(units);
     try {
       return filter.passes(event, viewer);
     } catch (error) {

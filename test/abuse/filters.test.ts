@@ -11,8 +11,11 @@ const CONNECTIONS = 20;
 const SUBSCRIPTIONS = 200;
 const FLOOD = { perSecond: 250, count: 1_000 };
 
-/** It was 12, and is less than 1 with a processor to itself. A busy machine makes delays long, but this hardly longer. */
-const CPU_MS_PER_EVENT = 4;
+/**
+ * It was 8 to 12. It is less than 1 with a processor to itself, and up to 4 where others have most of its caches; delays are as
+ * long as the machine is busy.
+ */
+const CPU_MS_PER_EVENT = 6;
 
 test('4,000 subscriptions whose filters reject all events hold up no other client', async (t) => {
   const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
@@ -32,13 +35,12 @@ test('4,000 subscriptions whose filters reject all events hold up no other clien
   honest.subscribe('1', 'subscription { item { n } }');
   await gateway.untilMetric('sluice_subscribers', CONNECTIONS * SUBSCRIPTIONS + 1);
   const arrivals = arrivalsAt(honest);
-  // The highest since it was last asked for.
-  await gateway.metric('nodejs_eventloop_lag_max_seconds');
+  // Metrics have the longest turn since they were last asked for.
   const cpu = await gateway.metric('process_cpu_seconds_total');
   const sent = await floodWith(t, gateway, 'items', (n) => ({ id: `${n}`, n, price: 10 }), FLOOD);
   await untilNumber(honest, FLOOD.count);
-  const spent = (await gateway.metric('process_cpu_seconds_total')) - cpu;
   const still = await gateway.metric('nodejs_eventloop_lag_max_seconds');
+  const spent = (await gateway.metric('process_cpu_seconds_total')) - cpu;
   const delays = [...sent].map(([n, at]) => (arrivals.get(n) ?? Infinity) - at);
   const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
   const perEvent = (spent * 1_000) / FLOOD.count;
