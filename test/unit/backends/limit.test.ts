@@ -92,7 +92,7 @@ test('answers wait for room before they are read, and give it back once they are
   const paths = Array.from({ length: 8 }, (_, index) => `/${index}/${index % 2 ? 'known' : 'unknown'}`);
   const got = await Promise.all(paths.map((path) => api.get(path)));
   assert.deepEqual(
-    got.map((answer) => (answer as { _url: string })._url),
+    got.map((answer) => (answer as Record<string, unknown>)['_url']),
     paths,
   );
   // Four announce their length; the others turn out to be longer than what they reserve first.
