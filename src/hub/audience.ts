@@ -45,7 +45,8 @@ export class Audience {
     this.#plan = plan;
     this.#subscribers = subscribers;
     this.#partitions = partitions;
-    this.#services = services;
+    // Not all services: the group's hold the graph that it has begun with.
+    this.#services = { work: services.work, log: services.log };
     this.#all = { subscribers, excluded: [] };
   }
 

@@ -62,7 +62,7 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     const { budget, bus, graph, metrics, log, gapPolicy, now = () => performance.now() } = options;
-    const { bytes = defaultBytes() } = options;
+    const { bytes = defaultBytes(), lingerMs = 0, maxKept = Infinity } = options;
     this.#lasting = lastingServices(options, bytes);
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
@@ -77,13 +77,15 @@ export class Hub {
       bytes.backlog,
       metrics.backlog,
     );
+    // Not all options: that would keep what is of the graph that the hub has begun with.
     this.#channels = new HubChannels({
-      ...options,
+      bus,
+      lingerMs,
+      maxKept,
       now,
       carries: (channel, payload) => this.#backlog.add(channel, payload),
       historyOf: (topic) => this.#options.graph.topics?.get(topic)?.history,
     });
-    // Not all services: it would keep what is of the graph that the hub has begun with.
     const limiters = { limiter: options.limiter, late: this.#lasting.late };
     this.inspector = new HubInspector(this.#groups, this.#channels.byName, limiters);
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
