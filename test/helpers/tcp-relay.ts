@@ -79,7 +79,7 @@ export class TcpRelay {
     while (this.#stalled.size < count) await once(this.#server, 'connection');
   }
 
-  /** What servers send from now on comes so much later, in order. */
+  /** What servers send over new connections comes so much later, in order. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
@@ -94,14 +94,16 @@ export class TcpRelay {
     }
   }
 
+  /** A stream whose chunks wait side by side: each has the delay of its own. */
   #late(): Transform {
+    const delayMs = this.#delayMs;
     const late = new Transform({
       highWaterMark: LATE_BYTES,
       transform: (chunk: Buffer, _encoding, done) => {
-        // Not one after the other: each chunk has the delay of its own.
-        setTimeout(() => late.push(chunk), this.#delayMs);
+        setTimeout(() => late.push(chunk), delayMs);
         done();
       },
+      flush: (done) => setTimeout(done, delayMs),
     });
     return late;
   }
@@ -126,7 +128,8 @@ export class TcpRelay {
       [client, server],
       [server, client],
     ] as const) {
-      if (one === client) one.pipe(other);
+      // An end of the server closes both at once, so what it sent last is lost in a stream that takes a turn.
+      if (one === client || this.#delayMs === 0) one.pipe(other);
       else one.pipe(this.#late()).pipe(other);
       one.on('error', () => undefined);
       one.on('close', () => {
