@@ -105,6 +105,7 @@ export class Gateway {
       topics: graph.topics,
       publisher: bus,
       mayNotJoin: () => bus.notReady(),
+      busId: (proposed) => bus.id(proposed),
       simulator: isBundled ? SIMULATOR : undefined,
       hold: pressure.pause,
       metrics,

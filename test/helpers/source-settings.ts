@@ -10,6 +10,7 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
   DEAD_LETTER_TOPIC: undefined,
   EVENT_MAX_AGE_SECONDS: 0,
   REDIS_PREFIX: '',
+  BUS_ID: undefined,
 };
 
 /** Of a broker without TLS and password, at an address where none answers. */

@@ -76,6 +76,10 @@ export class RedisBus implements Bus {
     this.#link.onAnnouncement(listener);
   }
 
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#link.id(proposed);
+  }
+
   pause(): void {
     this.#link.pause();
   }

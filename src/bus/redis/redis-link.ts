@@ -5,6 +5,7 @@ import { PublishError, type Publication } from '../../events/publisher.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
+import { busId } from './bus-id.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
 import type { HistoryPosition, HistoryRead } from '../history.ts';
@@ -174,6 +175,10 @@ export class RedisLink {
 
   onAnnouncement(listener: (text: string) => void): void {
     this.#announcements.hear(listener);
+  }
+
+  id(proposed?: string): Promise<string | undefined> {
+    return busId(this.#options.commands, this.#names.idKey, proposed);
   }
 
   pause(): void {

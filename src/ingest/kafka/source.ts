@@ -17,6 +17,7 @@ import {
   type PositionReset,
   type StoppableSink,
 } from './driver.ts';
+import { GroupBus, type BusId } from './group-bus.ts';
 import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import { partitionState, type KafkaSourceState } from './state.ts';
@@ -35,6 +36,7 @@ export type KafkaSourceSettings = Pick<
   | 'DEAD_LETTER_TOPIC'
   | 'EVENT_MAX_AGE_SECONDS'
   | 'REDIS_PREFIX'
+  | 'BUS_ID'
 >;
 
 export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' | 'spans'> {
@@ -43,6 +45,8 @@ export interface KafkaSourceOptions extends Pick<BatchProcessorOptions, 'trace' 
   readonly publisher: Publisher;
   /** Why the group is not to be joined yet; undefined if it may be. Default: it may. */
   readonly mayNotJoin?: () => string | undefined;
+  /** Tells the bus from others. Default: none is told from another. */
+  readonly busId?: BusId | undefined;
   /** Why nothing is to be consumed at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly metrics: Metrics;
@@ -81,6 +85,8 @@ export class KafkaSource {
   readonly #deadLetterSink: StoppableSink | undefined;
   readonly #stopping = new AbortController();
   readonly #topics: ConsumedTopics;
+  /** Undefined: the group is joined in any case. */
+  readonly #groupBus: GroupBus | undefined;
   /** Aborts when other topics are to be consumed. */
   #outdated = new AbortController();
   #startAtEnd: boolean;
@@ -107,6 +113,10 @@ export class KafkaSource {
     const { DEAD_LETTER_TOPIC: deadLetters } = settings;
     const { driver } = options;
     this.#topics = new ConsumedTopics({ topics, deadLetterTopic: deadLetters, driver, metrics });
+    const { BUS_ID: configured } = settings;
+    const { busId } = options;
+    this.#groupBus =
+      busId && new GroupBus({ groupId: this.#groupId, driver, configured, busId, clock, metrics, log });
     this.#deadLetterSink = deadLetters === undefined ? undefined : this.#driver.deadLetterSink(deadLetters);
     const stopping = this.#stopping.signal;
     measureConsumption(this, () => this.#topics.names, metrics);
@@ -238,6 +248,13 @@ export class KafkaSource {
       return undefined;
     }
     if (!(await this.#mayJoin(signal))) return undefined;
+    const refusal = await unlessAborted(this.#groupBus?.refusal(bound) ?? Promise.resolve(undefined), signal);
+    if (signal.aborted) return undefined;
+    if (refusal !== undefined) {
+      this.#notReady = refusal;
+      this.#lastError = refusal;
+      return undefined;
+    }
     if (this.#startAtEnd) {
       const forgotten = await unlessAborted(this.#driver.forgetGroup(this.#groupId), signal);
       if (forgotten === undefined) return undefined;
@@ -247,6 +264,7 @@ export class KafkaSource {
     const member = this.#driver.member({
       groupId: this.#groupId,
       topics: bound,
+      bus: this.#groupBus?.id,
       timing,
       onBatch: (batch) => this.#processor.process(batch),
       onAssigned: (assignment) => this.#joined(assignment),
@@ -254,9 +272,12 @@ export class KafkaSource {
       onAnswer: () => (this.#answeredAt = this.#clock.now()),
     });
     this.#member = member;
+    const ended = new AbortController();
+    void this.#groupBus?.watch(bound, ended.signal);
     try {
       return await unlessAborted(member.run(), signal);
     } finally {
+      ended.abort();
       await member.stop();
       this.#member = undefined;
     }

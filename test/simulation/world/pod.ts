@@ -83,6 +83,7 @@ export class SimulatedPod implements ClientPod {
       metrics,
       log,
       broadcast: false,
+      busId: (proposed) => this.#bus.id(proposed),
       clock,
       timing: { ...TIMING, sessionTimeoutMs: options.sessionSeconds * 1_000 },
       driver,

@@ -147,6 +147,10 @@ export class ClusterBus implements Bus {
     this.#announcements.onAnnouncement(listener);
   }
 
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#announcements.id(proposed);
+  }
+
   pause(): void {
     this.#isPaused = true;
     for (const link of this.#everyLink()) link.pause();

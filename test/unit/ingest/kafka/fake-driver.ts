@@ -13,6 +13,7 @@ export class FakeDriver implements KafkaDriver {
 
   missingTopics = async () => [];
   forgetGroup = async () => true;
+  describeGroup = async () => ({ hasMembers: false, texts: [] as string[] });
   deadLetterSink = () => assert.fail('no test has a dead-letter topic');
   isRetriable = () => true;
 
