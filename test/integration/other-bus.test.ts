@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { eventually } from '../helpers/eventually.ts';
-import { startGateway, startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { startGateway, startReady } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
-import { graphqlClient, numbersOf, Received, type ItemData } from '../helpers/graphql-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
 import { range } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { assertAllCame, subscribers } from './all-came.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat', 'redis-server');
 
 const PARTITIONS = 6;
 const CLIENTS = 100;
 const EVENTS = 300;
-/** Until the account is made up: what has not come by then is lost. */
-const LONGEST_MS = 30_000;
 
 /** Two pods with a hundred subscribers each, and settings of a third one that are theirs but for the Redis. */
 async function environments(t: TestContext, { partitions = PARTITIONS } = {}) {
@@ -26,14 +23,8 @@ async function environments(t: TestContext, { partitions = PARTITIONS } = {}) {
   const settings = { GRAPH, ...podSettings(topic, ours.url) };
   const pods = await Promise.all([startReady(t, settings), startReady(t, settings)]);
   await Promise.all(pods.map((pod) => pod.untilMetric('sluice_partitions_assigned', partitions / 2)));
-  const received = pods.flatMap((pod) => subscribers(t, pod));
-  await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', CLIENTS)));
+  const received = (await Promise.all(pods.map((pod) => subscribers(t, pod, CLIENTS)))).flat();
   return { topic, settings, pods, received, ours, theirs, key: `${topic}:@bus` };
-}
-
-function subscribers(t: TestContext, pod: GatewayProcess): Received<ItemData>[] {
-  const client = graphqlClient(t, pod.graphqlUrl);
-  return range(0, CLIENTS).map(() => new Received<ItemData>(client, 'subscription { item { n } }'));
 }
 
 const send = (t: TestContext, topic: string, from: number, to: number) =>
@@ -42,26 +33,6 @@ const send = (t: TestContext, topic: string, from: number, to: number) =>
     topic,
     itemLines(range(from, to), (n) => n),
   );
-
-/** Each subscriber gets each of these events, once. */
-async function assertAllCame(t: TestContext, received: readonly Received<ItemData>[], sent: number) {
-  await eventually(
-    () => {
-      const delivered = received.reduce((sum, { data }) => sum + data.length, 0);
-      assert.equal(delivered, sent * received.length);
-    },
-    { withinMs: LONGEST_MS },
-  ).catch(() => undefined); // The account says more.
-  const account = { sent, owed: sent * received.length, received: 0, doubled: 0 };
-  for (const one of received) {
-    const numbers = numbersOf(one);
-    const distinct = new Set(numbers);
-    account.received += distinct.size;
-    account.doubled += numbers.length - distinct.size;
-  }
-  t.diagnostic(JSON.stringify(account));
-  assert.deepEqual(account, { sent, owed: account.owed, received: account.owed, doubled: 0 });
-}
 
 test('a gateway of another environment, with the same group and another Redis, takes no events: it does not join, and says why', async (t) => {
   const { topic, settings, pods, received, theirs } = await environments(t);
@@ -101,8 +72,7 @@ test('pods move to another Redis with the BUS_ID of those that run, or when all 
   assert.equal(await moved.stop(), 0);
   const last = await startReady(t, { ...settings, REDIS_URL: theirs.url });
   await last.untilLog(/the consumer group is joined for this bus/);
-  const clients = subscribers(t, last);
-  await last.untilMetric('sluice_subscribers', CLIENTS);
+  const clients = await subscribers(t, last, CLIENTS);
   await send(t, topic, 0, EVENTS);
   await assertAllCame(t, clients, EVENTS);
 });

@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import { Chunk } from '../chunk.ts';
+import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
 import { PartitionTimes } from './partition-times.ts';
@@ -19,6 +20,8 @@ export interface BatchProcessorOptions {
   /** Why nothing is to be published at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly deadLetters: DeadLetters;
+  /** Where `deadLetters` go to. Undefined: nowhere. */
+  readonly letters?: LettersInHand | undefined;
   readonly badBatches: BadBatches;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -51,7 +54,7 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions;
- * heartbeats keep the membership.
+ * heartbeats keep the membership. While the dead-letter topic is away, the partitions wait that have a letter for it.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -65,7 +68,7 @@ export class BatchProcessor {
     this.#options = options;
   }
 
-  /** The batch that waits for the bus, for the dead-letter topic, or for the end of a pause under pressure. */
+  /** The batch that waits for the bus, or for the end of a pause under pressure. */
   get held(): HeldBatch | undefined {
     return this.#held;
   }
@@ -76,7 +79,7 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { pipeline, metrics, deadLetters, badBatches, trace, spans } = this.#options;
+    const { pipeline, metrics, deadLetters, letters, badBatches, trace, spans } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
@@ -84,7 +87,9 @@ export class BatchProcessor {
     }
     badBatches.recovered(topic, partition);
     const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
-    for (let start = 0; start < records.length; start += CHUNK_SIZE) {
+    const first = letters === undefined ? 0 : await letters.begin(batch);
+    if (first === undefined) return;
+    for (let start = first; start < records.length; start += CHUNK_SIZE) {
       await batch.heartbeat();
       if (!isCurrent()) return;
       if (!(await this.#untilReleased(batch, isCurrent))) return;
@@ -94,11 +99,11 @@ export class BatchProcessor {
         Chunk.of(slice, { pipeline, metrics, deadLetters, trace, spans }),
         batch,
       );
-      if (!(await this.#deliver(chunk, batch, isCurrent))) return;
+      const last = slice.at(-1);
+      if (last === undefined || !(await this.#deliver(chunk, last.offset, batch, isCurrent))) return;
       // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
       // another pod's, which goes on where the last commit left off.
-      const last = slice.at(-1);
-      if (last === undefined || !batch.isAssigned()) return;
+      if (!batch.isAssigned()) return;
       this.#times.note(last);
       await batch.commit(last.offset + 1);
     }
@@ -122,10 +127,22 @@ export class BatchProcessor {
     }
   }
 
-  /** @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped */
-  async #deliver(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
+  /**
+   * @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped, or the
+   *   partition waits for the dead-letter topic
+   */
+  async #deliver(
+    chunk: Chunk,
+    lastOffset: number,
+    batch: RecordBatch,
+    isCurrent: () => boolean,
+  ): Promise<boolean> {
     try {
       return await this.#untilTaken(chunk, batch, isCurrent);
+    } catch (thrown) {
+      if (!(thrown instanceof LettersNotTaken)) throw thrown;
+      this.#options.letters?.wait(batch, lastOffset, thrown);
+      return false;
     } finally {
       this.#held = undefined;
     }
@@ -141,6 +158,8 @@ export class BatchProcessor {
         if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
+        // All else of the chunk is acknowledged.
+        if (thrown instanceof LettersNotTaken) throw thrown;
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };
         const fields = { topic, partition, attempt, error: reason };

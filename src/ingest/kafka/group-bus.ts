@@ -9,7 +9,7 @@ import { readPositionText } from './position-text.ts';
 /** What the bus keeps, else what is proposed, which it keeps from then on. */
 export type BusId = (proposed?: string) => Promise<string | undefined>;
 
-interface GroupBusOptions {
+export interface GroupBusOptions {
   readonly groupId: string;
   readonly driver: Pick<KafkaDriver, 'describeGroup'>;
   /** `BUS_ID`. Undefined: the id is that which the bus keeps. */

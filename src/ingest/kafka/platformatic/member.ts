@@ -88,7 +88,7 @@ export class PlatformaticMember implements GroupMember {
       } catch (thrown) {
         if (this.#stopping.signal.aborted) break;
         failures += 1;
-        if (failures > RETRIES || !(isRetriable(thrown) || mayJoinAgain(thrown))) {
+        if (failures > retriesOf(thrown) || !(isRetriable(thrown) || mayJoinAgain(thrown))) {
           this.#isCrashed = true;
           return this.#named(thrown as Error);
         }
@@ -167,6 +167,11 @@ export class PlatformaticMember implements GroupMember {
     const message = `KAFKA_INSTANCE_ID: ${expected}, got ${instanceId}, ${why}`;
     return new KafkaError(message, { codes: error.codes, isRetriable: mayBeReleased, cause: error });
   }
+}
+
+/** A topic that has gone may not come back: then the others are to be consumed without it. */
+function retriesOf(thrown: unknown): number {
+  return thrown instanceof KafkaError && thrown.has(CODE.unknownTopic) ? 1 : RETRIES;
 }
 
 /** Such as where the group has rebalanced while the member committed where its partitions begin. */
