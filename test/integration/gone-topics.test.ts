@@ -16,6 +16,8 @@ const test = testNeeding('kafka', 'redis', 'kcat');
 const CLIENTS = 100;
 const PARTITIONS = 2;
 
+const events = (from: number, to: number) => range(from, to).map((n) => JSON.stringify({ n }));
+
 /** A graph of two topics, of which the test makes those that it wants. */
 async function setUp(t: TestContext) {
   const id = randomUUID().slice(0, 8);
@@ -97,7 +99,6 @@ test('a dead-letter topic that is deleted stops the partitions that have a lette
   const producer = await kafkaProducer(t);
   const send = (partition: number, ...values: readonly string[]) =>
     producer.send({ topic, messages: values.map((value) => ({ partition, value })) });
-  const events = (from: number, to: number) => range(from, to).map((n) => JSON.stringify({ n }));
   await send(0, ...events(0, 10));
   await assertAllCame(t, received, 10);
   await remove(dead);

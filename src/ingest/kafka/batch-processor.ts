@@ -6,6 +6,7 @@ import { Chunk } from '../chunk.ts';
 import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
+import type { HeldBatch } from './state.ts';
 import { PartitionTimes } from './partition-times.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
@@ -31,13 +32,6 @@ export interface BatchProcessorOptions {
   readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly spans?: EventSpans | undefined;
-}
-
-export interface HeldBatch {
-  readonly topic: string;
-  readonly partition: number;
-  /** Why it was not taken. */
-  readonly reason: string;
 }
 
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */

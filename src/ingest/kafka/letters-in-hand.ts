@@ -3,8 +3,8 @@ import type { Log } from '../../log.ts';
 import { Backoff } from '../../support/backoff.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetterMessage } from '../dead-letter.ts';
-import type { HeldBatch } from './batch-processor.ts';
 import type { RecordBatch, StoppableSink } from './driver.ts';
+import type { HeldBatch } from './state.ts';
 
 interface LettersInHandOptions {
   readonly sink: StoppableSink;

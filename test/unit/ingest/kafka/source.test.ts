@@ -74,8 +74,8 @@ async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
     while (String(driver.options?.topics) !== String(topics)) await setImmediate();
     driver.options?.onAssigned({ [topics[0] ?? '']: [0] });
   };
-  const gauge = async (topic: string) =>
-    (await metrics.topicMissing.get()).values.find(({ labels }) => labels.topic === topic)?.value;
+  const gauge = async (name: string) =>
+    (await metrics.topicMissing.get()).values.find(({ labels }) => labels.topic === name)?.value;
   const told = () => lines.flatMap(({ msg, topics: names }) => (names === undefined ? [] : [[msg, names]]));
   return { source, state, look, joined, gauge, told };
 }
