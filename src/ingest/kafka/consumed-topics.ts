@@ -66,15 +66,22 @@ export class ConsumedTopics {
    * Looks again and again until `signal` aborts, more often while a topic is missing.
    *
    * @param consumed those that could be consumed before
-   * @returns whether others can be consumed now
+   * @param onOthers called once others can be consumed, which ends it
    */
-  async watch(consumed: readonly string[], missingMs: number, signal: AbortSignal): Promise<boolean> {
+  async watch(
+    consumed: readonly string[],
+    missingMs: number,
+    onOthers: () => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, log } = this.#options;
     for (;;) {
       await clock.sleep(this.#missing.size > 0 ? missingMs : LOOK_MS, signal);
-      if (signal.aborted) return false;
+      if (signal.aborted) return;
       try {
-        if (String(await this.present()) !== String(consumed)) return !signal.aborted;
+        if (String(await this.present()) === String(consumed)) continue;
+        if (!signal.aborted) onOthers();
+        return;
       } catch (thrown) {
         log.debug({ error: messageOf(thrown) }, 'could not look which topics there are');
       }

@@ -254,9 +254,8 @@ export class KafkaSource {
     this.#member = member;
     const ended = new AbortController();
     void this.#admission.watch(topics, ended.signal);
-    void this.#topics.watch(topics, timing.metadataMaxAgeMs, ended.signal).then((areOthers) => {
-      if (areOthers) this.#outdated.abort();
-    });
+    const others = (): void => this.#outdated.abort();
+    void this.#topics.watch(topics, timing.metadataMaxAgeMs, others, ended.signal);
     try {
       return await unlessAborted(member.run(), signal);
     } finally {

@@ -70,9 +70,9 @@ async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
     wakeAll();
     while (sleeps.length === 0) await setImmediate();
   };
-  const joined = async (...topics: string[]): Promise<void> => {
-    while (String(driver.options?.topics) !== String(topics)) await setImmediate();
-    driver.options?.onAssigned({ [topics[0] ?? '']: [0] });
+  const joined = async (...names: string[]): Promise<void> => {
+    while (String(driver.options?.topics) !== String(names)) await setImmediate();
+    driver.options?.onAssigned({ [names[0] ?? '']: [0] });
   };
   const gauge = async (name: string) =>
     (await metrics.topicMissing.get()).values.find(({ labels }) => labels.topic === name)?.value;
