@@ -60,6 +60,16 @@ export class Metrics extends MetricsRegistry {
     'Positions in Kafka that were not in the log, and were moved to its beginning or its end',
     ['topic', 'to'],
   );
+  readonly topicMissing = this.gauge(
+    'topic_missing',
+    'Whether Kafka has no such topic, or does not let the gateway see it: 1 or 0',
+    ['topic'],
+  );
+  readonly foreignPositions = this.gauge(
+    'foreign_positions',
+    'Positions of the consumer group, at the last look, that pods of another bus have committed, or that name none',
+    ['bus'],
+  );
   readonly badBatches = this.counter(
     'bad_batches_total',
     'Record batches that could not be decoded, with all messages in them',

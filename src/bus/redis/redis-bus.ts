@@ -85,6 +85,10 @@ export class RedisBus implements Bus {
     return this.#link.announcementsAreHeard;
   }
 
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#link.id(proposed);
+  }
+
   pause(): void {
     this.#link.pause();
   }

@@ -6,6 +6,7 @@ import { ownBytes, type ByteSource } from '../../support/byte-budget.ts';
 import { systemClock, type Clock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
+import { busId } from './bus-id.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { GapDetector } from './gap-detector.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
@@ -191,6 +192,10 @@ export class RedisLink {
 
   get announcementsAreHeard(): boolean {
     return this.#announcements.areHeard;
+  }
+
+  id(proposed?: string): Promise<string | undefined> {
+    return busId(this.#options.commands, this.#names.idKey, proposed);
   }
 
   pause(): void {

@@ -158,6 +158,10 @@ export class ClusterBus implements Bus {
     return this.#announcements.announcementsAreHeard;
   }
 
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#announcements.id(proposed);
+  }
+
   pause(): void {
     this.#isPaused = true;
     for (const link of this.#everyLink()) link.pause();
