@@ -10,7 +10,6 @@ import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { connect, connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { connectSome, startItems, untilNumber } from './arrange.ts';
-import { textFrame } from './inputs/raw-connections.ts';
 
 const ITEM = 'subscription { item { id n } }';
 
@@ -370,3 +369,10 @@ test('a large message in small packets is read', async (t) => {
 /** Resolves once the operating system has the bytes. */
 const written = (stream: Duplex, bytes: Buffer): Promise<void> =>
   new Promise((resolve) => void stream.write(bytes, () => resolve()));
+
+/** A text frame of a client, masked with zeros. */
+function textFrame(text: string): Buffer {
+  const head = Buffer.from([0x81, 0xfe, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt16BE(Buffer.byteLength(text), 2);
+  return Buffer.concat([head, Buffer.from(text)]);
+}

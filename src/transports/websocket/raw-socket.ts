@@ -57,8 +57,8 @@ export class RawSocket extends DirectStream implements FrameSink {
 
   /** Bytes of a message of which only a part has come. */
   get unfinishedBytes(): number {
-    const { _bufferedBytes: frame = 0, _messageLength: message = 0 } =
-      (this.webSocket as Internals)._receiver ?? {};
+    const { _receiver: receiver } = this.webSocket as Internals;
+    const { _bufferedBytes: frame = 0, _messageLength: message = 0 } = receiver ?? {};
     return frame + message;
   }
 
