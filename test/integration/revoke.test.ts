@@ -204,7 +204,11 @@ test('a pod that starts lets nobody in with a token before it has read from a sl
   }
   const told = `${statuses.length} were sent, ${statuses.filter((status) => status === 200).length} executed`;
   t.diagnostic(told);
-  assert.deepEqual(new Set(statuses.slice(0, -1)), new Set([503]), told);
+  // Revocations may have been read before the rest of the pod is ready: then ann is refused as one who is revoked.
+  const firstRead = [...statuses, 401].indexOf(401);
+  assert.ok(firstRead > 0, told);
+  assert.deepEqual(new Set(statuses.slice(0, firstRead)), new Set([503]), told);
+  assert.deepEqual([...new Set([...statuses.slice(firstRead), 401])], [401], told);
   assert.equal(await close, '1013 This pod has not read yet who is revoked: try again later');
   assert.equal(await pay(), 401);
   const bob = { authorization: `Bearer ${await signToken({ sub: 'bob' })}` };
