@@ -1,6 +1,9 @@
-/** `npm start`: what is missing is installed and built, then the gateway runs. Arguments go to it. */
+/** `npm start`: what is missing is installed and built, then the gateway runs, in a consumer group of its own. Arguments go to it. */
 import { ensureAll } from './ensure.mjs';
 
 await ensureAll('RUNTIME');
 process.setSourceMapsEnabled(true);
+const { ownGroup } = await import('../dist/src/cli/own-group.js');
+// An empty variable counts as not set.
+process.env.KAFKA_GROUP_ID ||= ownGroup('sluice-start');
 await import('../dist/src/cli.js');

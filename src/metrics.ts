@@ -1,4 +1,4 @@
-import { MetricsRegistry } from './metrics/registry.ts';
+import { BackendMetrics } from './metrics/backend-metrics.ts';
 import { REFUSALS, type RefusalReason } from './support/refusal.ts';
 import { eventLoopUtilization, heapLimit } from './process-metrics.ts';
 import { LoopUtilization } from './support/loop-utilization.ts';
@@ -7,7 +7,7 @@ import { LoopUtilization } from './support/loop-utilization.ts';
  * All metrics of the gateway itself: name, help, labels. Counters on the way of an event are increased once per group or
  * batch, never per delivery.
  */
-export class Metrics extends MetricsRegistry {
+export class Metrics extends BackendMetrics {
   readonly connections = this.gauge('connections', 'WebSocket connections open');
   readonly certificateExpires = this.gauge(
     'tls_certificate_expires_seconds',
@@ -59,6 +59,16 @@ export class Metrics extends MetricsRegistry {
     'position_resets_total',
     'Positions in Kafka that were not in the log, and were moved to its beginning or its end',
     ['topic', 'to'],
+  );
+  readonly topicMissing = this.gauge(
+    'topic_missing',
+    'Whether Kafka has no such topic, or does not let the gateway see it: 1 or 0',
+    ['topic'],
+  );
+  readonly foreignPositions = this.gauge(
+    'foreign_positions',
+    'Positions of the consumer group, at the last look, that pods of another bus have committed, or that name none',
+    ['bus'],
   );
   readonly badBatches = this.counter(
     'bad_batches_total',
@@ -221,30 +231,6 @@ export class Metrics extends MetricsRegistry {
     'Worker processes started in place of one that ended by itself',
   );
   readonly graphReloads = this.counter('graph_reloads_total', 'Reloads of the graph', ['outcome']);
-  readonly backendRequests = this.counter(
-    'backend_requests_total',
-    'Calls to back ends by outcome; retries are not counted separately',
-    ['backend', 'outcome'],
-  );
-  readonly backendRetries = this.counter('backend_retries_total', 'Retries of calls to back ends', [
-    'backend',
-  ]);
-  readonly backendInFlight = this.gauge(
-    'backend_in_flight',
-    'Unfinished calls to back ends, waiting ones included',
-    ['backend'],
-  );
-  readonly backendBreakerOpen = this.gauge(
-    'backend_breaker_open',
-    '1 while the circuit breaker of a back end is open, so that calls fail at once',
-    ['backend'],
-  );
-  readonly backendDuration = this.histogram(
-    'backend_duration_seconds',
-    'Duration of calls to back ends, waiting and retries included',
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    ['backend'],
-  );
   readonly eventDelay = this.histogram(
     'event_delay_seconds',
     'Time from consuming an event to writing it to the sockets, once per group and event',

@@ -66,6 +66,13 @@ export interface Bus extends Publisher {
   /** Whether all announcements that were kept when this pod began to listen have been heard. It stays true. */
   readonly announcementsAreHeard: boolean;
   /**
+   * What tells this bus from others, for all pods that share it: what is kept, else the proposed id, which is kept from then
+   * on. Undefined if nothing is kept and nothing proposed, or the bus is that of one process.
+   *
+   * @throws if it can't be told just now
+   */
+  id(proposed?: string): Promise<string | undefined>;
+  /**
    * Reads no more messages until `resume`. Messages that have been read already, and messages on a new connection,
    * still reach their listeners. No message is lost, unless Redis closes the connection because its output buffer is
    * full.

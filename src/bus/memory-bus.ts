@@ -113,6 +113,10 @@ export class MemoryBus implements Bus {
     this.#hear = listener;
   }
 
+  async id(): Promise<undefined> {
+    return undefined;
+  }
+
   pause(): void {
     if (this.#pause !== undefined) return;
     let end!: () => void;

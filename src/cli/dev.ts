@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
@@ -9,23 +8,13 @@ import { Gateway } from '../gateway/gateway.ts';
 import { createLog } from '../log.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 import { argumentsOf } from './command.ts';
+import { developmentEnvironment } from './dev/environment.ts';
 import { EventWays } from './dev/event-ways.ts';
 import { introduction } from './dev/introduction.ts';
 import { logLine } from './dev/log-lines.ts';
 import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
 import { print } from './output.ts';
 import { browserUrl, guard, runPod } from './run-pod.ts';
-
-/** Where the environment says nothing else. */
-const DEVELOPMENT = {
-  WATCH_GRAPH: 'true',
-  // The developer is the client.
-  MASK_ERRORS: 'false',
-  GRAPHIQL: 'true',
-  // There is no load balancer that would have to notice the end.
-  DRAIN_DELAY_SECONDS: '0',
-  DRAIN_SECONDS: '0',
-};
 
 /** Events whose way is printed in a second: more can't be read. */
 const PRINTED_PER_SECOND = 20;
@@ -36,7 +25,7 @@ const LAG_MS = 200;
 /** `sluice dev [graph]`: runs until a signal ends it. */
 export async function dev(args: readonly string[]): Promise<undefined> {
   const [folder] = argumentsOf(args, [], { optional: ['graph'] }).positionals;
-  const env = environment(folder);
+  const env = developmentEnvironment(process.env, folder);
   const config = loadConfig(env);
   if (config.WORKERS !== 1) {
     throw new SluiceError('BAD_SETTINGS', `WORKERS: expected 1 for sluice dev, got ${config.WORKERS}`);
@@ -55,22 +44,6 @@ export async function dev(args: readonly string[]): Promise<undefined> {
   });
   const { graph } = current.gateway ?? {};
   if (graph !== undefined) print(introduction(config, graph, browserUrl(config, port)));
-}
-
-function environment(folder: string | undefined): NodeJS.ProcessEnv {
-  // An empty variable counts as not set.
-  const given = Object.entries(process.env).filter(([, value]) => value !== '');
-  const env: NodeJS.ProcessEnv = { ...DEVELOPMENT, ...Object.fromEntries(given) };
-  const graph = folder ?? env['GRAPH'] ?? ['graph', '.'].find(holdsSchema);
-  return graph === undefined ? env : { ...env, GRAPH: graph };
-}
-
-function holdsSchema(folder: string): boolean {
-  try {
-    return readdirSync(folder).some((name) => name.endsWith('.graphql'));
-  } catch {
-    return false;
-  }
 }
 
 /** Prints the ways of events. None has begun before the gateway is there. */

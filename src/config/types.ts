@@ -144,6 +144,14 @@ export const hosts = (
     common,
   );
 
+/** What tells one from others: where spaces would be misread. */
+export const optionalId = (common: Common<string | undefined>): Setting<string | undefined> =>
+  setting(
+    '1 to 64 letters, digits, dots, dashes and underscores',
+    (value) => (/^[\w.-]{1,64}$/.test(value) ? value : undefined),
+    common,
+  );
+
 /** An address to listen on. */
 export const optionalAddress = (common: Common<string | undefined>): Setting<string | undefined> =>
   setting(

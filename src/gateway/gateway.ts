@@ -108,6 +108,7 @@ export class Gateway {
       publisher: bus,
       records: budget.records,
       mayNotJoin: () => bus.notReady(),
+      busId: (proposed) => bus.id(proposed),
       simulator: isBundled ? SIMULATOR : undefined,
       hold: pressure.pause,
       metrics,

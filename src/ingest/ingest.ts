@@ -9,6 +9,7 @@ import type { ByteSource } from '../support/byte-budget.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { chooseDriver, type DriverSettings } from './choose-driver.ts';
 import { EventSpans } from './event-spans.ts';
+import type { BusId } from './kafka/group-bus.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
@@ -23,6 +24,8 @@ interface IngestOptions {
   readonly simulator: string | undefined;
   /** Why Kafka's group is not to be joined yet; undefined if it may be. */
   readonly mayNotJoin: () => string | undefined;
+  /** Tells the bus from others. */
+  readonly busId: BusId;
   /** Why nothing is to be consumed from Kafka at the moment; undefined if it may be. */
   readonly hold: () => string | undefined;
   readonly metrics: Metrics;
@@ -64,8 +67,20 @@ export interface Ingest {
  * @throws SluiceError BAD_SETTINGS
  */
 export async function createIngest(options: IngestOptions): Promise<Ingest> {
-  const { settings, topics, publisher, records, simulator, mayNotJoin, hold, metrics, log, trace, tracing } =
-    options;
+  const {
+    settings,
+    topics,
+    publisher,
+    records,
+    simulator,
+    mayNotJoin,
+    busId,
+    hold,
+    metrics,
+    log,
+    trace,
+    tracing,
+  } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
     const driver = await chooseDriver(settings, log);
@@ -79,6 +94,7 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
       publisher,
       records,
       mayNotJoin,
+      busId: broadcast ? undefined : busId,
       hold,
       metrics,
       log,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test, { type TestContext, type TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
@@ -194,6 +195,12 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
     const joined = [many[3], many[10_000], many[24_999]].map((channel) => channel ?? '');
     await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
     assert.deepEqual([...(await bus.subscribed(TOPIC, many))], joined);
+  });
+
+  it('the id of a bus is that which was proposed first, unless it has none', async ({ bus }) => {
+    const id = await bus.id(randomUUID());
+    assert.equal(await bus.id(randomUUID()), id);
+    assert.equal(await bus.id(), id);
   });
 
   it('publishing an empty batch succeeds', async ({ bus }) => {

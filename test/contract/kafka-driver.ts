@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type TestContext, type TestOptions } from 'node:test';
 import { batchChecks } from './kafka-batch-checks.ts';
 import type { CheckFunction, DriverUnderTest, Feature } from './kafka-checks.ts';
+import { descriptionChecks } from './kafka-description-checks.ts';
 import { groupChecks } from './kafka-group-checks.ts';
 import { recordChecks } from './kafka-record-checks.ts';
 import { startChecks } from './kafka-start-checks.ts';
@@ -27,5 +28,6 @@ export function testKafkaDriver(
   batchChecks(check);
   startChecks(check);
   groupChecks(check);
+  descriptionChecks(check);
   recordChecks(check);
 }

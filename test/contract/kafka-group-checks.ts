@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { eventually } from '../helpers/eventually.ts';
 import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
@@ -41,6 +42,39 @@ export function groupChecks(it: CheckFunction): void {
     await member.until(() => member.crash !== undefined);
     assert.match(member.crash?.message ?? '', /a fault/);
     assert.equal(driver.isRetriable(member.crash), false);
+  });
+
+  it('while a topic is gone the others are consumed, by members that ask for those only', async (under) => {
+    const { driver, broker, topic, groupId, t } = under;
+    const gone = `${topic}-gone`;
+    for (const name of [topic, gone]) await broker.createTopic(name, 2);
+    const begin = (topics: readonly string[]) => new TestMember(driver, { groupId, topics }).start(t);
+    let members: readonly TestMember[] = await Promise.all([begin([topic, gone]), begin([topic, gone])]);
+    await members[0]?.until(() => members.every(({ partitions }) => partitions === 2));
+    await broker.deleteTopic(gone);
+    for (const partition of [0, 1]) await broker.produce(topic, partition, range(0, 10));
+    const all = [...members];
+    const count = () => all.reduce((sum, { records }) => sum + records.length, 0);
+    const replaceCrashed = async (): Promise<void> => {
+      for (const member of members.filter(({ crash }) => crash !== undefined)) {
+        assert.equal(driver.isRetriable(member.crash), true, member.crash?.message);
+        await member.member.stop();
+        const next = await begin([topic]);
+        members = members.map((one) => (one === member ? next : one));
+        all.push(next);
+      }
+    };
+    const begun = Date.now();
+    await eventually(async () => {
+      await replaceCrashed();
+      assert.equal(count(), 20);
+    });
+    t.diagnostic(`after ${Date.now() - begun} ms`);
+    for (const partition of [0, 1])
+      assert.deepEqual(
+        all.flatMap((member) => member.values(partition)),
+        range(0, 10),
+      );
   });
 
   it('topics that are missing are named', async ({ driver, broker, topic }) => {

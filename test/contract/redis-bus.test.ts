@@ -85,6 +85,29 @@ test('redis: while Redis is away, asking for subscribers fails like publishing',
   await assert.rejects(bus.subscribed('topic', ['a']));
 });
 
+test('redis: pods of one Redis and prefix have one id, which they keep, and those of another prefix have another', async (t) => {
+  const server = await startRedis(t);
+  const [first, second] = [await reached(t, server.url), await reached(t, server.url)];
+  const { bus: other } = await startBus(t, { url: server.url }, { prefix: 'staging:' });
+  assert.equal(await first.id(), undefined);
+  assert.equal(await first.id('a'), 'a');
+  assert.deepEqual([await second.id('b'), await second.id(), await other.id('c')], ['a', 'a', 'c']);
+  const admin = await redisAdmin(t, server);
+  await admin.set('staging:@bus', 'no id');
+  await assert.rejects(other.id(), /staging:@bus: expected 1 to 64 letters, .*, got no id/);
+});
+
+test('redis: where Redis does not permit to keep an id, or takes no writes, the bus has none', async (t) => {
+  const server = await startRedis(t);
+  const admin = await redisAdmin(t, server);
+  await admin.acl('SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-set');
+  const mute = await reached(t, `redis://mute:secret@127.0.0.1:${server.port}`);
+  assert.equal(await mute.id('a'), undefined);
+  const bus = await reached(t, server.url);
+  await admin.config('SET', 'maxmemory', '1');
+  assert.equal(await bus.id('a'), undefined);
+});
+
 testBus('redis', needs('redis'), async (t, settings) => {
   const url = redisUrl();
   const observer = await redisAdmin(t, { url });

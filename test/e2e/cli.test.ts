@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { buildSchema, validateSchema } from 'graphql';
+import { spawnFor } from '../helpers/child-process.ts';
 import { runCli, spawnCli } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
 import { post, startGraph } from './graph-gateway.ts';
@@ -18,6 +19,17 @@ test('wrong settings stop the start with one message on stderr', async (t) => {
       '  PORT: expected a whole number from 0 to 65535, got x\n' +
       '  PING_SECONDS: expected a whole number from 0 to 3600, got y\n',
   );
+});
+
+test('npm start has a consumer group of the developer’s own, unless the environment names one', async (t) => {
+  for (const [given, expected] of [
+    ['', /^KAFKA_GROUP_ID=sluice-start-.+@.+$/m],
+    ['ours', /^KAFKA_GROUP_ID=ours$/m],
+  ] as const) {
+    const env = { ...process.env, KAFKA_GROUP_ID: given };
+    const child = spawnFor(t, process.execPath, ['scripts/start.mjs', 'config'], { env });
+    assert.match(await text(child.stdout), expected);
+  }
 });
 
 test('an unknown command or option is refused with the usage', async (t) => {

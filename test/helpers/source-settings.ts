@@ -12,6 +12,7 @@ export const SOURCE_SETTINGS: KafkaSourceSettings = {
   EVENT_MAX_AGE_SECONDS: 0,
   MAX_EVENT_FANOUT_BYTES: 16_777_216,
   REDIS_PREFIX: '',
+  BUS_ID: undefined,
 };
 
 /** Room for the records that a consumer has in hand. */

@@ -187,6 +187,7 @@ test('a consumer that crashes without restarting is replaced, and the pod is not
   const driver = (real: KafkaDriver): KafkaDriver => ({
     missingTopics: (wanted) => real.missingTopics(wanted),
     forgetGroup: (groupId) => real.forgetGroup(groupId),
+    describeGroup: (groupId, topics) => real.describeGroup(groupId, topics),
     deadLetterSink: (topic) => real.deadLetterSink(topic),
     isRetriable: (error) => real.isRetriable(error),
     member: (options) =>

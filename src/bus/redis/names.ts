@@ -13,6 +13,8 @@ export class BusNames {
   readonly announcementsChannel: string;
   /** The key that holds it for pods that do not listen at present. */
   readonly announcementsKey: string;
+  /** The key that holds the id of the bus. */
+  readonly idKey: string;
   readonly #prefix: string;
   /** In names that do not hold their slot anyway. */
   readonly #slot: string;
@@ -26,6 +28,7 @@ export class BusNames {
     this.questionsChannel = `${prefix}@questions${this.#slot}`;
     this.announcementsChannel = `${prefix}@revocations${this.#slot}`;
     this.announcementsKey = `${prefix}@revocations${this.#slot}`;
+    this.idKey = `${prefix}@bus${this.#slot}`;
   }
 
   /** The key that holds the version of a topic. */

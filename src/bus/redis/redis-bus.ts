@@ -5,7 +5,8 @@ import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { BusNames } from './names.ts';
-import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
+import type { RedisLinkOptions } from './redis-link-options.ts';
+import { RedisLink } from './redis-link.ts';
 
 export interface RedisBusOptions extends Omit<RedisLinkOptions, 'names' | 'metrics'> {
   /** Of all names of channels and keys. */
@@ -83,6 +84,10 @@ export class RedisBus implements Bus {
 
   get announcementsAreHeard(): boolean {
     return this.#link.announcementsAreHeard;
+  }
+
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#link.id(proposed);
   }
 
   pause(): void {

@@ -1,52 +1,23 @@
-import type { HistorySettings } from '../../events/history-settings.ts';
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../log.ts';
+import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
-import { ownBytes, type ByteSource } from '../../support/byte-budget.ts';
-import { systemClock, type Clock } from '../../support/clock.ts';
+import { ownBytes } from '../../support/byte-budget.ts';
+import { systemClock } from '../../support/clock.ts';
 import type { GapListener, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
-import type { CommandConnection, ListeningConnection } from './connection.ts';
+import { busId } from './bus-id.ts';
 import { GapDetector } from './gap-detector.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { LinkMetrics } from './link-metrics.ts';
 import { NOT_REACHED } from './master.ts';
 import type { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
-import type { ListenerPace } from './listener-pace.ts';
 import { PacedPublishing } from './paced-publishing.ts';
 import { Publishing } from './publishing.ts';
-import { BUS_TIMING, type BusTiming } from './timing.ts';
+import type { RedisLinkOptions } from './redis-link-options.ts';
+import { BUS_TIMING } from './timing.ts';
 import { topicsIn } from './topic-list.ts';
-
-export interface RedisLinkOptions {
-  readonly commands: CommandConnection;
-  readonly listening: ListeningConnection;
-  /** Of its own channels and keys. */
-  readonly names: BusNames;
-  /**
-   * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
-   * subscribers; then all channels count as subscribed.
-   */
-  readonly countsSubscribers: boolean;
-  /**
-   * Whether Redis tells how many listeners a message has reached, so that this pod sees that it does not listen where it
-   * publishes. Default: as `countsSubscribers`.
-   */
-  readonly countsReceivers?: boolean;
-  /** How much is kept, of the topics of which anything is. */
-  readonly histories?: ReadonlyMap<string, HistorySettings>;
-  /** Of the other links of the bus. Default: there are none. */
-  readonly paces?: Set<ListenerPace>;
-  /** Where is reserved what is read of histories after a lost connection. Default: 64 MiB. */
-  readonly missedRoom?: ByteSource | undefined;
-  readonly metrics: LinkMetrics;
-  readonly log: Log;
-  readonly clock?: Clock;
-  readonly timing?: BusTiming;
-}
 
 const MISSED_BYTES = 64 * 1024 * 1024;
 
@@ -191,6 +162,10 @@ export class RedisLink {
 
   get announcementsAreHeard(): boolean {
     return this.#announcements.areHeard;
+  }
+
+  id(proposed?: string): Promise<string | undefined> {
+    return busId(this.#options.commands, this.#names.idKey, proposed);
   }
 
   pause(): void {

@@ -1,8 +1,12 @@
-import { choice, flag, integer, text, type Setting } from '../types.ts';
+import { choice, flag, integer, optionalId, text, type Setting } from '../types.ts';
 
 /** How events get to all pods, and what happens if some may have been missed. */
 export const REDIS_SETTINGS = {
   REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels and keys.' }),
+  BUS_ID: optionalId({
+    default: undefined,
+    help: 'Id by which pods that share this Redis keep others [out of their consumer group](../operations/redis.md#whose-consumer-group-it-is). Not set: Redis keeps one that the first pod makes up.',
+  }),
   SKIP_UNSUBSCRIBED: flag({
     default: true,
     help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where what `REDIS_URL` leads to does not count all subscribers, as behind some proxies.',

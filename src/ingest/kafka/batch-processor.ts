@@ -4,8 +4,10 @@ import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import type { ByteSource } from '../../support/byte-budget.ts';
 import { Chunk } from '../chunk.ts';
+import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
+import type { HeldBatch } from './state.ts';
 import { PartitionTimes } from './partition-times.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetters } from '../dead-letter.ts';
@@ -26,6 +28,8 @@ export interface BatchProcessorOptions {
   /** Why nothing is to be published at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly deadLetters: DeadLetters;
+  /** Where `deadLetters` go to. Undefined: nowhere. */
+  readonly letters?: LettersInHand | undefined;
   readonly badBatches: BadBatches;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -35,13 +39,6 @@ export interface BatchProcessorOptions {
   readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
   readonly spans?: EventSpans | undefined;
-}
-
-export interface HeldBatch {
-  readonly topic: string;
-  readonly partition: number;
-  /** Why it was not taken. */
-  readonly reason: string;
 }
 
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
@@ -61,7 +58,8 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions;
- * heartbeats keep the membership. Nothing is decoded before bytes are reserved for its whole way.
+ * heartbeats keep the membership. Nothing is decoded before bytes are reserved for its whole way. While the dead-letter
+ * topic is away, the partitions wait that have a letter for it.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -75,7 +73,7 @@ export class BatchProcessor {
     this.#options = options;
   }
 
-  /** The batch that waits for the bus, for the dead-letter topic, or for the end of a pause under pressure. */
+  /** The batch that waits for the bus, or for the end of a pause under pressure. */
   get held(): HeldBatch | undefined {
     return this.#held;
   }
@@ -86,7 +84,7 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { badBatches, clock } = this.#options;
+    const { badBatches, clock, letters } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
@@ -95,7 +93,9 @@ export class BatchProcessor {
     badBatches.recovered(topic, partition);
     const startedAt = clock.now();
     const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
-    for (let start = 0; start < records.length;) {
+    const first = letters === undefined ? 0 : await letters.begin(batch);
+    if (first === undefined) return;
+    for (let start = first; start < records.length;) {
       await batch.heartbeat();
       if (!isCurrent()) return;
       if (!(await this.#untilReleased(batch, isCurrent))) return;
@@ -130,7 +130,8 @@ export class BatchProcessor {
       if (reservation === undefined || !isCurrent()) return undefined;
       const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
       const chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
-      return (await this.#deliver(chunk, batch, isCurrent)) ? chunk.last : undefined;
+      const { last } = chunk;
+      return last && (await this.#deliver(chunk, last.offset, batch, isCurrent)) ? last : undefined;
     } finally {
       reservation?.release();
     }
@@ -166,10 +167,22 @@ export class BatchProcessor {
     }
   }
 
-  /** @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped */
-  async #deliver(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
+  /**
+   * @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped, or the
+   *   partition waits for the dead-letter topic
+   */
+  async #deliver(
+    chunk: Chunk,
+    lastOffset: number,
+    batch: RecordBatch,
+    isCurrent: () => boolean,
+  ): Promise<boolean> {
     try {
       return await this.#untilTaken(chunk, batch, isCurrent);
+    } catch (thrown) {
+      if (!(thrown instanceof LettersNotTaken)) throw thrown;
+      this.#options.letters?.wait(batch, lastOffset, thrown);
+      return false;
     } finally {
       this.#held = undefined;
     }
@@ -185,6 +198,8 @@ export class BatchProcessor {
         if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
+        // All else of the chunk is acknowledged.
+        if (thrown instanceof LettersNotTaken) throw thrown;
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };
         const fields = { topic, partition, attempt, error: reason };

@@ -1,6 +1,8 @@
 import { messageOf, SluiceError } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
+import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../support/clock.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import type { KafkaDriver } from './driver.ts';
 
@@ -8,16 +10,27 @@ interface Options {
   readonly topics: ReadonlyMap<string, Topic>;
   readonly deadLetterTopic: string | undefined;
   readonly driver: Pick<KafkaDriver, 'missingTopics'>;
+  readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly log: Log;
 }
 
 /** How long Kafka may take to say which topics there are. */
 const ASK_MS = 15_000;
 
-/** The topics that are consumed: those of the graph, which may be replaced. */
+/** Between two looks whether all topics are still there. */
+const LOOK_MS = 60_000;
+
+/**
+ * The topics that are consumed: those of the graph, which may be replaced, as far as Kafka has them. One that is missing
+ * from the start is told by `notReady`, since its name may be wrong; one that goes later is not, since it goes for all pods.
+ */
 export class ConsumedTopics {
   readonly #options: Options;
   #topics: ReadonlyMap<string, Topic>;
+  #missing: ReadonlySet<string> = new Set();
+  /** Whether all topics have been there, the dead-letter topic included. */
+  #wereThere = false;
 
   /** @throws SluiceError BAD_SETTINGS if dead letters would be consumed */
   constructor(options: Options) {
@@ -31,6 +44,50 @@ export class ConsumedTopics {
     return [...this.#topics.keys()];
   }
 
+  /** Which topics are missing; undefined: none. */
+  get missing(): string | undefined {
+    return this.#missing.size === 0 ? undefined : `topics missing: ${[...this.#missing].join(', ')}`;
+  }
+
+  /** Which topics have been missing since the start. */
+  get notReady(): string | undefined {
+    return this.#wereThere ? undefined : this.missing;
+  }
+
+  /** Asks Kafka, and tells of what has gone or is back. @returns the topics that can be consumed */
+  async present(): Promise<readonly string[]> {
+    const { driver, deadLetterTopic } = this.#options;
+    const wanted = deadLetterTopic === undefined ? this.names : [...this.names, deadLetterTopic];
+    this.#note(wanted, new Set(await driver.missingTopics(wanted)));
+    return this.#consumable;
+  }
+
+  /**
+   * Looks again and again until `signal` aborts, more often while a topic is missing.
+   *
+   * @param consumed those that could be consumed before
+   * @param onOthers called once others can be consumed, which ends it
+   */
+  async watch(
+    consumed: readonly string[],
+    missingMs: number,
+    onOthers: () => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.#options;
+    for (;;) {
+      await clock.sleep(this.#missing.size > 0 ? missingMs : LOOK_MS, signal);
+      if (signal.aborted) return;
+      try {
+        if (String(await this.present()) === String(consumed)) continue;
+        if (!signal.aborted) onOthers();
+        return;
+      } catch (thrown) {
+        log.debug({ error: messageOf(thrown) }, 'could not look which topics there are');
+      }
+    }
+  }
+
   /**
    * Whether these topics can be consumed in place of those that are.
    *
@@ -40,7 +97,7 @@ export class ConsumedTopics {
     this.#demandNoDeadLetters(topics);
     const added = [...topics.keys()].filter((name) => !this.#topics.has(name));
     if (added.length === 0) return;
-    const missing = await this.#missing(added);
+    const missing = await this.#missingOf(added);
     if (missing.length === 0) return;
     const names = missing.join(', ');
     throw new SluiceError(
@@ -60,7 +117,22 @@ export class ConsumedTopics {
     return added.length + dropped.length > 0;
   }
 
-  async #missing(topics: readonly string[]): Promise<readonly string[]> {
+  get #consumable(): readonly string[] {
+    return this.names.filter((name) => !this.#missing.has(name));
+  }
+
+  #note(wanted: readonly string[], missing: ReadonlySet<string>): void {
+    const { metrics, log } = this.#options;
+    const gone = wanted.filter((name) => missing.has(name) && !this.#missing.has(name));
+    const back = wanted.filter((name) => !missing.has(name) && this.#missing.has(name));
+    if (gone.length > 0) log.error({ topics: gone }, 'topics are missing; the others are consumed');
+    if (back.length > 0) log.info({ topics: back }, 'topics that were missing are there');
+    for (const topic of wanted) metrics.topicMissing.set({ topic }, missing.has(topic) ? 1 : 0);
+    this.#missing = missing;
+    if (missing.size === 0) this.#wereThere = true;
+  }
+
+  async #missingOf(topics: readonly string[]): Promise<readonly string[]> {
     try {
       return await withTimeout(this.#options.driver.missingTopics(topics), ASK_MS, () => {
         throw new Error(`no answer within ${ASK_MS} ms`);
@@ -92,9 +164,9 @@ export class ConsumedTopics {
 
   /** A gauge would stand for ever where it stood. */
   #end(topics: Iterable<string>): void {
-    const { badPartitions, kafkaLag, kafkaLagSeconds } = this.#options.metrics;
+    const { badPartitions, kafkaLag, kafkaLagSeconds, topicMissing } = this.#options.metrics;
     for (const topic of topics) {
-      for (const gauge of [badPartitions, kafkaLag, kafkaLagSeconds]) gauge.remove({ topic });
+      for (const gauge of [badPartitions, kafkaLag, kafkaLagSeconds, topicMissing]) gauge.remove({ topic });
     }
   }
 }

@@ -17,6 +17,9 @@ export interface KafkaDriver {
    */
   forgetGroup(groupId: string): Promise<boolean>;
 
+  /** What may be known of a group before it is joined. @param topics whose positions are read */
+  describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription>;
+
   /** A member that has yet to run. */
   member(options: MemberOptions): GroupMember;
 
@@ -25,6 +28,13 @@ export interface KafkaDriver {
 
   /** Whether the same attempt may succeed later: not after a wrong password or a fault in the code. */
   isRetriable(error: unknown): boolean;
+}
+
+export interface GroupDescription {
+  /** Also where this client can't tell. */
+  readonly hasMembers: boolean;
+  /** What went with the commit of each position that the group has on these topics. */
+  readonly texts: readonly (string | null)[];
 }
 
 export interface StoppableSink extends DeadLetterSink {
@@ -51,6 +61,8 @@ export interface GroupMember {
 export interface MemberOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
+  /** The id of the bus that is published to, which goes with each commit. Undefined: none is known. */
+  readonly bus?: string | undefined;
   readonly timing: GroupTiming;
   /**
    * Called for one batch of a member at a time. An error of `heartbeat` or `commit` is to be passed on: the driver joins

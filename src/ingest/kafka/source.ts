@@ -14,14 +14,15 @@ import {
   type GroupTiming,
   type KafkaDriver,
   type PositionReset,
-  type StoppableSink,
 } from './driver.ts';
+import { GroupAdmission } from './group-admission.ts';
+import type { BusId } from './group-bus.ts';
+import { LettersInHand } from './letters-in-hand.ts';
 import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import { supervise } from '../../support/supervise.ts';
-import { withTimeout } from '../../support/with-timeout.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 
 export type KafkaSourceSettings = Pick<
@@ -34,6 +35,7 @@ export type KafkaSourceSettings = Pick<
   | 'EVENT_MAX_AGE_SECONDS'
   | 'MAX_EVENT_FANOUT_BYTES'
   | 'REDIS_PREFIX'
+  | 'BUS_ID'
 >;
 
 export interface KafkaSourceOptions extends Pick<
@@ -44,6 +46,8 @@ export interface KafkaSourceOptions extends Pick<
   readonly topics: ReadonlyMap<string, Topic>;
   /** Why the group is not to be joined yet; undefined if it may be. Default: it may. */
   readonly mayNotJoin?: () => string | undefined;
+  /** Tells the bus from others. Default: none is told from another. */
+  readonly busId?: BusId | undefined;
   /**
    * For gateways without Redis: each process is a consumer group of its own and gets all events. The group starts at the
    * end, and is deleted at the stop.
@@ -54,17 +58,12 @@ export interface KafkaSourceOptions extends Pick<
   readonly driver: KafkaDriver;
 }
 
-/** How long a stop may take to delete a broadcast group; Kafka deletes it some days later anyway. */
-const FORGET_MS = 3_000;
-/** How often a source that may not join yet asks whether it may. */
-const MAY_JOIN_MS = 50;
-
 /**
  * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
  *
- *   topics exist? ──► (KAFKA_START=latest, once: delete offsets) ──► join ──► consume ──► crash ─┐
- *        ▲                                                                                        │
- *        └────────────────────────────────── wait, longer each time ◄─────────────────────────────┘
+ *   which topics exist? ──► may the group be joined? ──► join ──► consume ──► crash, other topics ─┐
+ *        ▲                                                                                           │
+ *        └─────────────────────────────── wait, longer each time ◄───────────────────────────────────┘
  */
 export class KafkaSource {
   readonly #options: KafkaSourceOptions;
@@ -75,12 +74,12 @@ export class KafkaSource {
   readonly #badBatches: BadBatches;
   readonly #pipeline: Pipeline;
   readonly #processor: BatchProcessor;
-  readonly #deadLetterSink: StoppableSink | undefined;
+  readonly #letters: LettersInHand | undefined;
   readonly #stopping = new AbortController();
   readonly #topics: ConsumedTopics;
   /** Aborts when other topics are to be consumed. */
   #outdated = new AbortController();
-  #startAtEnd: boolean;
+  readonly #admission: GroupAdmission;
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #notReady: string | undefined = 'joining';
@@ -101,16 +100,27 @@ export class KafkaSource {
     this.#clock = clock;
     this.#driver = options.driver;
     this.#groupId = broadcast ? `${settings.KAFKA_GROUP_ID}-${randomUUID()}` : settings.KAFKA_GROUP_ID;
-    this.#startAtEnd = settings.KAFKA_START === 'latest' && !broadcast;
     const { DEAD_LETTER_TOPIC: deadLetters } = settings;
     const { driver } = options;
-    this.#topics = new ConsumedTopics({ topics, deadLetterTopic: deadLetters, driver, metrics });
-    this.#deadLetterSink = deadLetters === undefined ? undefined : this.#driver.deadLetterSink(deadLetters);
+    this.#topics = new ConsumedTopics({ topics, deadLetterTopic: deadLetters, driver, clock, metrics, log });
     const stopping = this.#stopping.signal;
+    this.#admission = new GroupAdmission({
+      groupId: this.#groupId,
+      driver,
+      mayNotJoin: options.mayNotJoin ?? (() => undefined),
+      configured: settings.BUS_ID,
+      busId: options.busId,
+      startsAtEnd: settings.KAFKA_START === 'latest' && !broadcast,
+      clock,
+      metrics,
+      log,
+    });
+    const sink = deadLetters === undefined ? undefined : driver.deadLetterSink(deadLetters);
+    this.#letters = sink && new LettersInHand({ sink, log, clock, stopping });
     measureConsumption(this, () => this.#topics.names, metrics);
     this.#badBatches = new BadBatches({
       policy: settings.KAFKA_BAD_BATCH,
-      sink: this.#deadLetterSink,
+      sink: this.#letters,
       metrics,
       log,
       clock,
@@ -130,7 +140,8 @@ export class KafkaSource {
       maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
       ...(hold && { hold }),
       pipeline: this.#pipeline,
-      deadLetters: new DeadLetters({ sink: this.#deadLetterSink, now: clock.now, ...observed }),
+      deadLetters: new DeadLetters({ sink: this.#letters, now: clock.now, ...observed }),
+      letters: this.#letters,
       clock,
       stopping,
       ...observed,
@@ -138,28 +149,29 @@ export class KafkaSource {
   }
 
   /**
-   * Why no events are consumed; undefined once the group has been joined and positions are resolved. A later outage of the
-   * brokers leaves it undefined, or all pods would leave the Service at once; a consumer that has crashed does not.
+   * Why no events are consumed, or not those of all topics; undefined once all have been there, the group has been joined and
+   * positions are resolved. A later outage of the brokers, or a topic that goes, leaves it undefined, or all pods would leave
+   * the Service at once; a consumer that has crashed does not.
    */
   notReady(): string | undefined {
     if (this.#assigned > 0 && this.#badBatches.size === this.#assigned) {
       return `no partition can be consumed: ${this.#assigned} of ${this.#assigned} are stopped by a bad record batch`;
     }
-    return this.#notReady;
+    return this.#topics.notReady ?? this.#notReady;
   }
 
   /** Where it stands, for metrics and `/debug/ingest`. */
   inspect(): KafkaSourceState {
     return {
       connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_TIMEOUT_MS,
-      lastError: this.#lastError,
+      lastError: this.#topics.missing ?? this.#lastError,
       partitions:
         this.#member?.positions().map((at) =>
           partitionState(at, {
             time: this.#processor.times.of(at.topic, at.partition),
             now: this.#clock.now(),
             stopped: this.#badBatches.reason(at.topic, at.partition),
-            held: this.#processor.held,
+            held: this.#letters?.held(at.topic, at.partition) ?? this.#processor.held,
           }),
         ) ?? [],
     };
@@ -186,8 +198,8 @@ export class KafkaSource {
     this.#notReady = 'stopped';
     this.#stopping.abort();
     await this.#loop;
-    await this.#deadLetterSink?.stop();
-    if (this.#options.broadcast && this.#loop !== undefined) await this.#forgetBroadcastGroup();
+    await this.#letters?.stop();
+    if (this.#options.broadcast && this.#loop !== undefined) await this.#admission.forget();
   }
 
   /** See ConsumedTopics. */
@@ -211,42 +223,28 @@ export class KafkaSource {
     }
   }
 
-  /** A member that has never reached the bus would keep its partitions from others. @returns false once it is to end */
-  async #mayJoin(signal: AbortSignal): Promise<boolean> {
-    const { mayNotJoin = () => undefined } = this.#options;
-    while (!signal.aborted && mayNotJoin() !== undefined) await this.#clock.sleep(MAY_JOIN_MS, signal);
-    return !signal.aborted;
-  }
-
   /** @param signal ends it */
   async #consume(signal: AbortSignal): Promise<unknown> {
     const { settings } = this.#options;
     const { KAFKA_SESSION_TIMEOUT_MS: sessionTimeoutMs } = settings;
     const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
-    const bound = this.#topics.names;
-    if (bound.length === 0) {
+    if (this.#topics.names.length === 0) {
       this.#notReady = undefined;
       return unlessAborted(new Promise(() => undefined), signal);
     }
-    const wanted = settings.DEAD_LETTER_TOPIC === undefined ? bound : [...bound, settings.DEAD_LETTER_TOPIC];
-    const missing = await unlessAborted(this.#driver.missingTopics(wanted), signal);
-    if (missing === undefined) return undefined;
-    if (missing.length > 0) {
-      this.#notReady = `topics missing: ${missing.join(', ')}`;
-      this.#lastError = this.#notReady;
-      this.#log.warn({ topics: missing }, 'topics are missing; trying again');
+    const topics = await unlessAborted(this.#topics.present(), signal);
+    if (topics === undefined || topics.length === 0) return undefined;
+    const refusal = await this.#admission.refusal(topics, signal);
+    if (signal.aborted) return undefined;
+    if (refusal !== undefined) {
+      this.#notReady = refusal;
+      this.#lastError = refusal;
       return undefined;
-    }
-    if (!(await this.#mayJoin(signal))) return undefined;
-    if (this.#startAtEnd) {
-      const forgotten = await unlessAborted(this.#driver.forgetGroup(this.#groupId), signal);
-      if (forgotten === undefined) return undefined;
-      this.#log.info({ groupId: this.#groupId, atEnd: forgotten }, 'looked for live members of the group');
-      this.#startAtEnd = false;
     }
     const member = this.#driver.member({
       groupId: this.#groupId,
-      topics: bound,
+      topics,
+      bus: this.#admission.busId,
       timing,
       onBatch: (batch) => this.#processor.process(batch),
       onAssigned: (assignment) => this.#joined(assignment),
@@ -254,9 +252,14 @@ export class KafkaSource {
       onAnswer: () => (this.#answeredAt = this.#clock.now()),
     });
     this.#member = member;
+    const ended = new AbortController();
+    void this.#admission.watch(topics, ended.signal);
+    const others = (): void => this.#outdated.abort();
+    void this.#topics.watch(topics, timing.metadataMaxAgeMs, others, ended.signal);
     try {
       return await unlessAborted(member.run(), signal);
     } finally {
+      ended.abort();
       await member.stop();
       this.#member = undefined;
     }
@@ -264,6 +267,7 @@ export class KafkaSource {
 
   #joined(partitions: Assignment): void {
     this.#badBatches.clear();
+    this.#letters?.clear();
     this.#processor.times.clear();
     this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
@@ -288,13 +292,6 @@ export class KafkaSource {
     this.#log.error(
       { error: reason, waitMs: Math.round(wait) },
       'the Kafka consumer ended; starting another',
-    );
-  }
-
-  async #forgetBroadcastGroup(): Promise<void> {
-    const groupId = this.#groupId;
-    await withTimeout(this.#driver.forgetGroup(groupId), FORGET_MS, () => false).catch((thrown: unknown) =>
-      this.#log.debug({ groupId, error: messageOf(thrown) }, 'could not delete the group'),
     );
   }
 }

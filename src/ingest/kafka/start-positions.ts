@@ -1,3 +1,5 @@
+import { readPositionText, writePositionText } from './position-text.ts';
+
 /** What a group has committed for a partition. */
 export interface CommittedPosition {
   readonly partition: number;
@@ -13,6 +15,8 @@ export interface TopicAtJoin {
   readonly topicId: string | undefined;
   /** Of all partitions that exist. */
   readonly positions: readonly CommittedPosition[];
+  /** The id of the bus that this pod publishes to. Undefined: none is known. */
+  readonly bus?: string | undefined;
 }
 
 /** `position`: at the one that is committed. */
@@ -22,11 +26,9 @@ interface Decision {
   start(partition: number): Start;
   /** To go with each commit of the topic. */
   readonly metadata: string;
+  /** Whether the position is to be committed again as it is, since its text does not name this pod's bus. */
+  isUnnamed(partition: number): boolean;
 }
-
-/** Says which topic a position belongs to, and how many of its partitions are settled. */
-const METADATA = /^sluice1 (?<id>\S+) (?<settled>\d+)$/;
-const NO_ID = '-';
 
 /**
  * Decides where partitions start, purely from what their group has committed for all partitions of the topic, so that two
@@ -48,26 +50,29 @@ export class StartPositions {
     return this.#known.get(topic)?.id;
   }
 
-  decide({ topic, topicId, positions }: TopicAtJoin): Decision {
+  decide({ topic, topicId, positions, bus }: TopicAtJoin): Decision {
     const isAnew = this.#isAnew(topic, topicId);
     const valid = new Set<number>();
     const stale = new Set<number>();
+    const named = new Set<number>();
     let settled = 0;
     for (const { partition, offset, metadata } of positions) {
       if (offset === undefined) continue;
-      const { id = NO_ID, settled: count = '0' } = METADATA.exec(metadata ?? '')?.groups ?? {};
-      if (id !== NO_ID && topicId !== undefined && id !== topicId) {
+      const text = readPositionText(metadata);
+      if (text?.topicId !== undefined && topicId !== undefined && text.topicId !== topicId) {
         stale.add(partition);
         continue;
       }
       valid.add(partition);
-      settled = Math.max(settled, Number(count));
+      if (text?.bus === bus) named.add(partition);
+      settled = Math.max(settled, text?.settled ?? 0);
     }
     const isNewGroup = valid.size === 0 && stale.size === 0 && !isAnew;
     if (isNewGroup) settled = positions.length;
     while (valid.has(settled)) settled += 1;
     return {
-      metadata: `sluice1 ${topicId ?? NO_ID} ${settled}`,
+      metadata: writePositionText({ topicId, settled, bus }),
+      isUnnamed: (partition) => bus !== undefined && valid.has(partition) && !named.has(partition),
       start: (partition) => {
         if (valid.has(partition)) return 'position';
         return isAnew || stale.has(partition) || partition >= settled ? 'beginning' : 'end';

@@ -1,4 +1,3 @@
-import type { HeldBatch } from './batch-processor.ts';
 import type { PartitionPosition } from './driver.ts';
 
 /** What a look at a source of events shows. */
@@ -34,6 +33,13 @@ export interface PartitionState {
   readonly reason: string | undefined;
 }
 
+export interface HeldBatch {
+  readonly topic: string;
+  readonly partition: number;
+  /** Why it was not taken. */
+  readonly reason: string;
+}
+
 interface PartitionSigns {
   /** Of the record at the position, or the one before it, ms since 1970; undefined if none has been seen. */
   readonly time: number | undefined;
@@ -41,7 +47,7 @@ interface PartitionSigns {
   readonly now: number;
   /** Why it is stopped by a bad batch. */
   readonly stopped: string | undefined;
-  /** The batch that is held, of any partition. */
+  /** A batch that is held, of any partition. */
   readonly held: HeldBatch | undefined;
 }
 

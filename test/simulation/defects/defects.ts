@@ -22,6 +22,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     starts: () => ({
       decide: ({ positions }) => ({
         metadata: '',
+        isUnnamed: () => false,
         start: (partition) => (positions[partition]?.offset === undefined ? 'end' : 'position'),
       }),
     }),

@@ -1,5 +1,6 @@
 import type { DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
 import type {
+  GroupDescription,
   GroupMember,
   KafkaDriver,
   MemberOptions,
@@ -34,6 +35,10 @@ export class SimulatedDriver implements KafkaDriver {
 
   forgetGroup(groupId: string): Promise<boolean> {
     return this.#requests.send(() => this.#kafka.forgetGroup(groupId));
+  }
+
+  describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription> {
+    return this.#requests.send(() => this.#kafka.group(groupId).describe(this.#kafka.partitionsOf(topics)));
   }
 
   member(options: MemberOptions): GroupMember {

@@ -1,3 +1,4 @@
+import type { GroupDescription } from '../../../src/ingest/kafka/driver.ts';
 import type { VirtualTime, Timer } from '../time/virtual-time.ts';
 
 /** One partition of a topic as the group knows it. */
@@ -114,6 +115,11 @@ export class SimulatedGroup {
 
   committed(at: CommitAt): Committed | undefined {
     return this.#committed.get(keyOf(at));
+  }
+
+  describe(partitions: readonly TopicPartition[]): GroupDescription {
+    const committed = partitions.map((at) => this.committed(at)).filter((found) => found !== undefined);
+    return { hasMembers: this.members > 0, texts: committed.map(({ metadata }) => metadata) };
   }
 
   /** By hand, of a group without members. */

@@ -121,7 +121,7 @@ export class SimulatedMember implements GroupMember {
 
   /** Settles where each partition starts, and commits it. */
   async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
-    const { groupId, topics, onPositionReset } = this.#options;
+    const { groupId, topics, bus, onPositionReset } = this.#options;
     const seen = await this.#requests.send(() => {
       return topics.filter((topic) => this.#kafka.has(topic)).map((topic) => this.#look(topic));
     });
@@ -129,7 +129,7 @@ export class SimulatedMember implements GroupMember {
     const settled: Assigned[] = [];
     for (const { at, ends } of seen) {
       const { topic, topicId, positions } = at;
-      const { start, metadata } = this.#starts.decide(at);
+      const { start, metadata, isUnnamed } = this.#starts.decide({ ...at, bus });
       for (const { partition } of partitions.filter((one) => one.topic === topic)) {
         const end = ends[partition];
         // A topic that is made anew may have fewer.
@@ -142,7 +142,7 @@ export class SimulatedMember implements GroupMember {
         const place = { topic, topicId, partition, metadata, position };
         const one = { ...place, highWatermark: undefined, paused: false };
         assigned.push(one);
-        if (from !== 'position' || wanted > end) settled.push(one);
+        if (from !== 'position' || wanted > end || isUnnamed(partition)) settled.push(one);
       }
     }
     await this.#requests.send(() => {

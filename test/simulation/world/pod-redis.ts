@@ -1,6 +1,6 @@
 import type { Bus } from '../../../src/bus/bus.ts';
 import { ClusterBus } from '../../../src/bus/redis/cluster/cluster-bus.ts';
-import type { RedisLinkOptions } from '../../../src/bus/redis/redis-link.ts';
+import type { RedisLinkOptions } from '../../../src/bus/redis/redis-link-options.ts';
 import { RedisBus } from '../../../src/bus/redis/redis-bus.ts';
 import type { Metrics } from '../../../src/metrics.ts';
 import type { Defect } from '../defects/defect.ts';

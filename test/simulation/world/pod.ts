@@ -84,6 +84,7 @@ export class SimulatedPod implements ClientPod {
       log,
       records: roomForRecords(),
       broadcast: false,
+      busId: (proposed) => this.#bus.id(proposed),
       clock,
       timing: { ...TIMING, sessionTimeoutMs: options.sessionSeconds * 1_000 },
       driver,

@@ -9,7 +9,8 @@ import type { HistoryBounds, HistoryPosition, HistoryRead } from '../../history.
 import type { Address } from '../access.ts';
 import type { ListenerPace } from '../listener-pace.ts';
 import { BusNames } from '../names.ts';
-import { RedisLink, type RedisLinkOptions } from '../redis-link.ts';
+import type { RedisLinkOptions } from '../redis-link-options.ts';
+import { RedisLink } from '../redis-link.ts';
 import { Cluster } from './cluster.ts';
 import { LinkTotals } from './link-totals.ts';
 import type { ConnectNode } from './node-connections.ts';
@@ -156,6 +157,10 @@ export class ClusterBus implements Bus {
 
   get announcementsAreHeard(): boolean {
     return this.#announcements.announcementsAreHeard;
+  }
+
+  id(proposed?: string): Promise<string | undefined> {
+    return this.#announcements.id(proposed);
   }
 
   pause(): void {

@@ -1,4 +1,5 @@
 import kafkajs, { type Admin, type Kafka } from '#kafkajs';
+import type { GroupDescription } from '../driver.ts';
 import type { PartitionRange } from './partition-buffer.ts';
 
 /** Error codes of Kafka's protocol. */
@@ -54,6 +55,27 @@ export function forgetGroup(kafka: Kafka, groupId: string): Promise<boolean> {
       if (code === NON_EMPTY_GROUP) return false;
       throw thrown;
     }
+  });
+}
+
+/** What a broker says of a group that it does not know as one of the classic protocol. */
+const NOT_CLASSIC = 'Dead';
+const NO_OFFSET = '-1';
+
+export function describeGroup(
+  kafka: Kafka,
+  groupId: string,
+  topics: readonly string[],
+): Promise<GroupDescription> {
+  return withAdmin(kafka, async (admin) => {
+    const found = await admin.fetchOffsets({ groupId, topics: [...topics] });
+    const positions = found.flatMap(({ partitions }) => partitions);
+    const texts = positions.filter(({ offset }) => offset !== NO_OFFSET).map(({ metadata }) => metadata);
+    const { groups } = await admin.describeGroups([groupId]);
+    const [group] = groups;
+    // One that has positions and is not known is of the protocol of KIP-848, whose members kafkajs can't ask for.
+    const mayHaveMembers = group?.state === NOT_CLASSIC && texts.length > 0;
+    return { hasMembers: mayHaveMembers || (group?.members.length ?? 0) > 0, texts };
   });
 }
 

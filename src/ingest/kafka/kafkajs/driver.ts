@@ -1,6 +1,6 @@
 import type { Log } from '../../../log.ts';
-import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
-import { forgetGroup, missingTopics } from './admin.ts';
+import type { GroupDescription, GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import { describeGroup, forgetGroup, missingTopics } from './admin.ts';
 import type { KafkaConnection } from '../connection.ts';
 import { kafkaFactory, type KafkaFactory } from './client.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
@@ -26,6 +26,10 @@ export class KafkajsDriver implements KafkaDriver {
 
   forgetGroup(groupId: string): Promise<boolean> {
     return forgetGroup(this.#kafka(), groupId);
+  }
+
+  describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription> {
+    return describeGroup(this.#kafka(), groupId, topics);
   }
 
   member(options: MemberOptions): GroupMember {

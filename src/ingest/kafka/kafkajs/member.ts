@@ -1,5 +1,5 @@
-import type { Consumer, Kafka, PositionPolicy } from '#kafkajs';
-import type { GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
+import type { Consumer, Kafka, PositionPolicy, TopicPartitionOffsetAndMetadata } from '#kafkajs';
+import type { Assignment, GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
 import { KafkajsBatch } from './record-batch.ts';
 import type { StartPositions } from '../start-positions.ts';
 
@@ -17,8 +17,12 @@ export class KafkajsMember implements GroupMember {
   readonly #options: MemberOptions;
   readonly #consumer: Consumer;
   readonly #starts: StartPositions;
+  /** Positions that are to be committed again as they are: see StartPositions. By topic. */
+  readonly #unnamed = new Map<string, readonly TopicPartitionOffsetAndMetadata[]>();
   #generation = 0;
   #joining: Promise<void> | undefined;
+  #assigned: Assignment = {};
+  #isConsuming = false;
   #stopped = false;
 
   /** @param rack of the pod; undefined: it is fetched from leaders */
@@ -52,6 +56,9 @@ export class KafkajsMember implements GroupMember {
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#generation += 1;
       onAssigned(payload.memberAssignment);
+      this.#assigned = payload.memberAssignment;
+      // At the first join kafkajs takes no commits yet.
+      if (this.#isConsuming) this.#nameBus();
     });
     await this.#consumer.connect();
     if (this.#stopped) return crash;
@@ -68,6 +75,8 @@ export class KafkajsMember implements GroupMember {
       },
     });
     await this.#joining;
+    this.#isConsuming = true;
+    this.#nameBus();
     return crash;
   }
 
@@ -87,10 +96,21 @@ export class KafkajsMember implements GroupMember {
     }));
   }
 
+  /**
+   * Before anything that is fetched is committed: requests to one broker go over one connection, in order. If it fails, the
+   * next join does it.
+   */
+  #nameBus(): void {
+    const unnamed = [...this.#unnamed.values()].flat();
+    const own = unnamed.filter(({ topic, partition }) => this.#assigned[topic]?.includes(partition));
+    this.#unnamed.clear();
+    if (own.length > 0) this.#consumer.commitOffsets(own).catch(() => undefined);
+  }
+
   #positionPolicy(): PositionPolicy {
     return {
-      decide: ({ topic, topicId, positions }) =>
-        this.#starts.decide({
+      decide: ({ topic, topicId, positions }) => {
+        const decision = this.#starts.decide({
           topic,
           topicId: topicId ?? undefined,
           positions: positions.map(({ partition, offset, metadata }) => ({
@@ -98,7 +118,16 @@ export class KafkajsMember implements GroupMember {
             offset: offset === NO_OFFSET ? undefined : Number(offset),
             metadata,
           })),
-        }),
+          bus: this.#options.bus,
+        });
+        const { metadata } = decision;
+        const unnamed = positions.filter(({ partition }) => decision.isUnnamed(partition));
+        this.#unnamed.set(
+          topic,
+          unnamed.map(({ partition, offset }) => ({ topic, partition, offset, metadata })),
+        );
+        return decision;
+      },
       onReset: ({ topic, partition, position, to, offset }) =>
         this.#options.onPositionReset({
           topic,

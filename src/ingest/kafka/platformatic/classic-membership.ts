@@ -103,7 +103,8 @@ export class ClassicMembership implements Membership {
     const { cluster, groupId, topics, instanceId } = this.#options;
     let assignments: { memberId: string; assignment: Buffer }[] = [];
     if (joined.leader === this.#memberId && !joined.skipAssignment) {
-      const layouts = await cluster.topics(subscribedTopics(joined.members));
+      // Another member may ask for one that is gone.
+      const layouts = await cluster.describe(subscribedTopics(joined.members));
       assignments = assign(joined.members, (topic) => layouts.get(topic)?.leaders.length ?? 0);
     }
     const { assignment } = await this.#coordinator.askInRebalance(

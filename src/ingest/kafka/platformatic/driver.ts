@@ -1,10 +1,11 @@
 import { deleteGroupsV2 } from '@platformatic/kafka';
 import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
-import type { GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import type { GroupDescription, GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
 import { StartPositions } from '../start-positions.ts';
 import { Cluster } from './cluster.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
+import { GroupCoordinator } from './group-coordinator.ts';
 import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
 import { PlatformaticMember, type GroupProtocol } from './member.ts';
 
@@ -47,6 +48,23 @@ export class PlatformaticDriver implements KafkaDriver {
         if (thrown instanceof KafkaError && thrown.has(CODE.groupNotFound)) return true;
         if (thrown instanceof KafkaError && thrown.has(CODE.nonEmptyGroup)) return false;
         throw thrown;
+      }
+    });
+  }
+
+  describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription> {
+    return this.#withCluster(async (cluster) => {
+      const group = new GroupCoordinator(cluster, groupId, 0);
+      try {
+        const layouts = await cluster.describe(topics);
+        const positions = await Promise.all(
+          [...layouts].map(([topic, { leaders }]) => group.committed(topic, leaders.length)),
+        );
+        const committed = positions.flat().filter(({ offset }) => offset !== undefined);
+        const texts = committed.map(({ metadata }) => metadata);
+        return { hasMembers: await group.hasMembers(), texts };
+      } finally {
+        await group.close();
       }
     });
   }

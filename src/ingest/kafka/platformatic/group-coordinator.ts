@@ -1,4 +1,10 @@
-import { offsetFetchV8, type API, type offsetCommitV8 } from '@platformatic/kafka';
+import {
+  consumerGroupDescribeV0,
+  describeGroupsV5,
+  offsetFetchV8,
+  type API,
+  type offsetCommitV8,
+} from '@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
 import { withTimeout } from '../../../support/with-timeout.ts';
 import type { CommittedPosition } from '../start-positions.ts';
@@ -13,6 +19,11 @@ type TopicsToCommit = Parameters<typeof offsetCommitV8.createRequest>[4];
 /** Some ten seconds in all: a coordinator that goes is replaced within them. */
 const RETRIES = 6;
 const RETRY_MS = 300;
+
+/** What a broker says of a group that it does not know as one of the classic protocol. */
+const NOT_CLASSIC = 'Dead';
+/** A group without members under the protocol of KIP-848. */
+const EMPTY = 'Empty';
 
 /** What is told at the end has reached the coordinator by then, unless it hangs. */
 const LAST_WORD_MS = 3_000;
@@ -81,6 +92,20 @@ export class GroupCoordinator {
         metadata: metadata ?? null,
       }))
       .toSorted((one, other) => one.partition - other.partition);
+  }
+
+  /** Under either protocol; true also where the broker does not say. */
+  async hasMembers(): Promise<boolean> {
+    const ids = [this.#groupId];
+    const { groups } = await this.ask('describing the group', describeGroupsV5.api, ids, false);
+    const [classic] = groups;
+    if (classic?.groupState !== NOT_CLASSIC) return (classic?.members.length ?? 0) > 0;
+    try {
+      const answer = await this.ask('describing the group', consumerGroupDescribeV0.api, ids, false);
+      return answer.groups.some(({ groupState }) => groupState !== EMPTY);
+    } catch (thrown) {
+      return !(thrown instanceof KafkaError && thrown.has(CODE.groupNotFound));
+    }
   }
 
   /** Makes no more attempts at what fails. */

@@ -88,7 +88,7 @@ export class PlatformaticMember implements GroupMember {
       } catch (thrown) {
         if (this.#stopping.signal.aborted) break;
         failures += 1;
-        if (failures > RETRIES || !(isRetriable(thrown) || mayJoinAgain(thrown))) {
+        if (failures > retriesOf(thrown) || !(isRetriable(thrown) || mayJoinAgain(thrown))) {
           this.#isCrashed = true;
           return this.#named(thrown as Error);
         }
@@ -135,7 +135,8 @@ export class PlatformaticMember implements GroupMember {
       if (layout === undefined) continue;
       const { topicId, leaders } = layout;
       const positions = await this.#membership.committed(topic, leaders.length);
-      const { start, metadata } = this.#options.starts.decide({ topic, topicId, positions });
+      const { starts, bus } = this.#options;
+      const { start, metadata, isUnnamed } = starts.decide({ topic, topicId, positions, bus });
       const startsAt = (wanted: 'beginning' | 'end') => {
         const starting = partitions.filter((partition) => start(partition) === wanted);
         return this.#cluster.offsets(topic, layout, starting, wanted);
@@ -145,7 +146,8 @@ export class PlatformaticMember implements GroupMember {
         const offset = looked.get(partition);
         const position = offset ?? positions.find((each) => each.partition === partition)?.offset ?? 0;
         result.push(new MemberPartition({ topic, topicId, partition, metadata, position }));
-        if (offset !== undefined) found.push({ topic, partition, offset, metadata });
+        if (offset !== undefined || isUnnamed(partition))
+          found.push({ topic, partition, offset: position, metadata });
       }
     }
     await this.#membership.commit(found);
@@ -165,6 +167,11 @@ export class PlatformaticMember implements GroupMember {
     const message = `KAFKA_INSTANCE_ID: ${expected}, got ${instanceId}, ${why}`;
     return new KafkaError(message, { codes: error.codes, isRetriable: mayBeReleased, cause: error });
   }
+}
+
+/** A topic that has gone may not come back: then the others are to be consumed without it. */
+function retriesOf(thrown: unknown): number {
+  return thrown instanceof KafkaError && thrown.has(CODE.unknownTopic) ? 1 : RETRIES;
 }
 
 /** Such as where the group has rebalanced while the member committed where its partitions begin. */

@@ -2,6 +2,7 @@ import type { Topic } from '../../../../src/graph/graph.ts';
 import { BadBatches } from '../../../../src/ingest/kafka/bad-batches.ts';
 import { BatchProcessor } from '../../../../src/ingest/kafka/batch-processor.ts';
 import type { BadBatch, RecordBatch } from '../../../../src/ingest/kafka/driver.ts';
+import { LettersInHand } from '../../../../src/ingest/kafka/letters-in-hand.ts';
 import type { EventSpans } from '../../../../src/ingest/event-spans.ts';
 import type { KafkaRecord } from '../../../../src/ingest/record.ts';
 import type { Clock } from '../../../../src/support/clock.ts';
@@ -49,7 +50,8 @@ export function setUp(
   const trace = { listener: (step: object): void => void steps.push(step as IngestStep) };
   const sink = {
     failing: false,
-    send(messages: readonly DeadLetterMessage[]) {
+    stop: () => Promise.resolve(),
+    send(messages: readonly DeadLetterMessage[]): Promise<void> {
       if (this.failing) return Promise.reject(new Error('Kafka is away'));
       buried.push(...messages);
       return Promise.resolve();
@@ -57,7 +59,15 @@ export function setUp(
   };
   /** Why nothing is to be consumed. */
   const hold: { reason: string | undefined } = { reason: undefined };
-  const badBatches = new BadBatches({ policy, sink, metrics, log, clock, stopping: stopping.signal });
+  const letters = new LettersInHand({ sink, log, clock, stopping: stopping.signal });
+  const badBatches = new BadBatches({
+    policy,
+    sink: letters,
+    metrics,
+    log,
+    clock,
+    stopping: stopping.signal,
+  });
   const processor = new BatchProcessor({
     pipeline: new Pipeline({
       topics: topics(topic('bids', { keys, ...options })),
@@ -72,7 +82,8 @@ export function setUp(
     records,
     maxFanoutBytes,
     hold: () => hold.reason,
-    deadLetters: new DeadLetters({ sink, metrics, log, now: clock.now, trace }),
+    deadLetters: new DeadLetters({ sink: letters, metrics, log, now: clock.now, trace }),
+    letters,
     badBatches,
     metrics,
     log,
@@ -81,7 +92,20 @@ export function setUp(
     trace,
     spans,
   });
-  return { steps, hold, publisher, clock, metrics, stopping, sink, buried, processor, badBatches, lines };
+  return {
+    steps,
+    hold,
+    publisher,
+    clock,
+    metrics,
+    stopping,
+    sink,
+    buried,
+    processor,
+    letters,
+    badBatches,
+    lines,
+  };
 }
 
 /** What a driver would hand over, and what was done with it. */

@@ -123,21 +123,85 @@ test('an error of a heartbeat reaches the driver, which joins the group again', 
   assert.deepEqual(batch.committed, [500]);
 });
 
+/** Resolves when the partition of the batch is no longer paused. */
+async function resumed(batch: FakeBatch): Promise<void> {
+  while (batch.resumes < batch.pauses) await setImmediate();
+}
+
 test('a batch is committed only when its dead letters are acknowledged too, and its events are published once', async () => {
   const { processor, publisher, sink, buried, metrics } = setUp();
-  const batch = new FakeBatch(['{"n":0}', 'not json', '{"n":2}']);
+  const values = ['{"n":0}', 'not json', '{"n":2}'];
+  const batch = new FakeBatch(values);
   sink.failing = true;
-  let attempts = 0;
-  batch.onHeartbeat = () => {
-    assert.deepEqual(batch.committed, []);
-    attempts += 1;
-    if (attempts === 4) sink.failing = false;
-  };
   await processor.process(batch);
-  assert.deepEqual(offsetsOf(publisher), [0, 2]);
+  assert.deepEqual([batch.pauses, batch.committed, buried], [1, [], []]);
+  sink.failing = false;
+  await resumed(batch);
+  // Its driver hands it over again, with what has come meanwhile.
+  const again = new FakeBatch([...values, '{"n":3}']);
+  await processor.process(again);
+  assert.deepEqual(offsetsOf(publisher), [0, 2, 3]);
   assert.equal(buried.length, 1);
-  assert.deepEqual(batch.committed, [3]);
+  assert.deepEqual(again.committed, [3, 4]);
   assert.equal((await metrics.deadLetters.get()).values[0]?.value, 1);
+});
+
+test('while the dead-letter topic is away the partitions wait that have a letter for it, and no other', async () => {
+  const { processor, letters, publisher, sink, lines } = setUp();
+  sink.failing = true;
+  await processor.process(new FakeBatch(['not json']));
+  assert.match(letters.held('bids', 0)?.reason ?? '', /the dead-letter topic takes nothing: Kafka is away/);
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 40).map(({ msg }) => msg),
+    ['could not decode a message', 'a partition waits for the dead-letter topic'],
+  );
+  const other = Object.assign(new FakeBatch(events(2)), { partition: 1 });
+  await processor.process(other);
+  assert.deepEqual([other.committed, offsetsOf(publisher)], [[2], [0, 1]]);
+  assert.equal(letters.held('bids', 1), undefined);
+});
+
+test('a batch that was fetched before its partition had to wait is given back', async () => {
+  const { processor, publisher, sink } = setUp();
+  sink.failing = true;
+  await processor.process(new FakeBatch(['not json']));
+  const next = new FakeBatch(['not json', '{"n":1}']);
+  await processor.process(next);
+  assert.deepEqual([next.pauses, next.committed, publisher.attempts], [1, [], 0]);
+  sink.failing = false;
+  await resumed(next);
+});
+
+test('a dead-letter topic that does not answer holds up the member for a moment only, and its answer counts', async () => {
+  const { processor, sink, buried } = setUp();
+  let answer!: () => void;
+  const asked: number[] = [];
+  sink.send = (messages) => {
+    asked.push(messages.length);
+    return new Promise<void>((resolve) => (answer = resolve));
+  };
+  const batch = new FakeBatch(['not json']);
+  await processor.process(batch);
+  assert.deepEqual([batch.pauses, batch.committed, buried], [1, [], []]);
+  answer();
+  await resumed(batch);
+  assert.deepEqual(asked, [1]);
+  const again = new FakeBatch(['not json']);
+  await processor.process(again);
+  assert.deepEqual(again.committed, [1]);
+});
+
+test('after a join the letters of a partition are those of the member that has it', async () => {
+  const { processor, letters, sink, buried } = setUp();
+  sink.failing = true;
+  const batch = new FakeBatch(['not json']);
+  await processor.process(batch);
+  letters.clear();
+  await resumed(batch);
+  sink.failing = false;
+  const again = new FakeBatch(['not json']);
+  await processor.process(again);
+  assert.deepEqual([again.committed, buried.length], [[1], 1]);
 });
 
 test('a batch of poison messages only is committed', async () => {

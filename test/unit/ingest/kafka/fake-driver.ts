@@ -11,9 +11,10 @@ export class FakeDriver implements KafkaDriver {
   positions: PartitionPosition[] = [];
   options: MemberOptions | undefined;
 
-  missingTopics = async () => [];
+  missingTopics: KafkaDriver['missingTopics'] = async () => [];
   forgetGroup = async () => true;
-  deadLetterSink = () => assert.fail('no test has a dead-letter topic');
+  describeGroup = async () => ({ hasMembers: false, texts: [] as string[] });
+  deadLetterSink: KafkaDriver['deadLetterSink'] = () => assert.fail('no test has a dead-letter topic');
   isRetriable = () => true;
 
   member(options: MemberOptions): GroupMember {

@@ -54,3 +54,87 @@ test('the group is joined once the bus has been reached, and not before', async 
   await wake();
   while (driver.options === undefined) await setImmediate();
 });
+
+/** A source whose driver lacks topics, and what ends its sleeps. */
+async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
+  const driver = new FakeDriver();
+  const state = { missing };
+  driver.missingTopics = async (wanted) => wanted.filter((name) => state.missing.includes(name));
+  driver.deadLetterSink = () => ({ send: async () => undefined, stop: async () => undefined });
+  const { clock, sleeps, wakeAll } = stillClock();
+  const { log, lines } = readableLog();
+  const metrics = new Metrics();
+  const source = ingestOf(['bids', 'users'], { driver, clock, log, metrics, settings });
+  await source.start();
+  const look = async (): Promise<void> => {
+    while (sleeps.length === 0) await setImmediate();
+    wakeAll();
+    while (sleeps.length === 0) await setImmediate();
+  };
+  const joined = async (...names: string[]): Promise<void> => {
+    while (String(driver.options?.topics) !== String(names)) await setImmediate();
+    driver.options?.onAssigned({ [names[0] ?? '']: [0] });
+  };
+  const gauge = async (name: string) =>
+    (await metrics.topicMissing.get()).values.find(({ labels }) => labels.topic === name)?.value;
+  const told = () => lines.flatMap(({ msg, topics: names }) => (names === undefined ? [] : [[msg, names]]));
+  return { source, state, look, joined, gauge, told };
+}
+
+const GONE = 'topics are missing; the others are consumed';
+const BACK = 'topics that were missing are there';
+
+test('a topic that is missing at the start keeps the pod unready, and the others are consumed', async (t) => {
+  const { source, state, look, joined, gauge, told } = await lacking(['users']);
+  t.after(() => source.stop());
+  await joined('bids');
+  assert.equal(source.notReady(), 'topics missing: users');
+  assert.deepEqual([await gauge('bids'), await gauge('users')], [0, 1]);
+  await look();
+  assert.equal(source.notReady(), 'topics missing: users');
+  state.missing = [];
+  await look();
+  await joined('bids', 'users');
+  assert.equal(source.notReady(), undefined);
+  assert.equal(await gauge('users'), 0);
+  assert.deepEqual(told(), [
+    [GONE, ['users']],
+    [BACK, ['users']],
+  ]);
+});
+
+test('a topic that goes later is told and counted, and leaves the pod ready, which consumes it once it is back', async (t) => {
+  const { source, state, look, joined, gauge, told } = await lacking([]);
+  t.after(() => source.stop());
+  await joined('bids', 'users');
+  assert.equal(source.notReady(), undefined);
+  state.missing = ['bids'];
+  await look();
+  await joined('users');
+  assert.equal(source.notReady(), undefined);
+  assert.equal(source.inspect().lastError, 'topics missing: bids');
+  assert.equal(await gauge('bids'), 1);
+  state.missing = [];
+  await look();
+  await joined('bids', 'users');
+  assert.equal(source.inspect().lastError, undefined);
+  assert.deepEqual(told(), [
+    [GONE, ['bids']],
+    [BACK, ['bids']],
+  ]);
+});
+
+test('a dead-letter topic that is missing at the start keeps the pod unready, one that goes later does not', async (t) => {
+  const settings = { ...SOURCE_SETTINGS, DEAD_LETTER_TOPIC: 'dead' };
+  const { source, state, look, joined, gauge } = await lacking(['dead'], settings);
+  t.after(() => source.stop());
+  await joined('bids', 'users');
+  assert.equal(source.notReady(), 'topics missing: dead');
+  state.missing = [];
+  await look();
+  assert.equal(source.notReady(), undefined);
+  state.missing = ['dead'];
+  await look();
+  assert.equal(source.notReady(), undefined);
+  assert.equal(await gauge('dead'), 1);
+});

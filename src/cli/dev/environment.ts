@@ -1,0 +1,34 @@
+import { readdirSync } from 'node:fs';
+import { ownGroup } from '../own-group.ts';
+
+/** Where the environment says nothing else. */
+const DEVELOPMENT = {
+  WATCH_GRAPH: 'true',
+  // The developer is the client.
+  MASK_ERRORS: 'false',
+  GRAPHIQL: 'true',
+  // There is no load balancer that would have to notice the end.
+  DRAIN_DELAY_SECONDS: '0',
+  DRAIN_SECONDS: '0',
+  KAFKA_GROUP_ID: ownGroup('sluice-dev'),
+};
+
+/** @param folder of the graph, as the command names it */
+export function developmentEnvironment(
+  given: NodeJS.ProcessEnv,
+  folder: string | undefined,
+): NodeJS.ProcessEnv {
+  // An empty variable counts as not set.
+  const set = Object.entries(given).filter(([, value]) => value !== '');
+  const env: NodeJS.ProcessEnv = { ...DEVELOPMENT, ...Object.fromEntries(set) };
+  const graph = folder ?? env['GRAPH'] ?? ['graph', '.'].find(holdsSchema);
+  return graph === undefined ? env : { ...env, GRAPH: graph };
+}
+
+function holdsSchema(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith('.graphql'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { GroupDescription, KafkaDriver } from './driver.ts';
+import { readPositionText } from './position-text.ts';
+
+/** What the bus keeps, else what is proposed, which it keeps from then on. */
+export type BusId = (proposed?: string) => Promise<string | undefined>;
+
+export interface GroupBusOptions {
+  readonly groupId: string;
+  readonly driver: Pick<KafkaDriver, 'describeGroup'>;
+  /** `BUS_ID`. Undefined: the id is that which the bus keeps. */
+  readonly configured: string | undefined;
+  readonly busId: BusId;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Longer than killed pods count as members. */
+const GHOSTS_MS = 60_000;
+
+/** Between two looks whether the bus still keeps its id: it may have come back empty. */
+const KEEP_MS = 10_000;
+
+/** Between two looks at what others have committed. */
+const LOOK_MS = 60_000;
+
+const NO_ID =
+  'Redis keeps no id of its bus, so that others can not be kept out of the consumer group: set BUS_ID';
+const INTRUDERS =
+  'pods of another bus are in the consumer group: events that they consume do not reach the clients of this one';
+
+/**
+ * Whose bus a consumer group's events go to. Pods of one group take a share of the events each, so that one with another
+ * bus, such as that of another environment, takes its share away. With each position goes the id of the bus of the pod that
+ * has committed it, and a group with members is joined by pods of their bus only.
+ */
+export class GroupBus {
+  readonly #options: GroupBusOptions;
+  #id: string | undefined;
+  /** When members of another bus were seen first, ms. */
+  #othersSince: number | undefined;
+  /** What was logged last. */
+  #told: string | undefined;
+
+  constructor(options: GroupBusOptions) {
+    this.#options = options;
+    this.#id = options.configured;
+  }
+
+  /** To go with each commit. Undefined until `refusal` permits to join, and if the bus keeps none. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /**
+   * @param topics that are consumed
+   * @returns why the group is not to be joined; undefined if it may be
+   * @throws if Kafka can't tell just now
+   */
+  async refusal(topics: readonly string[]): Promise<string | undefined> {
+    const { driver, groupId, busId, log } = this.#options;
+    const group = await driver.describeGroup(groupId, topics);
+    try {
+      this.#id ??= await busId();
+      this.#measure(group);
+      if (this.#isOthers(group)) {
+        const reason = this.#reason(group);
+        this.#tell(reason, () => log.error({ groupId, reason }, 'the consumer group is not joined'));
+        return reason;
+      }
+      this.#id ??= await busId(randomUUID());
+    } catch (thrown) {
+      return `expected Redis to tell the id of its bus: ${messageOf(thrown)}`;
+    }
+    this.#othersSince = undefined;
+    const fields = { groupId, bus: this.#id };
+    this.#tell(this.#id, () => log.info(fields, 'the consumer group is joined for this bus'));
+    if (this.#id === undefined) this.#tell(NO_ID, () => log.warn({ groupId }, NO_ID));
+    return undefined;
+  }
+
+  /** For as long as the group is joined. @param signal ends it */
+  async watch(topics: readonly string[], signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let lookedAt = clock.now();
+    for (;;) {
+      await clock.sleep(KEEP_MS, signal);
+      if (signal.aborted) return;
+      await this.#keep();
+      if (clock.now() - lookedAt < LOOK_MS) continue;
+      lookedAt = clock.now();
+      await this.#look(topics);
+    }
+  }
+
+  /**
+   * A pod that has seen members of another bus for longer than killed ones count as such does not take their place when they
+   * go for a moment: one that waits on a laptop would keep production out when that is started again.
+   */
+  #isOthers(group: GroupDescription): boolean {
+    const buses = busesIn(group);
+    if (buses.size === 0 || (this.#id !== undefined && buses.has(this.#id))) return false;
+    const now = this.#options.clock.now();
+    if (group.hasMembers) this.#othersSince ??= now;
+    return group.hasMembers || (this.#othersSince !== undefined && now - this.#othersSince >= GHOSTS_MS);
+  }
+
+  #reason(group: GroupDescription): string {
+    const { groupId, configured } = this.#options;
+    const source = configured === undefined ? 'its Redis' : 'BUS_ID';
+    const expected =
+      this.#id === undefined ? 'a bus whose id this Redis knows' : `bus ${this.#id} of ${source}`;
+    const found = [...busesIn(group)].join(', ');
+    return `consumer group ${groupId}: expected members of ${expected}, got those of bus ${found}; set another KAFKA_GROUP_ID, or BUS_ID=${found} if they are to move to this Redis`;
+  }
+
+  /** A pod that begins would find no id where Redis has come back empty, and could not join. */
+  async #keep(): Promise<void> {
+    const { configured, busId, groupId, log } = this.#options;
+    if (configured !== undefined || this.#id === undefined) return;
+    const kept = await busId(this.#id).catch(() => undefined); // It is asked again.
+    if (kept === undefined || kept === this.#id) return;
+    const fields = { groupId, expected: this.#id, got: kept };
+    this.#tell(kept, () =>
+      log.error(fields, 'Redis has the id of another bus than the group was joined for'),
+    );
+  }
+
+  async #look(topics: readonly string[]): Promise<void> {
+    const { driver, groupId, log } = this.#options;
+    try {
+      const group = await driver.describeGroup(groupId, topics);
+      this.#measure(group);
+      const found = [...busesIn(group)].filter((bus) => bus !== this.#id).join(', ');
+      if (found === '') return;
+      const fields = { groupId, expected: this.#id, got: found };
+      this.#tell(found, () => log.error(fields, INTRUDERS));
+    } catch (thrown) {
+      log.debug({ groupId, error: messageOf(thrown) }, 'could not look at the consumer group');
+    }
+  }
+
+  #measure({ texts }: GroupDescription): void {
+    const { foreignPositions } = this.#options.metrics;
+    const buses = texts.map((text) => readPositionText(text)?.bus);
+    const none = buses.filter((bus) => bus === undefined).length;
+    const own = buses.filter((bus) => bus !== undefined && bus === this.#id).length;
+    foreignPositions.set({ bus: 'none' }, none);
+    foreignPositions.set({ bus: 'other' }, buses.length - own - none);
+  }
+
+  #tell(what: string | undefined, log: () => void): void {
+    if (what !== undefined && what !== this.#told) log();
+    this.#told = what;
+  }
+}
+
+function busesIn({ texts }: GroupDescription): ReadonlySet<string> {
+  const buses = texts.map((text) => readPositionText(text)?.bus);
+  return new Set(buses.filter((bus) => bus !== undefined));
+}
