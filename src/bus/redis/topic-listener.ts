@@ -29,7 +29,8 @@ interface TopicListenerOptions {
 interface Heard {
   readonly channel: string;
   readonly payload: Buffer | string;
-  readonly sequence: number;
+  /** Undefined: it was published without history. */
+  readonly position: HistoryPosition | undefined;
 }
 
 interface Missed {
@@ -160,9 +161,15 @@ export class TopicListener {
     if (this.#held !== undefined) this.#giveUp('the topic is not kept any more');
   }
 
+  /** Redis sends in the order in which it publishes: behind the last message that was read, all are later. */
   #passOnMissed(held: readonly Heard[], { position, messages }: Missed): void {
-    const later = held.filter(({ sequence }) => sequence > position.sequence);
-    this.#release([...messages, ...later], position);
+    const lastRead = held.findLastIndex(
+      (heard) => heard.position?.epoch === position.epoch && heard.position.sequence <= position.sequence,
+    );
+    this.#held = undefined;
+    for (const heard of messages) this.#passOn(heard);
+    this.advance(position);
+    this.#release(held.slice(lastRead + 1));
   }
 
   /** @throws if it can't be read */
@@ -192,37 +199,34 @@ export class TopicListener {
       if (from > last.sequence && this.#joined.has(channel)) {
         throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);
       }
-      return kept.map((payload) => heardOn(channel, payload, 0));
+      return kept.map((payload) => heardOn(channel, payload));
     });
-    const due = messages.filter(({ channel, sequence }) => {
-      const isPassed = sequence === this.#lastSequence && this.#lastChannels.includes(channel);
+    const due = messages.filter((heard) => {
+      const sequence = sequenceOf(heard);
+      const isPassed = sequence === this.#lastSequence && this.#lastChannels.includes(heard.channel);
       return sequence > last.sequence && sequence <= position.sequence && !isPassed;
     });
-    return { position, messages: due.toSorted((one, other) => one.sequence - other.sequence) };
+    return { position, messages: due.toSorted((one, other) => sequenceOf(one) - sequenceOf(other)) };
   }
 
   #hear(channel: string, payload: Buffer | string): void {
-    const held = this.#held;
-    if (held === undefined) {
-      this.#passOn(heardOn(channel, payload, this.#position?.sequence ?? 0));
+    const heard = heardOn(channel, payload);
+    if (this.#held === undefined) {
+      this.#passOn(heard);
       return;
     }
-    // One without a position has its place behind the one before it.
-    held.push(heardOn(channel, payload, held.at(-1)?.sequence ?? Infinity));
+    this.#held.push(heard);
     this.#heldBytes += payload.length;
     if (this.#heldBytes > MAX_HELD_BYTES) this.#giveUp(`more than ${MAX_HELD_BYTES} bytes arrived meanwhile`);
   }
 
-  /** @param position all messages up to which are there */
-  #release(messages: readonly Heard[], position?: HistoryPosition): void {
+  #release(messages: readonly Heard[]): void {
     this.#held = undefined;
     for (const heard of messages) this.#passOn(heard);
-    if (position !== undefined) this.advance(position);
     for (const resolve of this.#untilHealed.splice(0)) resolve();
   }
 
-  #passOn({ channel, payload }: Heard): void {
-    const position = positionOf(payload);
+  #passOn({ channel, payload, position }: Heard): void {
     if (position !== undefined) this.#passing(channel, position);
     this.#listeners.get(channel)?.(payload);
   }
@@ -242,6 +246,10 @@ export class TopicListener {
   }
 }
 
-function heardOn(channel: string, payload: Buffer | string, otherwise: number): Heard {
-  return { channel, payload, sequence: positionOf(payload)?.sequence ?? otherwise };
+function heardOn(channel: string, payload: Buffer | string): Heard {
+  return { channel, payload, position: positionOf(payload) };
+}
+
+function sequenceOf({ position }: Heard): number {
+  return position?.sequence ?? 0;
 }

@@ -8,10 +8,10 @@ import { systemClock } from '../../../../src/support/clock.ts';
 
 const EPOCH = 'e';
 
-const message = (sequence: number): string => withPosition({ epoch: EPOCH, sequence }, '{"v":1}');
+const message = (sequence: number, epoch = EPOCH): string => withPosition({ epoch, sequence }, '{"v":1}');
 
 /** Listens to channels a and b. Each read is answered by the test. */
-function listen() {
+function listen({ begunAnew = () => assert.fail('the epoch is the same') } = {}) {
   const heard: string[] = [];
   const reads: { since: number; answer: (read: HistoryRead) => void }[] = [];
   const listener = new TopicListener({
@@ -20,7 +20,7 @@ function listen() {
     room: ownBytes(1_000),
     fence: async () => undefined,
     missed: () => assert.fail('all that was missed can be read'),
-    begunAnew: () => assert.fail('the epoch is the same'),
+    begunAnew,
     clock: systemClock,
     log: createLog('silent'),
   });
@@ -40,8 +40,8 @@ const read = (sequence: number, a: readonly number[], b: readonly number[]): His
   size: 100,
   isCut: false,
   channels: [
-    { channel: 'a', from: 0, isAll: true, messages: a.map(message) },
-    { channel: 'b', from: 0, isAll: true, messages: b.map(message) },
+    { channel: 'a', from: 0, isAll: true, messages: a.map((n) => message(n)) },
+    { channel: 'b', from: 0, isAll: true, messages: b.map((n) => message(n)) },
   ],
 });
 
@@ -75,6 +75,25 @@ test('it is healed once what was held has been passed on, after however many los
   reads[1]?.answer(read(9, [8], [9]));
   await Promise.all([healing, healed]);
   assert.deepEqual(heard, [`a ${message(8)}`, `b ${message(9)}`]);
+});
+
+test('what is published in another epoch, or without history, while what was missed is being read is passed on behind it', async () => {
+  const without = '{"v":1}';
+  const later = [message(1, 'another'), without, message(2, 'another')];
+  let begun = 0;
+  const { listener, hear, heard, reads } = listen({ begunAnew: () => (begun += 1) });
+  listener.hold();
+  const healed = listener.heal();
+  hear.a(message(6));
+  for (const payload of [without, ...later]) hear.b(payload);
+  reads[0]?.answer(read(6, [5, 6], []));
+  await healed;
+  const expected = [
+    ...[message(5), message(6)].map((payload) => `a ${payload}`),
+    ...[without, ...later].map((payload) => `b ${payload}`),
+  ];
+  assert.deepEqual(heard, expected);
+  assert.deepEqual([listener.position, begun], [{ epoch: 'another', sequence: 1 }, 1]);
 });
 
 test('a channel that is being joined when the connection is lost makes no gap of what others have', async () => {
