@@ -1,6 +1,5 @@
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Clock } from '../../support/clock.ts';
 import type { ListeningConnection } from './connection.ts';
 import type { GapDetector } from './gap-detector.ts';
 import type { Publishing } from './publishing.ts';
@@ -14,7 +13,6 @@ interface HeartbeatOptions {
   readonly countsReceivers: boolean;
   /** Of this pod alone. */
   readonly channel: string;
-  readonly clock: Clock;
   readonly timing: BusTiming;
   readonly log: Log;
 }
@@ -23,8 +21,9 @@ interface HeartbeatOptions {
 interface Beat {
   readonly id: string;
   readonly versions: ReadonlyMap<string, string | null>;
-  readonly sentAt: number;
-  /** Of the listening connection, when the time began to run. */
+  /** Ticks over which the listening connection has been silent: time in which this process stood still is none. */
+  readonly silentTicks: number;
+  /** Of the listening connection, at the last tick. */
   readonly bytesRead: number;
 }
 
@@ -116,24 +115,24 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const { listening, clock, timing } = this.#options;
+    const { listening, timing } = this.#options;
     const waiting = this.#waiting;
     if (waiting !== undefined && this.#connection !== undefined && !this.#isPaused) {
+      const silentTicks = waiting.silentTicks + 1;
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
-      else if (clock.now() - waiting.sentAt >= timing.silenceMs) {
+      else if (silentTicks * timing.beatMs >= timing.silenceMs) {
         this.#reconnect('nothing is heard of Redis any more; connecting again');
-      }
+      } else this.#waiting = { ...waiting, silentTicks };
     }
     this.beat();
   }
 
   async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, channel, countsReceivers, clock } = this.#options;
+    const { publishing, listening, gaps, channel, countsReceivers } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
-    const sentAt = clock.now();
     // Before Redis replies on one connection, the message may have come over the other.
-    this.#waiting = { id, versions: new Map(), sentAt, bytesRead: listening.bytesRead };
+    this.#waiting = { id, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
     const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
@@ -160,6 +159,6 @@ export class Heartbeat {
   }
 
   #renewed(beat: Beat): Beat {
-    return { ...beat, sentAt: this.#options.clock.now(), bytesRead: this.#options.listening.bytesRead };
+    return { ...beat, silentTicks: 0, bytesRead: this.#options.listening.bytesRead };
   }
 }

@@ -17,6 +17,7 @@ function setUp(t: TestContext) {
   const metrics = new Metrics();
   const log = createLog('silent');
   const { clock, wakeAll } = stillClock();
+  let now = 0;
   const bus = new RedisBus({
     ...redis,
     commands: redis.commands,
@@ -26,7 +27,7 @@ function setUp(t: TestContext) {
     countsSubscribers: true,
     metrics,
     log,
-    clock,
+    clock: { ...clock, now: () => now },
     timing: { beatMs: BEAT_MS, silenceMs: 4_000, settleMs: 1_500 },
   });
   const gaps: string[] = [];
@@ -50,6 +51,7 @@ function setUp(t: TestContext) {
       t.mock.timers.tick(BEAT_MS);
       await setImmediate();
     },
+    pass: (ms: number) => void (now += ms),
     join: (topic: string) => bus.subscribe(topic, topic, () => undefined).ready,
     /** The listening connection is lost, and made again. */
     relisten: () => {
@@ -162,6 +164,18 @@ test('a connection that becomes half open while Redis refuses a pod its own chan
   await beat();
   await wake();
   assert.equal(redis.listening.reconnects, 1, 'the heartbeat has begun');
+});
+
+test('a connection over which nothing comes back for some heartbeats is made anew, though not for the time in which the process stood still', async (t) => {
+  const { redis, beat, pass } = await listening(t);
+  // It delivers nothing, and the pod does not know of a pause.
+  redis.listening.isPaused = true;
+  await beat();
+  pass(60_000);
+  await beat();
+  assert.equal(redis.listening.reconnects, 0);
+  for (let beats = 1; beats < 4; beats += 1) await beat();
+  assert.equal(redis.listening.reconnects, 1);
 });
 
 test('while the pod reads nothing, a missing reply to SUBSCRIBE shows nothing', async (t) => {
