@@ -68,8 +68,10 @@ export abstract class IoredisConnection {
     let isReady = false;
     this.redis.on('connect', () => this.expectProgress(() => isReady));
     this.redis.on('ready', () => {
+      const { stream } = this.redis;
       void this.prepare().then((prepared) => {
-        isReady = prepared;
+        // The connection that has taken its place is prepared by itself.
+        if (this.redis.stream === stream) isReady = prepared;
         if (prepared) listener.onReady();
         return prepared;
       });

@@ -11,7 +11,7 @@ const EPOCH = 'e';
 const message = (sequence: number, epoch = EPOCH): string => withPosition({ epoch, sequence }, '{"v":1}');
 
 /** Listens to channels a and b. Each read is answered by the test. */
-function listen({ begunAnew = () => assert.fail('the epoch is the same') } = {}) {
+function listen({ begunAnew = (): void => assert.fail('the epoch is the same') } = {}) {
   const heard: string[] = [];
   const reads: { since: number; answer: (read: HistoryRead) => void }[] = [];
   const listener = new TopicListener({
@@ -81,7 +81,7 @@ test('what is published in another epoch, or without history, while what was mis
   const without = '{"v":1}';
   const later = [message(1, 'another'), without, message(2, 'another')];
   let begun = 0;
-  const { listener, hear, heard, reads } = listen({ begunAnew: () => (begun += 1) });
+  const { listener, hear, heard, reads } = listen({ begunAnew: () => void (begun += 1) });
   listener.hold();
   const healed = listener.heal();
   hear.a(message(6));
