@@ -217,11 +217,13 @@ export class ByteSource {
     // Noted first: the budget may serve others within the call.
     this.#held += bytes;
     share.held += bytes;
-    if (share.held <= this.mostOfOwner && this.#move(before, this.#held)) return true;
-    this.#held -= bytes;
-    share.held -= bytes;
+    const fits = share.held <= this.mostOfOwner && this.#move(before, this.#held);
+    if (!fits) {
+      this.#held -= bytes;
+      share.held -= bytes;
+    }
     this.#closeIfIdle(share);
-    return false;
+    return fits;
   }
 
   /** The owner holds less, or waits for less. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ByteBudget, type ByteSource } from '../../../src/support/byte-budget.ts';
+import { Living } from '../../helpers/living.ts';
 import { Random } from '../../helpers/random.ts';
 
 const [ann, bob, cai] = [{ name: 'ann' }, { name: 'bob' }, { name: 'cai' }];
@@ -78,6 +79,19 @@ test('a reservation changes its size within the room that there is', () => {
   assert.deepEqual([reservation?.resize(8), source.held], [true, 8]);
   reservation?.release();
   assert.deepEqual([reservation?.bytes, source.held], [0, 0]);
+});
+
+test('of an owner that holds nothing any more nothing is kept, however often it gives back', async () => {
+  const source = new ByteBudget(100).source({ least: 100 });
+  const living = new Living();
+  const reserve = (bytes: number): void => {
+    const owner = {};
+    living.add(owner);
+    const reservation = source.tryReserve(bytes, owner);
+    for (let times = 0; times < 2; times += 1) reservation?.release();
+  };
+  for (const bytes of [7, 0]) reserve(bytes);
+  assert.equal(await living.count(), 0);
 });
 
 test('more than may be waited for is refused, as are leasts beyond the total', async () => {
