@@ -10,7 +10,7 @@ export class TokenRefusal {
   }
 }
 
-/** Of a pod that has just started: it can't know yet who is revoked. */
+/** A pod that has just started refuses all tokens: it can't know yet who is revoked. */
 export const REVOCATIONS_UNREAD = new TokenRefusal(
   'This pod has not read yet who is revoked: try again later',
   true,

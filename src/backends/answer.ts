@@ -9,9 +9,9 @@ export interface Answer {
 
 export interface AnswerRoom {
   readonly bytes: ByteSource;
-  /** Of the answers. */
+  /** The answers count as bytes of this owner. */
   readonly owner: object;
-  /** Of one answer. */
+  /** An answer beyond this length is refused. */
   readonly maxBytes: number;
 }
 

@@ -58,7 +58,7 @@ export class NoHistory extends Error {
 /** Taken by a message that is read, besides its text. */
 export const BYTES_PER_MESSAGE = 256;
 
-/** What a message that is read counts. */
+/** A message that is read counts as so many. */
 export const bytesOf = (payload: Buffer | string): number => payload.length + BYTES_PER_MESSAGE;
 
 /** `{"h":["<epoch>",<sequence>],`: a message that is kept begins with its position. */

@@ -8,7 +8,7 @@ export interface HistorySettings {
   readonly keepsAll: boolean;
 }
 
-/** As long as channels are kept by default. */
+/** Channels are kept as long by default. */
 const MOST_INTEREST_MS = 120_000;
 
 /**

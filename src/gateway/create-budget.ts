@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../metrics.ts';
 import { ByteBudget, type ByteSource } from '../support/byte-budget.ts';
 
-/** Of the process's heap limit: the rest is for what lasts, and for what becomes of the bytes. */
+/** The budget's part of the heap limit: the rest is for what lasts, and for what becomes of the bytes. */
 const PART_OF_HEAP = 1 / 4;
 
 /** Each source's least, as a part of the budget, and what one owner may hold of it. The rest goes to whoever needs it. */

@@ -39,7 +39,7 @@ export interface EventFilter {
 export interface FilterCost {
   /** Two values that are compared, one of them with any number of others by their hashes. */
   readonly comparisons: number;
-  /** Of these, such that look through a value of the event, which may be as large as the event. */
+  /** Comparisons that look through a value of the event, which may be as large as the event. */
   readonly scans: number;
 }
 

@@ -41,7 +41,7 @@ export class Group {
   /** Every channel has been joined. */
   #subscribed = false;
   #events = 0;
-  /** See `MessageInHand`, which alone sets it. */
+  /** `MessageInHand` notes here which message the group was handed last. */
   reached = 0;
 
   /** @param isReplay see `beginReplay` */

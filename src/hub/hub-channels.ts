@@ -20,7 +20,7 @@ interface ChannelServices extends KeptLimits {
 export interface Needed {
   /** Channels that are not subscribed to. */
   readonly channels: number;
-  /** Of which messages are kept from now on. */
+  /** Channels whose messages are kept from now on. */
   readonly kept: readonly string[];
   /** How long they count once they are left: ms. */
   readonly countsFor: number;

@@ -11,7 +11,7 @@ export interface Reached {
 interface Message {
   readonly number: number;
   readonly groups: ReadonlySet<Reached>;
-  /** Of `groups`, those that have not been handed it: groups that are closed meanwhile leave it. */
+  /** The groups that have not been handed it: those that are closed meanwhile leave it. */
   readonly rest: Iterator<Reached>;
   /** How many there may be of them. */
   left: number;

@@ -12,9 +12,9 @@ import { RoutedEvent, type RouteResult } from './routed-event.ts';
 interface Parts {
   readonly pipeline: Pipeline;
   readonly deadLetters: DeadLetters;
-  /** Of a record; a larger one is not decoded. */
+  /** A larger record is not decoded. */
   readonly maxRecordBytes: number;
-  /** Of one event: bytes times channels. */
+  /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
   readonly metrics: Metrics;
   readonly trace?: TracedSteps | undefined;

@@ -18,7 +18,7 @@ interface IngestOptions {
   readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
-  /** Whose bytes records take. */
+  /** Bytes are reserved here for records. */
   readonly records: ByteSource;
   /** File with the simulator of the graph, if it has one. */
   readonly simulator: string | undefined;

@@ -19,7 +19,7 @@ export interface LocalSourceOptions {
   /** Prefix of all channel names. */
   readonly prefix: string;
   readonly publisher: Publisher;
-  /** Of an event: bytes times channels. */
+  /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
   readonly metrics: Metrics;
   readonly log: Log;

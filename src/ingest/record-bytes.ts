@@ -22,7 +22,7 @@ export function bytesOnItsWay(record: KafkaRecord, mostBytes: number): number {
   return bytes > mostBytes ? bytes : bytes * HEAP_BYTES_PER_BYTE;
 }
 
-/** Of a record. @param share that may be reserved for it */
+/** @returns bytes of the largest record that is decoded, where `share` may be reserved for it */
 export function largestRecord(share: number): number {
   return Math.floor(share / HEAP_BYTES_PER_BYTE);
 }

@@ -28,7 +28,7 @@ const SCHEMA = `
 /** For others' events, on a machine that is busy: on a quiet one it takes some 100 ms. */
 const LATEST_MS = 5_000;
 
-/** Of one subscription. */
+/** One subscription asks for so many. */
 const IDS = 100;
 
 /** Events of 24,000 bytes that Redis keeps of each channel, so that 1,500 channels have more than the pod has memory. */
@@ -49,7 +49,7 @@ interface Attacked {
   readonly gateway: GatewayProcess;
   readonly attacker: RawSocket;
   readonly epoch: string;
-  /** Of the honest subscriber's events, the one that took longest to come: ms. */
+  /** How long the slowest of the honest subscriber's events took to come: ms. */
   readonly longestMs: () => number;
 }
 

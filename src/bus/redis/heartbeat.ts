@@ -21,9 +21,9 @@ interface HeartbeatOptions {
 interface Beat {
   readonly id: string;
   readonly versions: ReadonlyMap<string, string | null>;
-  /** Ticks over which the listening connection has been silent: time in which this process stood still is none. */
+  /** Ticks in a row at which nothing had come. Time alone says little: this process may have stood still. */
   readonly silentTicks: number;
-  /** Of the listening connection, at the last tick. */
+  /** What the listening connection had read at the last tick. */
   readonly bytesRead: number;
 }
 

@@ -19,7 +19,7 @@ interface HistoriesOptions {
   readonly settings: ReadonlyMap<string, HistorySettings>;
   readonly commands: Pick<CommandConnection, 'send'>;
   readonly listening: Pick<ListeningConnection, 'fence'>;
-  /** Where is reserved what is read after a lost connection. */
+  /** Bytes are reserved here for what is read after a lost connection. */
   readonly missedRoom: ByteSource;
   readonly names: BusNames;
   readonly clock: Clock;

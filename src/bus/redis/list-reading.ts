@@ -9,7 +9,7 @@ import {
 /** An element of a list that is no message. */
 const MARK = /^\{"h":\["[0-9a-z]+",\d+\]\}$/;
 
-/** What JOIN says in place of a sequence. */
+/** JOIN replies with one of these in place of a sequence. */
 const WANTED = -1;
 const GOES_ON = -2;
 const FULL = -3;
@@ -53,7 +53,7 @@ export class ListReading {
     return this.#channels.slice(this.#kept.length, this.#kept.length + count);
   }
 
-  /** Arguments 7 to 10 of the next call. */
+  /** Arguments 8 to 11 of the next call. */
   get bounds(): readonly string[] {
     const before = positionOf(this.#messages.at(-1) ?? '')?.sequence ?? Number.MAX_SAFE_INTEGER;
     return [this.#last, this.#room, before, this.#messages.length].map(String);

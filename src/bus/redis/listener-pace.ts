@@ -14,8 +14,8 @@ interface ListenerPaceOptions {
 }
 
 /**
- * Of all publishers together: half of the 32 MB that Redis holds for a connection before it closes it. The other half is
- * for publishers that do not know yet how many they are.
+ * All publishers together have this much on its way at most: half of the 32 MB that Redis holds for a connection before it
+ * closes it. The other half is for publishers that do not know yet how many they are.
  */
 const MOST_UNHEARD_BYTES = 16 * 1024 * 1024;
 const LEAST_UNHEARD_BYTES = 1024 * 1024;

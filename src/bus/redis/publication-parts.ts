@@ -7,7 +7,7 @@ export interface PublicationPart {
   readonly bytes: number;
 }
 
-/** What Redis sends with each message beside its channel and payload. */
+/** Redis sends so much with each message beside its channel and payload. */
 const FRAME_BYTES = 64;
 
 /**

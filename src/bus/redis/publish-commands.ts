@@ -22,7 +22,7 @@ interface PublishCommand {
 export const publishCommand = ({ channel, payload }: Publication): Command => ['PUBLISH', channel, payload];
 
 /**
- * What publishes the batch, in its order: the payload of an event that goes to many channels is sent once.
+ * Commands that publish the batch in its order. They send the payload of an event that goes to many channels once.
  *
  * @param key names the slot where scripts run; undefined: Redis permits none
  */

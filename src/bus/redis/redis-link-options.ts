@@ -11,7 +11,7 @@ import type { BusTiming } from './timing.ts';
 export interface RedisLinkOptions {
   readonly commands: CommandConnection;
   readonly listening: ListeningConnection;
-  /** Of its own channels and keys. */
+  /** Name the pod's own channels and keys. */
   readonly names: BusNames;
   /**
    * Whether `subscribed` asks Redis which channels have subscribers. False where a Redis node knows only its own
@@ -25,9 +25,9 @@ export interface RedisLinkOptions {
   readonly countsReceivers?: boolean;
   /** How much is kept, of the topics of which anything is. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
-  /** Of the other links of the bus. Default: there are none. */
+  /** The paces of the bus's other links. Default: there are none. */
   readonly paces?: Set<ListenerPace>;
-  /** Where is reserved what is read of histories after a lost connection. Default: 64 MiB. */
+  /** Bytes are reserved here for what is read of histories after a lost connection. Default: 64 MiB. */
   readonly missedRoom?: ByteSource | undefined;
   readonly metrics: LinkMetrics;
   readonly log: Log;

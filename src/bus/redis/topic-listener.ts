@@ -14,7 +14,7 @@ import type { ByteSource } from '../../support/byte-budget.ts';
 interface TopicListenerOptions {
   readonly topic: string;
   readonly read: (since: number, channels: readonly string[], bounds: HistoryBounds) => Promise<HistoryRead>;
-  /** Where is reserved what is read. An owner is a topic. */
+  /** Bytes are reserved here for what is read. An owner is a topic. */
   readonly room: ByteSource;
   /** Resolves once all messages have been heard that were published before it was called. */
   readonly fence: () => Promise<void>;

@@ -13,7 +13,7 @@ export interface Wish {
   readonly at: HistoryPosition;
   /** In place of that, the last messages of each channel, so many. */
   readonly last?: number | undefined;
-  /** Whose share of the room it takes: the subscriber's connection. */
+  /** The subscriber's connection, whose share of the room it takes. */
   readonly owner: object;
   /** Aborts when the subscriber has left. */
   readonly leaving: AbortSignal;

@@ -10,7 +10,7 @@ import { RecordingRoom } from './recording-room.ts';
 
 export interface RecordingServices {
   readonly readHistory: Bus['readHistory'];
-  /** Where is reserved what is read and recorded. Default: 64 MiB, of which one owner may have all. */
+  /** Bytes are reserved here for what is read and recorded. Default: 64 MiB, of which one owner may have all. */
   readonly room?: ByteSource | undefined;
   /** Calls back once all messages have been taken that the bus has passed on. */
   readonly afterWaiting: (callback: () => void) => void;
@@ -222,7 +222,7 @@ export class Recordings {
     }
   }
 
-  /** Those who have waited use them first, and in the order in which they have come. */
+  /** Requests that have waited use them first, and in the order in which they have come. */
   async #passOn(channels: Iterable<RecordedChannel>, answered: () => void): Promise<void> {
     await setImmediate();
     answered();

@@ -21,9 +21,9 @@ import type { TracedSteps } from '../../events/trace.ts';
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
   readonly publisher: Publisher;
-  /** Whose bytes a record takes on its whole way. */
+  /** Bytes are reserved here for a record's whole way. */
   readonly records: ByteSource;
-  /** Of one event: bytes times channels. */
+  /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
   /** Why nothing is to be published at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;

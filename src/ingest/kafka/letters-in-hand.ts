@@ -15,7 +15,7 @@ interface LettersInHandOptions {
 
 /** A partition that waits until the dead-letter topic has taken letters of it. */
 interface WaitingPartition extends HeldBatch {
-  /** Of the last record that is done with once they are taken. */
+  /** Offset of the last record that is done with once they are taken. */
   readonly lastOffset: number;
   isTaken: boolean;
   /** Ends the pause of the partition. */

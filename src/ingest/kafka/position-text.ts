@@ -3,7 +3,7 @@
  * with fields says nothing to them, so that they go on at its position. A field's name and value hold no spaces and no `=`.
  */
 export interface PositionText {
-  /** Of the topic that the position belongs to. Undefined: brokers before 2.8 have none. */
+  /** Names the topic that the position belongs to. Undefined: brokers before 2.8 have none. */
   readonly topicId: string | undefined;
   /** How many of the topic's partitions are settled: see StartPositions. */
   readonly settled: number;

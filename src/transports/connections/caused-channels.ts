@@ -16,7 +16,7 @@ export interface CausedChannel {
  */
 export class CausedChannels {
   readonly #byName = new Map<string, CausedChannel>();
-  /** Of those that the connection has left. */
+  /** How many of them the connection has left. */
   left = 0;
 
   /** @param deadlines until when those count that are left */

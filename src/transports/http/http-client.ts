@@ -1,6 +1,6 @@
 import type { Job, Turns, TurnTaker } from '../../support/turns.ts';
 
-/** Whose turns of the event loop requests take: a connection's, or those of a client with several. */
+/** A connection, or a client with several, whose turns of the event loop requests take. */
 export interface RequestOwner extends TurnTaker {
   /** The least part of its share that a request takes, in seconds. */
   readonly secondsOfRequest: number;

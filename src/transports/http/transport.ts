@@ -40,7 +40,7 @@ export interface HttpTransportOptions {
   readonly turns: Pick<Turns, 'run' | 'leave' | 'charge'>;
   readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
   readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
-  /** Of one connection, executed at the same time: requests that a client sends without waiting for responses. */
+  /** So many requests of one connection are executed at the same time: a client may send them without waiting for responses. */
   readonly maxOperations: number;
   readonly metrics: Pick<Metrics, 'refused'>;
   /** Undefined: no spans are recorded. */
@@ -57,7 +57,7 @@ interface Exchange {
   isWaiting?: boolean;
   identity?: Identity;
   reservation?: Reservation;
-  /** Of a POST, until it has been parsed. */
+  /** The body of a POST, until it has been parsed. */
   body?: Buffer | undefined;
   /** The document has been looked at: what is wrong is a result of it. */
   isAnswered?: boolean;
@@ -70,7 +70,7 @@ interface Exchange {
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
-/** Of a request that has been refused before it was looked at. */
+/** A request that has been refused before it was looked at has these. */
 const NO_PARAMS: HttpParams = { query: '' };
 
 const NO_SUBSCRIPTIONS = new GraphQLError(

@@ -2,7 +2,7 @@ import type { Metrics } from '../../metrics.ts';
 import { podFull, tooMany, type Refusal } from './refusals.ts';
 
 interface WaitingRequestsOptions {
-  /** Of all connections together. */
+  /** So many requests of all connections together may wait. */
   readonly most: number;
   readonly mostOfConnection: number;
   readonly metrics: Pick<Metrics, 'refused'>;

@@ -27,7 +27,7 @@ export interface OperationOptions {
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
   readonly rate: Pick<MessageRate, 'inTurn' | 'charge'>;
-  /** Of all transports. */
+  /** The connections of all transports. */
   readonly connections: Pick<Connections, 'sessions'>;
 }
 
