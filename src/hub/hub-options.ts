@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import type { Bus } from '../bus/bus.ts';
 import type { Contexts } from '../context/event-scope.ts';
 import type { Executor } from '../executor/executor.ts';
@@ -9,7 +10,7 @@ import type { GroupServices } from './group-services.ts';
 import type { HubBytes } from './hub-bytes.ts';
 import type { KeptLimits } from './kept-channels.ts';
 import type { LastingServices } from './lasting-services.ts';
-import type { PlanServices } from './subscription-plan.ts';
+import type { PlanServices, SubscriptionPlan } from './subscription-plan.ts';
 
 /** What the hub has of a graph: replaced as a whole. */
 export interface HubGraph {
@@ -35,4 +36,23 @@ export interface HubOptions
   readonly timers?: Timers;
   /** Most that the variables of all groups may take, in bytes. Default: no limit. */
   readonly maxVariables?: number;
+}
+
+/** Whether a subscriber may have a subscription: the error, if not. */
+export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
+
+/** How a subscriber joins. */
+export interface JoinOptions {
+  /** Asked when it is known what the subscriber asks for. */
+  readonly admits?: Admits;
+  /** Told that the viewer may not hold it. */
+  readonly refused?: (plan: SubscriptionPlan, error: GraphQLError) => void;
+  /**
+   * Told of channels of which messages are kept since the subscriber has asked for them.
+   *
+   * @param ms how long after they have been left
+   */
+  readonly keeps?: (channels: readonly string[], ms: number) => void;
+  /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
+  readonly cursor?: unknown;
 }

@@ -11,7 +11,7 @@ import type { GroupServices } from './group-services.ts';
 import type { HubChannel } from './hub-channel.ts';
 import { defaultBytes } from './hub-bytes.ts';
 import { HubChannels } from './hub-channels.ts';
-import type { HubGraph, HubOptions } from './hub-options.ts';
+import type { HubGraph, HubOptions, JoinOptions } from './hub-options.ts';
 import { HubInspector } from './hub-inspector.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { lastingServices, type LastingServices } from './lasting-services.ts';
@@ -21,25 +21,6 @@ import { Resumes } from './resume/resumes.ts';
 import type { Subscriber } from './subscriber.ts';
 import { planSubscription, type SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS } from './work-budget.ts';
-
-/** Whether a subscriber may have a subscription: the error, if not. */
-export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
-
-/** How a subscriber joins. */
-export interface JoinOptions {
-  /** Asked when it is known what the subscriber asks for. */
-  readonly admits?: Admits;
-  /** Told that the viewer may not hold it. */
-  readonly refused?: (plan: SubscriptionPlan, error: GraphQLError) => void;
-  /**
-   * Told of channels of which messages are kept since the subscriber has asked for them.
-   *
-   * @param ms how long after they have been left
-   */
-  readonly keeps?: (channels: readonly string[], ms: number) => void;
-  /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */
-  readonly cursor?: unknown;
-}
 
 /**
  * Brings the messages of the bus to the subscribers that asked for them. Subscribers with the same operation and
