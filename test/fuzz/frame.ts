@@ -59,6 +59,16 @@ export function oddFrames(random: Random): Buffer {
   ])();
 }
 
+/** A message that does not end: one long frame, or ever more short ones. */
+export function unfinished(random: Random): Buffer {
+  const bytes = random.between(1, 60_000);
+  if (random.chance(0.5)) return frame('x'.repeat(bytes), { announced: 64_000 });
+  const more = Array.from({ length: random.between(1, 300) }, () =>
+    frame('x', { opcode: 0, isFinal: false }),
+  );
+  return Buffer.concat([frame('{', { isFinal: false }), ...more]);
+}
+
 function lengthBytes(length: number): number {
   return length < 126 ? 0 : length < 65_536 ? 2 : 8;
 }

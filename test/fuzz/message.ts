@@ -1,6 +1,9 @@
 import type { Random } from '../helpers/random.ts';
 import type { DocumentGrammar } from './document.ts';
 
+const BIDS =
+  'subscription ($key: ID!, $least: Int) { bid_placed(auction_id: $key, min_amount: $least) { bid_id } }';
+
 /** Messages of graphql-transport-ws, right or wrong, as text. */
 export class MessageGrammar {
   readonly #random: Random;
@@ -53,17 +56,31 @@ export class MessageGrammar {
     ])();
   }
 
-  /** Subscriptions to ever new keys, each ended at once. */
+  /** Subscriptions to ever new keys, each ended at once. The bus keeps the history of their channels. */
   storm(): string[] {
-    return Array.from({ length: this.#random.between(20, 400) }, () => {
-      const id = this.#id();
-      const key = this.#random.between(0, 1e9);
-      const query = 'subscription ($key: ID!) { bid_placed(auction_id: $key) { bid_id } }';
-      return [
-        JSON.stringify({ type: 'subscribe', id, payload: { query, variables: { key } } }),
-        JSON.stringify({ type: 'complete', id }),
-      ];
-    }).flat();
+    return this.#many(() => this.#bids({ key: this.#random.between(0, 1e9) }, true));
+  }
+
+  /** Subscriptions that resume where the history begins, or from what no cursor is. */
+  resumption(key: string): string[] {
+    const cursor = this.#random.pick(['1.0.0', '1.zzz.1', '', 7, null]);
+    return this.#many(() => this.#bids({ key }, this.#random.chance(0.5), { resume: cursor }));
+  }
+
+  /** Subscriptions to what is published, whose filters let none of it through. */
+  rejection(key: string): string[] {
+    return this.#many(() => this.#bids({ key, least: 1e9 + this.#random.between(0, 1e9) }, false));
+  }
+
+  #many(messages: () => readonly string[]): string[] {
+    return Array.from({ length: this.#random.between(20, 400) }, messages).flat();
+  }
+
+  #bids(variables: Readonly<Record<string, unknown>>, ends: boolean, extensions?: object): string[] {
+    const id = this.#id();
+    const payload = { query: BIDS, variables, extensions };
+    const complete = JSON.stringify({ type: 'complete', id });
+    return [JSON.stringify({ type: 'subscribe', id, payload }), ...(ends ? [complete] : [])];
   }
 
   /** Sometimes one that is in use. */

@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { Random } from '../helpers/random.ts';
 import { DocumentGrammar } from './document.ts';
-import { frame, oddFrames } from './frame.ts';
+import { frame, oddFrames, unfinished } from './frame.ts';
 import { MessageGrammar } from './message.ts';
+import { AUCTION as WITNESSED } from './witness.ts';
 
 /** What a hostile client does with one connection. */
 export const KINDS = [
@@ -16,6 +17,10 @@ export const KINDS = [
   'messages',
   'documents',
   'storm',
+  'resumption',
+  'rejection',
+  'unfinished',
+  'pipeline',
   'slow',
 ] as const;
 
@@ -87,6 +92,24 @@ export class Session {
       case 'storm':
         this.#write(this.#upgrade(), frame(this.#messages.init()));
         return this.#times(3, () => this.#write(...this.#messages.storm().map((text) => frame(text))));
+      case 'resumption':
+        this.#write(this.#upgrade(), frame(this.#messages.init()));
+        return this.#times(3, () =>
+          this.#write(...this.#messages.resumption(WITNESSED).map((text) => frame(text))),
+        );
+      case 'rejection':
+        this.#write(this.#upgrade(), frame(this.#messages.init()));
+        this.#write(...this.#messages.rejection(WITNESSED).map((text) => frame(text)));
+        return delay(random.between(200, LONGEST_MS));
+      case 'unfinished':
+        this.#write(this.#upgrade(), frame(this.#messages.init()));
+        this.#write(unfinished(random));
+        return delay(random.between(0, LONGEST_MS));
+      case 'pipeline':
+        if (random.chance(0.5)) this.#socket.pause();
+        return this.#times(3, () =>
+          this.#write(...Array.from({ length: random.between(1, 100) }, () => this.#httpRequest())),
+        );
       case 'slow':
         this.#socket.pause();
         this.#write(this.#upgrade(), frame(this.#messages.init()));
@@ -141,6 +164,7 @@ export class Session {
       () => JSON.stringify([this.#documents.request()]),
       () => this.#messages.odd(),
       () => 'x'.repeat(random.between(0, 100_000)),
+      () => `{"query":"{ __typename }","variables":${nested(random.between(400, 15_000))}}`,
     ])();
     const head = [
       `${random.pick(['POST', 'POST', 'POST', 'GET', 'PUT', 'OPTIONS', 'BREW'])} ${random.pick(['/graphql', '/graphql', '/', '/events/bids', '/x'])} HTTP/1.1`,
@@ -158,4 +182,8 @@ export class Session {
     else if (random.chance(0.5)) this.#socket.end(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
     else this.#socket.destroySoon();
   }
+}
+
+function nested(levels: number): string {
+  return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 }

@@ -3,7 +3,8 @@ import type { GatewayProcess } from '../helpers/gateway.ts';
 import { WebSocket } from 'ws';
 import { once } from 'node:events';
 
-const AUCTION = 'witness';
+/** Whose bids the honest client is sent. */
+export const AUCTION = 'witness';
 
 const EVENT_MS = 20;
 
