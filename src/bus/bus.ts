@@ -1,3 +1,4 @@
+import type { Deletions } from '../events/deletion.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from './history.ts';
@@ -43,6 +44,13 @@ export interface Bus extends Publisher {
     since: number,
     bounds: HistoryBounds,
   ): Promise<HistoryRead>;
+  /**
+   * Which of these Kafka keys were deleted in this epoch of the topic's history. What was read before is complete with it:
+   * deletions do not leave messages out of a read.
+   *
+   * @throws NoHistory, also if the epoch has ended
+   */
+  deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions>;
   /**
    * Keeps the messages of these topics from now on, in place of those before. Subscriptions go on.
    *

@@ -1,3 +1,4 @@
+import type { Deletions } from '../events/deletion.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
@@ -92,6 +93,12 @@ export class MemoryBus implements Bus {
     return history.read(channels, since, bounds);
   }
 
+  async deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions> {
+    const deletions = this.#histories.get(topic)?.deletions(epoch, keys);
+    if (deletions === undefined) throw new NoHistory(topic, 'it has none of this epoch');
+    return deletions;
+  }
+
   keep(histories: ReadonlyMap<string, HistorySettings>): void {
     for (const topic of this.#histories.keys()) if (!histories.has(topic)) this.#histories.delete(topic);
     for (const [topic, settings] of histories) {
@@ -145,7 +152,7 @@ export class MemoryBus implements Bus {
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
     const history = this.#histories.get(topic);
     let published = 0;
-    for (const [index, { channel, payload }] of batch.entries()) {
+    for (const [index, { channel, payload, source, deletes }] of batch.entries()) {
       // Not between two messages of one event, which have the same position in its history.
       if (payload !== batch[index - 1]?.payload) {
         if (published >= PUBLISHED_AT_ONCE) {
@@ -153,6 +160,10 @@ export class MemoryBus implements Bus {
           await setImmediate();
         }
         while (this.#pause !== undefined) await this.#pause.ended;
+      }
+      if (deletes !== undefined) {
+        history?.delete(deletes, source);
+        continue;
       }
       published += 1;
       // Also where none listens: the channel may be kept.

@@ -1,4 +1,6 @@
+import { DELETED_OF_GENERATION, hashOfKey, type Deletions } from '../events/deletion.ts';
 import { interestMs, type HistorySettings } from '../events/history-settings.ts';
+import type { Publication } from '../events/publisher.ts';
 import {
   bytesOf,
   newEpoch,
@@ -16,6 +18,11 @@ interface KeptChannel {
   messages: string[];
 }
 
+interface Deletion {
+  readonly sequence: number;
+  readonly source: Publication['source'];
+}
+
 interface EndingChannel extends KeptChannel {
   /** ms. */
   readonly endsAt: number;
@@ -31,6 +38,9 @@ export class MemoryHistory {
   /** The others, in the order in which their times end: with messages, and without. */
   readonly #ending = new Map<string, EndingChannel>();
   readonly #endingEmpty = new Map<string, EndingChannel>();
+  /** By hash of the key, in the order in which they were deleted. */
+  readonly #deleted = new Map<string, Deletion>();
+  #forgottenUpTo = 0;
   #sequence = 0;
   #lastPayload: string | undefined;
 
@@ -88,6 +98,29 @@ export class MemoryHistory {
       if (kept.messages.length > this.#settings.size * SLACK) this.#cut(kept);
     }
     return message;
+  }
+
+  /** What is kept under the key is deleted. A tombstone that is repeated, as after a rebalance, changes nothing. */
+  delete(key: string, source: Publication['source']): void {
+    const known = this.#deleted.get(key);
+    if (known !== undefined && isRepeat(source, known.source)) return;
+    this.passOver();
+    this.#deleted.delete(key);
+    this.#deleted.set(key, { sequence: this.#sequence, source });
+    if (this.#deleted.size <= 2 * DELETED_OF_GENERATION) return;
+    const [[first, { sequence }]] = this.#deleted as unknown as [[string, Deletion]];
+    this.#deleted.delete(first);
+    this.#forgottenUpTo = sequence;
+  }
+
+  deletions(epoch: string, keys: readonly string[]): Deletions | undefined {
+    if (epoch !== this.#epoch) return undefined;
+    const upTo = new Map<string, number>();
+    for (const key of keys) {
+      const deletion = this.#deleted.get(hashOfKey(key));
+      if (deletion !== undefined) upTo.set(key, deletion.sequence);
+    }
+    return { upTo, forgottenUpTo: this.#forgottenUpTo };
   }
 
   /** @param since sequence of the last message that is not needed */
@@ -150,6 +183,12 @@ export class MemoryHistory {
     const ending = this.#ending.get(channel) ?? this.#endingEmpty.get(channel);
     return ending !== undefined && ending.endsAt > this.#now() ? ending : undefined;
   }
+}
+
+function isRepeat(source: Publication['source'], known: Publication['source']): boolean {
+  if (source === undefined || known === undefined) return false;
+  const isSame = source.topicId === known.topicId && source.partition === known.partition;
+  return isSame && source.offset <= known.offset;
 }
 
 const sequenceOf = (message: string): number => positionOf(message)?.sequence ?? 0;

@@ -12,6 +12,11 @@ export interface Publication {
   readonly payload: string;
   /** Absent if the event comes from elsewhere. */
   readonly source?: EventSource;
+  /**
+   * In place of a message: hash of a Kafka key under which all that the topic's history holds is deleted. It goes to no
+   * channel, and takes effect in its order.
+   */
+  readonly deletes?: string;
 }
 
 /** The publishing side of a bus. */

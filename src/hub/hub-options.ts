@@ -23,9 +23,9 @@ export interface HubGraph {
 export interface HubOptions
   extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph, KeptLimits {
   readonly graph: HubGraph['graph'];
-  /** Without `room` it has no end, without the last two no topic has history. */
+  /** Without `room` it has no end, without the last three no topic has history. */
   readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
-    Partial<Pick<Bus, 'room' | 'position' | 'readHistory'>>;
+    Partial<Pick<Bus, 'room' | 'position' | 'readHistory' | 'deletions'>>;
   readonly executor: HubGraph['executor'];
   readonly gapPolicy: GapPolicy;
   /** Default: 64 MB for each. */

@@ -80,6 +80,10 @@ export class Hub {
         if (bus.readHistory === undefined) throw new NoHistory(topic, 'the bus keeps none');
         return bus.readHistory(topic, ...read);
       },
+      deletions: async (topic, ...asked) => {
+        if (bus.deletions === undefined) throw new NoHistory(topic, 'the bus keeps none');
+        return bus.deletions(topic, ...asked);
+      },
       afterWaiting: (callback) => this.#backlog.afterWaiting(callback),
       decode: (payload) => this.#decode(payload),
       budget,

@@ -8,6 +8,7 @@ import type { Pipeline } from './pipeline.ts';
 import type { KafkaRecord } from './record.ts';
 import { tooLarge, tooWide } from './record-bytes.ts';
 import { RoutedEvent, type RouteResult } from './routed-event.ts';
+import { Tombstone } from './tombstone.ts';
 
 interface Parts {
   readonly pipeline: Pipeline;
@@ -40,7 +41,7 @@ export class Chunk {
   readonly #parts: Parts;
   /** Its last record. */
   readonly last: KafkaRecord | undefined;
-  readonly #events: readonly RoutedEvent[];
+  readonly #events: readonly (RoutedEvent | Tombstone)[];
   /** Those that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
   readonly #spans: OpenSpans;
@@ -49,7 +50,7 @@ export class Chunk {
 
   private constructor(
     last: KafkaRecord | undefined,
-    events: RoutedEvent[],
+    events: (RoutedEvent | Tombstone)[],
     deadLetters: DeadLetter[],
     spans: OpenSpans,
     parts: Parts,
@@ -66,7 +67,7 @@ export class Chunk {
    * graph's own decode does. Never rejects.
    */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
-    const events: RoutedEvent[] = [];
+    const events: (RoutedEvent | Tombstone)[] = [];
     const deadLetters: DeadLetter[] = [];
     let spans: OpenSpans;
     const routed: { record: KafkaRecord; pending: RouteResult | Promise<RouteResult> }[] = [];
@@ -83,8 +84,9 @@ export class Chunk {
     }
     for (const { record, pending } of routed) {
       const result = pending instanceof Promise ? await pending : pending;
-      if (result === undefined) {
+      if (result === undefined || result instanceof Tombstone) {
         end(spans, record, 'passed_over');
+        if (result !== undefined) events.push(result);
       } else if (result instanceof DecodeError) {
         const letter = { record, error: result };
         parts.deadLetters.note(letter, spans?.get(record)?.loggedIds);
@@ -137,13 +139,19 @@ export class Chunk {
   /** @throws the errors of `publisher.subscribed`: then nothing has been encoded or counted */
   async #prepare(topic: string, publisher: Publisher): Promise<Publication[]> {
     const asked = new Set<string>();
-    for (const { channels } of this.#events) for (const channel of channels) asked.add(channel);
-    const subscribed = await publisher.subscribed(topic, [...asked]);
+    for (const event of this.#events) {
+      if (event instanceof RoutedEvent) for (const channel of event.channels) asked.add(channel);
+    }
+    const subscribed = asked.size === 0 ? new Set<string>() : await publisher.subscribed(topic, [...asked]);
     // An event that was routed by its Kafka key may have further channels, which the bus was not asked about.
     const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);
     const publications: Publication[] = [];
     let unsubscribed = 0;
     for (const event of this.#events) {
+      if (event instanceof Tombstone) {
+        publications.push(event.publication);
+        continue;
+      }
       if (!event.channels.some(isSubscribed)) {
         if (!event.lacksKey) unsubscribed += 1;
         this.#parts.trace?.listener?.({ step: 'unsubscribed', record: event.record });
@@ -192,8 +200,8 @@ function fail(spans: OpenSpans, { record, error }: DeadLetter): void {
 
 /** Those of one event follow each other, with the same source. */
 function tracePublished(topic: string, publications: readonly Publication[], trace: EventTracer): void {
-  for (const [index, { source }] of publications.entries()) {
-    if (source === undefined || source === publications[index - 1]?.source) continue;
+  for (const [index, { source, deletes }] of publications.entries()) {
+    if (source === undefined || deletes !== undefined || source === publications[index - 1]?.source) continue;
     const { partition, offset } = source;
     trace({ step: 'published', record: { topic, partition, offset } });
   }

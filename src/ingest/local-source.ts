@@ -11,6 +11,7 @@ import type { TracedSteps } from '../events/trace.ts';
 import { EventSpans } from './event-spans.ts';
 import type { KafkaRecord } from './record.ts';
 import { tooWide } from './record-bytes.ts';
+import { Tombstone } from './tombstone.ts';
 import { RoutedEvent, type EncodeResult } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
@@ -103,6 +104,11 @@ export class LocalSource {
     // Encoded whether it has subscribers or not, so that the sender hears of any fault.
     const routed = await this.#pipeline.route(record);
     const encoded = routed instanceof RoutedEvent ? await routed.encode(span?.publishing()) : routed;
+    if (encoded instanceof Tombstone) {
+      await publisher.publish(topic, [encoded.publication]);
+      span?.end('passed_over');
+      return;
+    }
     const result = this.#narrow(encoded);
     if (result instanceof DecodeError) {
       this.#deadLetters.note({ record, error: result }, span?.loggedIds);

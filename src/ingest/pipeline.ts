@@ -15,6 +15,7 @@ import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import { SlowRecords } from './slow-records.ts';
+import { Tombstone } from './tombstone.ts';
 import { RoutedEvent, type Encode, type EncodeResult, type RouteResult } from './routed-event.ts';
 
 export interface PipelineOptions {
@@ -90,7 +91,9 @@ export class Pipeline {
     if (topic === undefined) return this.#passOver(record, 'no_field');
     if (!hasValue(record)) {
       this.#options.metrics.tombstones.inc({ topic: topic.name });
-      return this.#passOver(record, 'tombstone');
+      this.#passOver(record, 'tombstone');
+      // However old it is: what it deletes may be kept.
+      return topic.history && Tombstone.of(record);
     }
     const consumedAt = this.#options.now();
     if (this.#maxAgeMs > 0 && record.timestamp >= 0 && consumedAt - record.timestamp > this.#maxAgeMs) {
@@ -196,6 +199,7 @@ function encoded(
   span: TraceFields | undefined,
 ): EncodeResult | Promise<EncodeResult> {
   if (result instanceof Promise) return result.then((routed) => encoded(routed, span));
+  if (result instanceof Tombstone) return undefined;
   return result instanceof RoutedEvent ? result.encode(span) : result;
 }
 

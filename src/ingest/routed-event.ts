@@ -1,6 +1,7 @@
 import type { DecodeError } from '../events/decode-error.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
 import type { KafkaRecord } from './record.ts';
+import type { Tombstone } from './tombstone.ts';
 
 /** An event as it is published: the same payload on each of its channels. */
 export interface EncodedEvent {
@@ -15,7 +16,7 @@ export type EncodeResult = EncodedEvent | DecodeError | undefined;
 export type Encode = (span?: TraceFields) => EncodeResult | Promise<EncodeResult>;
 
 /** Undefined: the record is passed over, since it is too old, of an unknown topic, or by the graph's own `decode`. */
-export type RouteResult = RoutedEvent | DecodeError | undefined;
+export type RouteResult = RoutedEvent | Tombstone | DecodeError | undefined;
 
 /**
  * A record whose channels are known. The rest of the work waits until one of them turns out to have subscribers. What

@@ -5,6 +5,7 @@ import { positionOf } from '../../src/bus/history.ts';
 import type { HistorySettings } from '../../src/events/history-settings.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
+import { testDeletions } from './deletions.ts';
 import {
   ALL,
   event,
@@ -41,6 +42,7 @@ export function testHistories(
   testHistory(name, options, make(false), endsMs);
   testKeepingAll(name, options, make(true), endsMs);
   testReplacedHistories(name, options, make(false));
+  testDeletions(name, options, make(false));
 }
 
 function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { startReady } from '../helpers/gateway.ts';
+import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, numbersOf, Received, subscribed, type ItemData } from '../helpers/graphql-client.ts';
 import { kafkaProducer } from '../helpers/kafka-client.ts';
 import { startRedis } from '../helpers/redis.ts';
+import { ResumingClient } from '../helpers/resuming-client.ts';
 import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -57,3 +58,64 @@ test('on either of two pods a subscription begins with the last event of each of
     assert.deepEqual(numbersOf(received), [...first, ...live]);
   }
 });
+
+test('a tombstone leaves what its key had before out of replays on every pod, and nothing out of what a client has missed', async (t) => {
+  const redis = await startRedis(t);
+  const topic = await createTopic(t);
+  const schema = `
+      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", replay: 1) }
+      type Item { id: ID! n: Int! }`;
+  const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
+  const start = () => startReady(t, { GRAPH, ...podSettings(topic, redis.url) });
+  const [one, other] = await Promise.all([start(), start()]);
+  const producer = await kafkaProducer(t);
+  const watcher = await subscribed(t, one);
+  let n = 0;
+  const send = async (key: string, id: string | null): Promise<void> => {
+    const value = id === null ? null : JSON.stringify({ id, n: (n += 1) });
+    await producer.send({ topic, messages: [{ key, value, partition: 0 }] });
+  };
+  const replayed = (ids: readonly string[]) =>
+    new Received<ItemData>(graphqlClient(t, other.graphqlUrl), QUERY, { id: ids });
+
+  await send('deleted', '1');
+  await send('remade', '2');
+  // The last of each are recorded on the other pod before the tombstones come.
+  await replayed(['1', '2']).until(2);
+  const resuming = new ResumingClient(t, QUERY, { id: ['1', '2'] });
+  await resuming.connect(other.graphqlUrl);
+  await resuming.until((results) => results.length === 2);
+  resuming.cut();
+  await send('deleted', '1');
+  await send('deleted', null);
+  await send('deleted', null);
+  await send('remade', null);
+  await send('remade', '2');
+  await send('marker', '3');
+  await watcher.until(5);
+
+  const fresh = replayed(['1', '2', '3']);
+  await fresh.until(2);
+  assert.deepEqual(numbersOf(fresh), [4, 5]);
+  await resuming.connect(other.graphqlUrl);
+  await resuming.until((results) => results.length === 4);
+  assert.deepEqual(
+    [resuming.values('n'), resuming.greetings],
+    [
+      [1, 2, 3, 4],
+      [true, true],
+    ],
+  );
+  await send('deleted', '1');
+  await fresh.until(3);
+  assert.deepEqual(numbersOf(fresh), [4, 5, 6]);
+  const last = replayed(['1', '3']);
+  await last.until(2);
+  assert.deepEqual(numbersOf(last), [5, 6]);
+  assert.equal(await sum([one, other]), 3);
+});
+
+const sum = async (pods: readonly GatewayProcess[]): Promise<number> => {
+  const counts = await Promise.all(pods.map((pod) => pod.metric('sluice_tombstones_total')));
+  return counts.reduce((total, count) => total + count, 0);
+};

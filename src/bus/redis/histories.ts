@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts';
+import type { Deletions } from '../../events/deletion.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
@@ -6,6 +7,7 @@ import type { Listener } from '../bus.ts';
 import { NoHistory, type HistoryBounds, type HistoryPosition, type HistoryRead } from '../history.ts';
 import type { ByteSource } from '../../support/byte-budget.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
+import { readDeletions } from './deleted-keys.ts';
 import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicListener } from './topic-listener.ts';
@@ -132,6 +134,20 @@ export class Histories {
     since: number,
     bounds: HistoryBounds,
   ): Promise<HistoryRead> {
+    return this.#waiting(topic, (kept) => tryReading(kept, channels, since, bounds, this.#options));
+  }
+
+  /**
+   * Which of these Kafka keys were deleted in the epoch; while the connections to Redis are away, it waits for them.
+   *
+   * @throws NoHistory
+   */
+  deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions> {
+    const { commands: connection, names } = this.#options;
+    return this.#waiting(topic, () => readDeletions({ topic, epoch, connection, names }, keys));
+  }
+
+  async #waiting<Result>(topic: string, attempt: (kept: Kept) => Promise<Result>): Promise<Result> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) throw new NoHistory(topic, 'the topic has none');
     const over = new AbortController();
@@ -140,8 +156,11 @@ export class Histories {
     const tooLate = this.#options.clock.sleep(LONGEST_MS, over.signal).then((): never => {
       throw new NoHistory(topic, reason);
     });
-    const ask = (): Promise<HistoryRead> => tryReading(kept, channels, since, bounds, this.#options);
-    const reading = this.#readUntil(over.signal, ask, (failure) => (reason = failure));
+    const reading = this.#readUntil(
+      over.signal,
+      () => attempt(kept),
+      (failure) => (reason = failure),
+    );
     try {
       return await Promise.race([reading, tooLate]);
     } finally {
@@ -150,11 +169,11 @@ export class Histories {
   }
 
   /** @param failed called with the reason of each attempt that has failed, after which another one follows */
-  async #readUntil(
+  async #readUntil<Result>(
     over: AbortSignal,
-    ask: () => Promise<HistoryRead>,
+    ask: () => Promise<Result>,
     failed: (reason: string) => void,
-  ): Promise<HistoryRead> {
+  ): Promise<Result> {
     for (;;) {
       try {
         return await ask();

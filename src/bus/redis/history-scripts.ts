@@ -1,3 +1,4 @@
+import { DELETED_OF_GENERATION } from '../../events/deletion.ts';
 import { BYTES_PER_MESSAGE, SLACK } from '../history.ts';
 
 /** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
@@ -13,10 +14,15 @@ const BYTES_PER_CALL = 1024 * 1024;
  * A list holds the messages of one channel in one epoch. Its first element says from which sequence on it is complete.
  * Where the version is not the one that was set by the last script, some pod has published without history: it is an
  * older one, or Redis took no writes. What it published is in no list, so the epoch ends.
+ *
+ * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, in generations: the
+ * last and the one before are kept, for as long as any list. `deleted` is how many were noted; deletions up to `forgotten`
+ * may be in neither.
  */
 const BEGINNING = `
-local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version')
+local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted')
 local epoch, seq = state[1], tonumber(state[2] or '0')
+local noted = tonumber(state[4] or '0')
 local version = redis.call('GET', KEYS[2])
 local function publishes(version)
   redis.call('SET', KEYS[2], version)
@@ -24,13 +30,33 @@ local function publishes(version)
 end
 local prefix = ARGV[2] .. (epoch or '') .. ':'
 local function begin()
-  epoch, seq = ARGV[1], 0
+  epoch, seq, noted = ARGV[1], 0, 0
   prefix = ARGV[2] .. epoch .. ':'
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'seq', seq)
   publishes(version or epoch)
 end
 if not epoch or state[3] ~= version then begin() end
+local function deletedIn(generation)
+  return KEYS[1] .. '@deleted:' .. epoch .. ':' .. string.format('%d', generation)
+end
+local function renewDeleted(ms)
+  if noted == 0 then return end
+  local last = math.floor((noted - 1) / ${DELETED_OF_GENERATION})
+  for generation = last - 1, last do redis.call('PEXPIRE', deletedIn(generation), ms) end
+end
+local function delete(key)
+  local generation = math.floor(noted / ${DELETED_OF_GENERATION})
+  if noted % ${DELETED_OF_GENERATION} == 0 then
+    redis.call('HSET', KEYS[1], 'forgotten', redis.call('HGET', KEYS[1], 'begun') or '0')
+    redis.call('HSET', KEYS[1], 'begun', string.format('%d', seq))
+    redis.call('DEL', deletedIn(generation - 2))
+  end
+  if redis.call('HSET', deletedIn(generation), key, string.format('%d', seq)) == 1 then
+    noted = noted + 1
+    redis.call('HSET', KEYS[1], 'deleted', noted)
+  end
+end
 `;
 
 /**
@@ -57,10 +83,11 @@ return reply
 /**
  * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
  * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
- * long a list is kept that there was none of before, in ms, or 0 if none is made, 6 where it is published that messages
+ * long a list is kept that there was none of before, in ms, below 0 if none is made, 6 where it is published that messages
  * are lost, and 7 what; 8 epoch in which this pod has been acknowledged offsets, 9 of how many partitions; for each of
  * these: partition with the topic's id, last offset; then how many events, and for each: partition with the topic's id,
- * offset or -1, payload without its opening brace, count of channels, channels.
+ * offset or -1, payload without its opening brace, count of channels, channels. One without channels deletes a key, whose
+ * hash is in place of the payload.
  *
  * A state with lower offsets than were acknowledged is that of a server that has lost messages: its sequences have been
  * given before, so the epoch ends.
@@ -95,6 +122,7 @@ while index <= #ARGV do
     dropped = dropped + 1
   else
     seq = seq + 1
+    if count == 0 then delete(ARGV[index + 2]) end
     local message = '{"h":["' .. epoch .. '",' .. string.format('%d', seq) .. '],' .. ARGV[index + 2]
     for at = index + 4, index + 3 + count do
       local length = redis.call(ttl > 0 and 'RPUSH' or 'RPUSHX', prefix .. ARGV[at], message)
@@ -106,6 +134,7 @@ while index <= #ARGV do
   end
   index = index + 4 + count
 end
+renewDeleted(ttl < 0 and -ttl or ttl)
 for partition, offset in pairs(offsets) do redis.call('HSET', KEYS[1], partition, offset) end
 return { dropped, epoch }
 `;
@@ -170,6 +199,7 @@ local function newest(list)
   return elements
 end
 local reply = { epoch, seq, 0 }
+renewDeleted(ARGV[3])
 for index = 12, #ARGV do
   if bytes >= ${BYTES_PER_CALL} or count >= 2000 then break end
   local list = prefix .. ARGV[index]

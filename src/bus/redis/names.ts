@@ -41,6 +41,11 @@ export class BusNames {
     return `${this.#prefix}@history:{${topic}}`;
   }
 
+  /** The key that holds one generation of the keys that were deleted in an epoch of the topic's history. */
+  deletedKey(topic: string, epoch: string, generation: number): string {
+    return `${this.historyKey(topic)}@deleted:${epoch}:${generation}`;
+  }
+
   /** The channel by which a pod hears itself. */
   podChannel(pod: string): string {
     return `${this.#prefix}@pod${this.#slot}:${pod}`;

@@ -125,18 +125,20 @@ export class Publishing {
 
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
     let replies: readonly (Reply | undefined)[];
+    // Without history there is nothing to delete: what it had ends with its epoch, by the version that is given here.
+    const events = batch.filter(({ deletes }) => deletes === undefined);
     try {
       this.#master.expectUsable();
       if (await this.#master.run(this.#history.publish(topic, batch))) {
-        this.#options.metrics.publishes.inc(batch.length);
+        this.#options.metrics.publishes.inc(events.length);
         return;
       }
-      replies = await this.#master.run(this.#publishAll(topic, batch));
+      replies = await this.#master.run(this.#publishAll(topic, events));
     } catch (thrown) {
       throw new PublishError(batch, batch.length, thrown);
     }
-    const failed = batch.filter((_, index) => isRefused(replies[index]));
-    this.#options.metrics.publishes.inc(batch.length - failed.length);
+    const failed = events.filter((_, index) => isRefused(replies[index]));
+    this.#options.metrics.publishes.inc(events.length - failed.length);
     if (failed.length === 0) return;
     const refusal = replies.find((reply) => reply !== undefined && 'error' in reply);
     throw new PublishError(failed, batch.length, refusal?.error);

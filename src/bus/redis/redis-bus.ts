@@ -1,3 +1,4 @@
+import type { Deletions } from '../../events/deletion.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -63,6 +64,10 @@ export class RedisBus implements Bus {
     bounds: HistoryBounds,
   ): Promise<HistoryRead> {
     return this.#link.readHistory(topic, channels, since, bounds);
+  }
+
+  deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions> {
+    return this.#link.deletions(topic, epoch, keys);
   }
 
   keep(histories: ReadonlyMap<string, HistorySettings>): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Deletions } from '../../events/deletion.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import { ownBytes } from '../../support/byte-budget.ts';
@@ -141,6 +142,10 @@ export class RedisLink {
     bounds: HistoryBounds,
   ): Promise<HistoryRead> {
     return this.#histories.read(topic, channels, since, bounds);
+  }
+
+  deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions> {
+    return this.#histories.deletions(topic, epoch, keys);
   }
 
   /** @returns the topics whose channels are to be listened to again, by `listenAgain` */

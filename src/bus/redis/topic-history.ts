@@ -92,7 +92,7 @@ export class TopicHistory {
       APPEND,
       version,
       String(size),
-      String(keepsAll ? ttlMs : 0),
+      String(keepsAll ? ttlMs : -ttlMs),
       names.gapsChannel,
       JSON.stringify([topic]),
       this.#acknowledged.epoch,
@@ -252,9 +252,14 @@ function eventsIn(batch: readonly Publication[]): string[] {
   const args: string[] = [];
   for (let index = 0; index < batch.length; count += 1) {
     const first = batch[index] as Publication;
+    const offset = String(first.source?.offset ?? -1);
+    if (first.deletes !== undefined) {
+      args.push(partitionOf(first), offset, first.deletes, '0');
+      index += 1;
+      continue;
+    }
     const channels: string[] = [];
     for (; batch[index]?.payload === first.payload; index += 1) channels.push(batch[index]?.channel ?? '');
-    const offset = String(first.source?.offset ?? -1);
     args.push(partitionOf(first), offset, first.payload.slice(1), String(channels.length), ...channels);
   }
   return [String(count), ...args];

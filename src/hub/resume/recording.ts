@@ -102,10 +102,14 @@ export class Recording {
     if (epoch === this.#epoch) this.#upTo = Math.max(this.#upTo, sequence);
   }
 
-  /** The sequence behind which its last messages are, `count` of them or as many as there are. */
-  beforeLast(count: number): number {
-    const first = this.#messages.at(-count);
-    return first === undefined ? this.#from : first.sequence - 1;
+  /** All that the channel has carried behind this sequence is there. */
+  get from(): number {
+    return this.#from;
+  }
+
+  /** Its last messages, so many of them or as many as there are. */
+  last(count: number): readonly RecordedMessage[] {
+    return this.#messages.slice(-count);
   }
 
   /** The first message behind this sequence. */

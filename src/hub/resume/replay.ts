@@ -5,12 +5,13 @@ import type { Group } from '../group.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
 import type { RecordedMessage, Recording } from './recording.ts';
+import { Deleted } from './deleted.ts';
 import type { Resumer } from './resumer.ts';
 
 /** What is replayed of a channel: the messages behind a sequence. */
 export interface Track {
   readonly recording: Recording;
-  readonly start: number;
+  start: number;
 }
 
 export interface ReplayServices {
@@ -46,6 +47,8 @@ export class Replay {
   /** Not in the replaying group yet: the one that has got least comes last. */
   readonly #later: Resumer[];
   readonly #joined = new Set<Resumer>();
+  /** What was deleted when the last of those came that begin with the last events: others miss nothing of it. */
+  readonly #deleted = new Deleted();
   readonly #replaying: Group;
   /** Of the last message. */
   #sequence: number;
@@ -65,6 +68,7 @@ export class Replay {
     this.#tracks = tracks;
     this.#services = services;
     this.#later = resumers.toSorted((one, other) => other.sequence - one.sequence);
+    for (const { deleted } of resumers) if (deleted !== undefined) this.#deleted.merge(deleted);
     this.#replaying = group.beginReplay();
     this.#sequence = this.#later.at(-1)?.sequence ?? 0;
   }
@@ -119,8 +123,12 @@ export class Replay {
   /** Several channels may carry the same event. */
   #next(): RecordedMessage | undefined {
     let first: RecordedMessage | undefined;
-    for (const { recording, start } of this.#tracks) {
-      const next = recording.behind(Math.max(this.#sequence, start));
+    for (const track of this.#tracks) {
+      let next = track.recording.behind(Math.max(this.#sequence, track.start));
+      while (next !== undefined && this.#deleted.has(next)) {
+        track.start = next.sequence;
+        next = track.recording.behind(track.start);
+      }
       if (next !== undefined && (first === undefined || next.sequence < first.sequence)) first = next;
     }
     return first;

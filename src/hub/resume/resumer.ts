@@ -1,3 +1,4 @@
+import type { Deleted } from './deleted.ts';
 import type { Subscriber } from '../subscriber.ts';
 import type { RecordedChannel } from './recording-request.ts';
 
@@ -10,6 +11,8 @@ export interface Resumer {
   sequence: number;
   /** Of one that has begun with the last events of each channel: by channel, the sequence behind which these are. */
   readonly starts?: ReadonlyMap<string, number>;
+  /** Events behind these that it does not get. */
+  readonly deleted?: Deleted;
 }
 
 /** Whether all is recorded that the resumer lacks. */

@@ -1,3 +1,4 @@
+import type { Bus } from '../../bus/bus.ts';
 import type { HistoryPosition } from '../../bus/history.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -7,6 +8,7 @@ import { UNITS } from '../work-budget.ts';
 import { parseCursor } from './cursor.ts';
 import { GroupRecorder, type GroupRecorderServices } from './group-recorder.ts';
 import { Greetings, type Outcome } from './greetings.ts';
+import { LastEvents } from './last-events.ts';
 import type { RecordedChannel } from './recording-request.ts';
 import { Recordings, type RecordingServices } from './recordings.ts';
 import { Replay, type ReplayServices } from './replay.ts';
@@ -15,6 +17,7 @@ import { SlowResumers } from './slow-resumers.ts';
 
 export interface ResumeServices
   extends RecordingServices, GroupRecorderServices, Pick<ReplayServices, 'budget' | 'scopeOf'> {
+  readonly deletions: Bus['deletions'];
   /** Tells subscribers that events of the topic may be missing. */
   readonly tellGap: (topic: string, subscribers: readonly Subscriber[]) => void;
   readonly metrics: Metrics;
@@ -53,6 +56,7 @@ export class Resumes {
   readonly #services: ResumeServices;
   readonly #recordings: Recordings;
   readonly #recorder: GroupRecorder;
+  readonly #lastEvents: LastEvents;
   /** Those whose channels are recorded. */
   readonly #ready = new Map<Group, Ready[]>();
   readonly #running = new Set<Running>();
@@ -67,6 +71,7 @@ export class Resumes {
     this.#greetings = new Greetings(services.metrics);
     this.#recordings = new Recordings(services);
     this.#recorder = new GroupRecorder(services, this.#recordings);
+    this.#lastEvents = new LastEvents(services.deletions, this.#recorder, this.#recordings);
   }
 
   /**
@@ -103,27 +108,22 @@ export class Resumes {
     }
   }
 
-  /** The subscriber begins with the last events of each of its channels. */
+  /** The subscriber begins with the last events of each of its channels that are not deleted. */
   async #replayLast(group: Group, joining: Joining, cursor: unknown): Promise<void> {
     const { subscriber } = joining;
-    const { topic, replay } = group.plan;
+    const { topic } = group.plan;
     const epoch = this.#services.position(topic)?.epoch;
     const beginning = epoch === undefined ? undefined : { epoch, sequence: 0 };
-    const recorded = await this.#recorder.record(group, beginning, joining, replay);
-    if (recorded === undefined) {
+    const found = await this.#lastEvents.find(group, beginning, joining);
+    if (found === undefined) {
       this.#goLive(group, subscriber, cursor);
       return;
     }
-    const { heard, channels } = recorded;
-    const starts = new Map(
-      channels.map(({ name, recording }) => [name, recording?.beforeLast(replay) ?? Infinity]),
-    );
-    const at = { epoch: heard.epoch, sequence: Math.min(heard.sequence, ...starts.values()) };
-    const isWhole = channels.every(({ recording }) => recording?.hasLast(replay, at.epoch) === true);
+    const { channels, at, starts, deleted, isWhole } = found;
     this.#greet(group, subscriber, at, cursor === null && isWhole ? 'new' : 'lost', cursor);
     // Where there was no room for all. A client that asks for neither gaps nor cursors has missed nothing it knows of.
     if (!isWhole && cursor === undefined && subscriber.wantsGaps) this.#services.tellGap(topic, [subscriber]);
-    this.#enqueue(group, { ...joining, ...at, starts });
+    this.#enqueue(group, { ...joining, ...at, starts, deleted });
     this.#recordings.release(channels);
   }
 

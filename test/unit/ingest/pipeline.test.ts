@@ -4,6 +4,8 @@ import type { KafkaMessage } from '../../../src/events/event.ts';
 import { decodeMessage } from '../../../src/events/message.ts';
 import { Pipeline } from '../../../src/ingest/pipeline.ts';
 import type { EncodeResult, EncodedEvent, RouteResult } from '../../../src/ingest/routed-event.ts';
+import { Tombstone } from '../../../src/ingest/tombstone.ts';
+import { hashOfKey } from '../../../src/events/deletion.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { route } from '../../../src/ingest/route.ts';
 import { DecodeError } from '../../../src/events/decode-error.ts';
@@ -32,6 +34,7 @@ function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number 
 }
 
 function open(outcome: RouteResult): EncodeResult | Promise<EncodeResult> {
+  assert.ok(!(outcome instanceof Tombstone), 'expected an event, got a tombstone');
   return outcome === undefined || outcome instanceof DecodeError ? outcome : outcome.encode();
 }
 
@@ -158,6 +161,23 @@ test('a tombstone is passed over and counted, and is neither decoded nor a dead 
     assert.equal(opened(record(null, { key: Buffer.from('7') })), undefined);
     assert.deepEqual((await metrics.tombstones.get()).values, [{ value: 1, labels: { topic: 'bids' } }]);
   }
+});
+
+test('a tombstone of a topic with history deletes its key, unless it has none, or one that is no text', () => {
+  const history = { size: 10, ttlMs: 60_000, keepsAll: true };
+  const { pipeline } = pipelineOf(topic('bids', { history }), { maxAgeSeconds: 1, now: 1_000_000 });
+  const deletes = (key: Buffer | null): string | undefined => {
+    const outcome = pipeline.route(record(null, { key }));
+    if (outcome === undefined) return undefined;
+    assert.ok(outcome instanceof Tombstone, `expected a tombstone, got ${JSON.stringify(outcome)}`);
+    return outcome.publication.deletes;
+  };
+  assert.equal(deletes(Buffer.from('ä'.repeat(5_000))), hashOfKey('ä'.repeat(5_000)));
+  assert.equal(hashOfKey('ä'.repeat(5_000)).length, 22);
+  assert.deepEqual(
+    [deletes(null), deletes(Buffer.from([0xff])), deletes(Buffer.from('\uFFFD'))],
+    [undefined, undefined, undefined],
+  );
 });
 
 test("an asynchronous decode's event is awaited, and its keys are renamed", async () => {

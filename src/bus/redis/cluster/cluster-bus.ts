@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Deletions } from '../../../events/deletion.ts';
 import type { HistorySettings } from '../../../events/history-settings.ts';
 import { PublishError, type Publication } from '../../../events/publisher.ts';
 import type { Metrics } from '../../../metrics.ts';
@@ -132,6 +133,10 @@ export class ClusterBus implements Bus {
     const read = await this.#link(topic, topic).readHistory(topic, kept, since, bounds);
     const named = read.channels.map((one, index) => ({ ...one, channel: channels[index] ?? '' }));
     return { ...read, channels: named };
+  }
+
+  deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions> {
+    return this.#link(topic, topic).deletions(topic, epoch, keys);
   }
 
   keep(histories: ReadonlyMap<string, HistorySettings>): void {

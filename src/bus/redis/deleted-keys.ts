@@ -1,0 +1,48 @@
+import { DELETED_OF_GENERATION, hashOfKey, type Deletions } from '../../events/deletion.ts';
+import { NoHistory } from '../history.ts';
+import { valueOf, type Command, type CommandConnection, type Reply } from './connection.ts';
+import type { BusNames } from './names.ts';
+import { inGroups } from './topic-history.ts';
+
+/** Where deleted keys are noted: see `history-scripts.ts`. */
+interface DeletedKeys {
+  readonly topic: string;
+  readonly epoch: string;
+  readonly connection: Pick<CommandConnection, 'send'>;
+  readonly names: BusNames;
+}
+
+/**
+ * Which of these Kafka keys were deleted in the epoch.
+ *
+ * @throws NoHistory if it has ended, or another error if the connection is lost, or Redis can't do it just now
+ */
+export async function readDeletions(where: DeletedKeys, keys: readonly string[]): Promise<Deletions> {
+  const { topic, epoch, connection, names } = where;
+  const state: Command = ['HMGET', names.historyKey(topic), 'epoch', 'deleted', 'forgotten'];
+  const [begin] = await connection.send([state]);
+  let { isAny, generation, forgottenUpTo } = stateIn(begin, where);
+  const upTo = new Map<string, number>();
+  if (!isAny) return { upTo, forgottenUpTo };
+  for (const some of inGroups(keys)) {
+    const hashes = some.map(hashOfKey);
+    const ask = (of: number): Command => ['HMGET', names.deletedKey(topic, epoch, of), ...hashes];
+    // The state comes last, so that what is forgotten meanwhile shows.
+    const [before, last, now] = await connection.send([ask(generation - 1), ask(generation), state]);
+    for (const reply of [before, last]) {
+      for (const [index, sequence] of (valueOf(reply) as (string | null)[]).entries()) {
+        if (sequence !== null) upTo.set(some[index] ?? '', Number(sequence));
+      }
+    }
+    ({ generation, forgottenUpTo } = stateIn(now, where));
+  }
+  return { upTo, forgottenUpTo };
+}
+
+/** @throws NoHistory if the epoch has ended */
+function stateIn(reply: Reply | undefined, { topic, epoch }: DeletedKeys) {
+  const [present, noted, forgotten] = valueOf(reply) as (string | null)[];
+  if (present !== epoch) throw new NoHistory(topic, 'it has just begun anew');
+  const generation = Math.floor(Math.max(0, Number(noted ?? 0) - 1) / DELETED_OF_GENERATION);
+  return { isAny: noted !== null, generation, forgottenUpTo: Number(forgotten ?? 0) };
+}

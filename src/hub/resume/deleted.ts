@@ -1,0 +1,32 @@
+import type { Deletions } from '../../events/deletion.ts';
+import type { RecordedMessage } from './recording.ts';
+
+/** What is deleted of the messages that subscribers begin with. It stays so, whatever comes later under the same keys. */
+export class Deleted {
+  readonly #upTo = new Map<string, number>();
+  #forgottenUpTo = 0;
+
+  /** Adds what is known of further keys, or later. */
+  add({ upTo, forgottenUpTo }: Deletions): void {
+    for (const [key, sequence] of upTo) {
+      this.#upTo.set(key, Math.max(sequence, this.#upTo.get(key) ?? 0));
+    }
+    this.#forgottenUpTo = Math.max(forgottenUpTo, this.#forgottenUpTo);
+  }
+
+  merge(other: Deleted): void {
+    this.add({ upTo: other.#upTo, forgottenUpTo: other.#forgottenUpTo });
+  }
+
+  /** Whether it is left out: its key has been deleted since, or may have been, as deletions that old are forgotten. */
+  has({ sequence, message: { key } }: RecordedMessage): boolean {
+    if (key === null) return false;
+    return sequence <= this.#forgottenUpTo || sequence <= (this.#upTo.get(key) ?? 0);
+  }
+
+  /** Whether it is not known if the message is deleted. */
+  mayHave(recorded: RecordedMessage): boolean {
+    const { sequence, message } = recorded;
+    return this.has(recorded) && sequence > (this.#upTo.get(message.key ?? '') ?? 0);
+  }
+}

@@ -1,0 +1,114 @@
+import type { Bus } from '../../bus/bus.ts';
+import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
+import type { Group } from '../group.ts';
+import { Deleted } from './deleted.ts';
+import type { GroupRecorder } from './group-recorder.ts';
+import type { Recording } from './recording.ts';
+import type { RecordedChannel } from './recording-request.ts';
+import type { Recordings } from './recordings.ts';
+import type { Resumer } from './resumer.ts';
+
+/** The last events of each channel of a group that are not deleted. The channels are recorded, and are to be released. */
+interface Found {
+  readonly channels: readonly RecordedChannel[];
+  /** Where a subscriber is that begins with them. */
+  readonly at: HistoryPosition;
+  /** By channel: the sequence behind which they are. */
+  readonly starts: ReadonlyMap<string, number>;
+  /** Events behind that which are left out. */
+  readonly deleted: Deleted;
+  /** As many are there as are wanted, or as there are. */
+  readonly isWhole: boolean;
+}
+
+/** Where too few of the events that were read stand, so many times as many are read: a few times at most. */
+const GROWTH = 8;
+
+/** Finds the events that subscribers begin with. */
+export class LastEvents {
+  readonly #deletions: Bus['deletions'];
+  readonly #recorder: GroupRecorder;
+  readonly #recordings: Recordings;
+
+  constructor(deletions: Bus['deletions'], recorder: GroupRecorder, recordings: Recordings) {
+    this.#deletions = deletions;
+    this.#recorder = recorder;
+    this.#recordings = recordings;
+  }
+
+  /**
+   * @param beginning of the topic's history
+   * @returns undefined if the bus can't tell
+   * @throws that the subscriber has left
+   */
+  async find(
+    group: Group,
+    beginning: HistoryPosition | undefined,
+    joining: Pick<Resumer, 'subscriber' | 'leaving'>,
+  ): Promise<Found | undefined> {
+    const { replay } = group.plan;
+    for (let count = replay; ; count *= GROWTH) {
+      const recorded = await this.#recorder.record(group, beginning, joining, count);
+      if (recorded === undefined) return undefined;
+      const { heard, channels } = recorded;
+      let isDone = false;
+      try {
+        const deleted = await this.#deletedOf(group.plan.topic, heard.epoch, channels, count);
+        const isWanting = ({ recording }: RecordedChannel): boolean => {
+          const { messages = [], standing = [] } = recording ? lastOf(recording, count, deleted) : {};
+          return standing.length < replay && messages.length === count;
+        };
+        // Where there was no room for as many, no more of them can be had.
+        const hasAll = channels.every(({ recording }) => recording?.hasLast(count, heard.epoch) === true);
+        isDone = !hasAll || !channels.some(isWanting);
+        if (isDone) return foundIn(channels, heard, { replay, count, hasAll }, deleted);
+      } catch (thrown) {
+        if (thrown instanceof NoHistory) return undefined;
+        throw thrown;
+      } finally {
+        if (!isDone) this.#recordings.release(channels);
+      }
+    }
+  }
+
+  async #deletedOf(
+    topic: string,
+    epoch: string,
+    channels: readonly RecordedChannel[],
+    count: number,
+  ): Promise<Deleted> {
+    const keys = new Set<string>();
+    for (const { recording } of channels) {
+      for (const { message } of recording?.last(count) ?? []) if (message.key !== null) keys.add(message.key);
+    }
+    const deleted = new Deleted();
+    if (keys.size > 0) deleted.add(await this.#deletions(topic, epoch, [...keys]));
+    return deleted;
+  }
+}
+
+function foundIn(
+  channels: readonly RecordedChannel[],
+  heard: HistoryPosition,
+  { replay, count, hasAll }: { readonly replay: number; readonly count: number; readonly hasAll: boolean },
+  deleted: Deleted,
+): Found {
+  const starts = new Map<string, number>();
+  let isWhole = true;
+  for (const { name, recording } of channels) {
+    if (recording === undefined) continue;
+    const { messages, standing } = lastOf(recording, count, deleted);
+    const first = standing.at(-replay) ?? standing[0];
+    // Behind what is deleted: it is not to come by way of the cursor either.
+    starts.set(name, first ? first.sequence - 1 : (messages.at(-1)?.sequence ?? recording.from));
+    const isUnknown = messages.some((message) => deleted.mayHave(message));
+    isWhole &&= standing.length >= replay || (hasAll && !isUnknown);
+  }
+  const at = { epoch: heard.epoch, sequence: Math.min(heard.sequence, ...starts.values()) };
+  return { channels, at, starts, deleted, isWhole };
+}
+
+function lastOf(recording: Recording, count: number, deleted: Deleted) {
+  const messages = recording.last(count);
+  return { messages, standing: messages.filter((message) => !deleted.has(message)) };
+}

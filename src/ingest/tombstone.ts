@@ -1,0 +1,24 @@
+import { deletionOf } from '../events/deletion.ts';
+import type { Publication } from '../events/publisher.ts';
+import type { KafkaRecord } from './record.ts';
+
+/** Stands in a text for bytes that are no UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
+/** A record without a value, Kafka's mark for a deleted key, of a topic with history. */
+export class Tombstone {
+  readonly record: KafkaRecord;
+  readonly publication: Publication;
+
+  private constructor(record: KafkaRecord, key: string) {
+    const { topicId, partition, offset } = record;
+    this.record = record;
+    this.publication = deletionOf(key, { topicId, partition, offset });
+  }
+
+  /** Undefined if it names no key, or one that messages do not tell from others, since it is no text. */
+  static of(record: KafkaRecord): Tombstone | undefined {
+    const key = record.key?.toString();
+    return key === undefined || key.includes(REPLACEMENT) ? undefined : new Tombstone(record, key);
+  }
+}

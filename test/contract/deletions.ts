@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import test, { type TestOptions } from 'node:test';
+import type { Bus } from '../../src/bus/bus.ts';
+import { deletionOf } from '../../src/events/deletion.ts';
+import type { Publication } from '../../src/events/publisher.ts';
+import { upTo } from '../helpers/numbers.ts';
+import { ALL, event, LONG_MS, numberIn, TOPIC, type MakeBus } from './history.ts';
+
+const CHANNEL = 'history:a';
+
+const tombstone = (n: number, key: string): Publication =>
+  deletionOf(key, { topicId: undefined, partition: 0, offset: n });
+
+/** What every bus must do with keys that are deleted. */
+export function testDeletions(name: string, options: TestOptions, make: MakeBus): void {
+  const it = (title: string, run: (bus: Bus) => Promise<void>): void => {
+    test(`${name}: ${title}`, options, async (t) => {
+      const bus = await make(t, LONG_MS);
+      await bus.subscribe(TOPIC, CHANNEL, () => undefined).ready;
+      await run(bus);
+    });
+  };
+
+  /** Numbers of the events that each key's deletion is behind. */
+  async function deletedIn(bus: Bus, ...keys: readonly string[]): Promise<readonly (readonly number[])[]> {
+    const { position, channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
+    const { upTo: deleted } = await bus.deletions(TOPIC, position.epoch, keys);
+    const messages = channels[0]?.messages.map(String) ?? [];
+    const sequenceIn = (text: string): number => (JSON.parse(text) as { h: [string, number] }).h[1];
+    return keys.map((key) =>
+      messages.filter((one) => sequenceIn(one) <= (deleted.get(key) ?? 0)).map(numberIn),
+    );
+  }
+
+  it('a deletion is behind what was published before it, and before what came later in the same batch', async (bus) => {
+    await bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2, 'x'), ...event(3, CHANNEL)]);
+    await bus.publish(TOPIC, event(4, CHANNEL));
+    assert.deepEqual(await deletedIn(bus, 'x', 'y'), [[1], []]);
+    await bus.publish(TOPIC, [tombstone(5, 'x'), tombstone(6, 'x'), tombstone(7, 'y'), ...event(8, CHANNEL)]);
+    assert.deepEqual(await deletedIn(bus, 'x', 'y'), [
+      [1, 3, 4],
+      [1, 3, 4],
+    ]);
+  });
+
+  it('a read leaves out nothing that is deleted, and positions go on', async (bus) => {
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    const before = (await bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position;
+    await bus.publish(TOPIC, [tombstone(2, 'x')]);
+    await bus.publish(TOPIC, event(3, CHANNEL));
+    const { position, channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
+    assert.deepEqual([position.epoch, position.sequence > before.sequence], [before.epoch, true]);
+    assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 3]);
+  });
+
+  it('a tombstone that is published again deletes nothing that came behind it', async (bus) => {
+    await bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2, 'x'), ...event(3, CHANNEL)]);
+    await bus.publish(TOPIC, [tombstone(2, 'x')]);
+    assert.deepEqual(await deletedIn(bus, 'x'), [[1]]);
+  });
+
+  it('deletions of an epoch that has ended can not be had', async (bus) => {
+    await bus.publish(TOPIC, [tombstone(1, 'x')]);
+    await assert.rejects(bus.deletions(TOPIC, 'another', ['x']), { name: 'NoHistory' });
+    await assert.rejects(bus.deletions('other', 'another', ['x']), { name: 'NoHistory' });
+  });
+
+  it('many keys are asked for at once, among those that were deleted', async (bus) => {
+    const keys = upTo(1_200).map((n) => `key ${n}`);
+    await bus.publish(TOPIC, event(1, CHANNEL));
+    await bus.publish(
+      TOPIC,
+      keys.slice(0, 600).map((key, index) => tombstone(index + 2, key)),
+    );
+    const deleted = await deletedIn(bus, ...keys);
+    assert.equal(deleted.filter((numbers) => numbers.length === 1).length, 600);
+  });
+}
