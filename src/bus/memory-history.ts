@@ -1,5 +1,6 @@
 import { DELETED_OF_GENERATION, hashOfKey, type Deletions } from '../events/deletion.ts';
 import { interestMs, type HistorySettings } from '../events/history-settings.ts';
+import { isAfter } from '../events/log-position.ts';
 import type { Publication } from '../events/publisher.ts';
 import {
   bytesOf,
@@ -188,7 +189,7 @@ export class MemoryHistory {
 function isRepeat(source: Publication['source'], known: Publication['source']): boolean {
   if (source === undefined || known === undefined) return false;
   const isSame = source.topicId === known.topicId && source.partition === known.partition;
-  return isSame && source.offset <= known.offset;
+  return isSame && !isAfter(source, known);
 }
 
 const sequenceOf = (message: string): number => positionOf(message)?.sequence ?? 0;

@@ -15,6 +15,8 @@ export interface Message {
   readonly p: number;
   /** Offset. */
   readonly o: number;
+  /** Leader epoch of the record's batch: an offset that is given again has a higher one. Absent where it is not known. */
+  readonly e?: number;
   /** Kafka timestamp, ms. */
   readonly ts: number;
   /** When a pod consumed it, ms. */

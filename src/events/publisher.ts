@@ -1,9 +1,10 @@
+import type { LogPosition } from './log-position.ts';
+
 /** Where an event comes from in Kafka. */
-export interface EventSource {
+export interface EventSource extends LogPosition {
   /** Kafka's id of the topic, where it is known. */
   readonly topicId: string | undefined;
   readonly partition: number;
-  readonly offset: number;
 }
 
 /** One message for one channel. Those of one event follow each other. */

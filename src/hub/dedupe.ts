@@ -1,8 +1,11 @@
-/** The record's place in Kafka: the topic's id, if that is known, partition and offset. */
+import { isAfter, type LogPosition } from '../events/log-position.ts';
+
+/** The record's place in Kafka: the topic's id, partition, offset, and the leader epoch of its batch. */
 interface Position {
   readonly id?: string;
   readonly p: number;
   readonly o: number;
+  readonly e?: number;
 }
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
@@ -13,14 +16,15 @@ interface Carried {
   topicId: string | undefined;
   /** That of the topic which had the same name before. */
   formerId: string | undefined;
-  highest: number;
+  last: LogPosition;
 }
 
 /**
- * What one channel has carried, by partition. A channel gets the events of a partition in the order of their offsets, and
+ * What one channel has carried, by partition. A channel gets the events of a partition in the order of its log, and
  * copies of them only after the event itself: their publisher has not heard that they arrived, or the partition has gone
- * on to another pod before they were committed. (Publishing keeps it so where Redis takes only a part.) So an offset that
- * does not go up has been dispatched before, unless the topic was made anew: then Kafka's id of the topic is another.
+ * on to another pod before they were committed. (Publishing keeps it so where Redis takes only a part.) So an event that
+ * is not after the last one has been dispatched before, unless the topic was made anew: then Kafka's id of the topic is
+ * another.
  */
 export class ChannelOffsets {
   readonly #partitions = new Map<number, Carried>();
@@ -33,24 +37,33 @@ export class ChannelOffsets {
     return result;
   }
 
-  #see({ id, p, o }: Position): DedupeResult {
-    const last = this.#partitions.get(p);
-    if (last === undefined) {
-      this.#partitions.set(p, { topicId: id, formerId: undefined, highest: o });
+  #see(position: Position): DedupeResult {
+    const { id, p } = position;
+    const place = placeOf(position);
+    const carried = this.#partitions.get(p);
+    if (carried === undefined) {
+      this.#partitions.set(p, { topicId: id, formerId: undefined, last: place });
       return 'new';
     }
-    if (id !== undefined && id !== last.topicId) {
-      if (id === last.formerId) return 'seen';
-      if (last.topicId !== undefined) {
-        this.#partitions.set(p, { topicId: id, formerId: last.topicId, highest: o });
+    if (id !== undefined && id !== carried.topicId) {
+      if (id === carried.formerId) return 'seen';
+      if (carried.topicId !== undefined) {
+        this.#partitions.set(p, { topicId: id, formerId: carried.topicId, last: place });
         return 'restarted';
       }
-      last.topicId = id;
+      carried.topicId = id;
     }
-    if (o <= last.highest) return 'seen';
-    last.highest = o;
-    return 'new';
+    const { last } = carried;
+    if (!isAfter(place, last)) return 'seen';
+    carried.last = place;
+    return place.offset > last.offset ? 'new' : 'restarted';
   }
+}
+
+interface Seen {
+  /** Kafka's id of the topic. Undefined: not known. */
+  readonly id: string | undefined;
+  readonly place: LogPosition;
 }
 
 /** Copies of an event on several channels are published one behind the other: a short memory finds them. */
@@ -61,15 +74,16 @@ const GENERATION = 512;
  * than that is not recognised.
  */
 export class RecentPositions {
-  /** By partition and offset: the topic's id, if that is known. */
-  #current = new Map<string, string | undefined>();
-  #previous: ReadonlyMap<string, string | undefined> = new Map();
+  /** By partition and offset. */
+  #current = new Map<string, Seen>();
+  #previous: ReadonlyMap<string, Seen> = new Map();
 
   /** @returns false if this position has been seen lately */
-  add({ id, p, o }: Position): boolean {
-    const position = `${p}:${o}`;
-    if (hasSeen(this.#current, position, id) || hasSeen(this.#previous, position, id)) return false;
-    this.#current.set(position, id);
+  add(position: Position): boolean {
+    const key = `${position.p}:${position.o}`;
+    const given = { id: position.id, place: placeOf(position) };
+    if (isCopy(given, this.#current.get(key)) || isCopy(given, this.#previous.get(key))) return false;
+    this.#current.set(key, given);
     if (this.#current.size === GENERATION) {
       this.#previous = this.#current;
       this.#current = new Map();
@@ -79,12 +93,12 @@ export class RecentPositions {
 }
 
 /** While pods are replaced, only some of them know the topic's id. */
-function hasSeen(
-  positions: ReadonlyMap<string, string | undefined>,
-  position: string,
-  id: string | undefined,
-): boolean {
-  if (!positions.has(position)) return false;
-  const known = positions.get(position);
-  return known === undefined || id === undefined || known === id;
+function isCopy({ id, place }: Seen, seen: Seen | undefined): boolean {
+  if (seen === undefined) return false;
+  const isSameTopic = seen.id === undefined || id === undefined || seen.id === id;
+  return isSameTopic && !isAfter(place, seen.place);
+}
+
+function placeOf({ o, e }: Position): LogPosition {
+  return { offset: o, leaderEpoch: e };
 }

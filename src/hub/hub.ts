@@ -271,7 +271,10 @@ export class Hub {
     }
     if (position === 'restarted') {
       const { t: topic, p: partition, o: offset } = message;
-      log.warn({ channel: name, topic, partition, offset }, 'offsets begin again: the topic was made anew');
+      log.warn(
+        { channel: name, topic, partition, offset },
+        'offsets begin again: the topic was made anew, or its log has lost its end',
+      );
     }
     recording?.add(message, payload.length);
     const scope = this.#scopes.of(message, tracing);

@@ -94,6 +94,7 @@ export class LocalSource {
       topicId: this.#topicId,
       partition: 0,
       offset: this.#nextOffset(topic),
+      leaderEpoch: undefined,
       timestamp,
       key: key === undefined ? null : Buffer.from(key),
       value,

@@ -174,6 +174,7 @@ export class Pipeline {
         ...(record.topicId !== undefined && { id: record.topicId }),
         p: record.partition,
         o: record.offset,
+        ...(record.leaderEpoch !== undefined && { e: record.leaderEpoch }),
         ts: record.timestamp,
         in: consumedAt,
         key: record.key === null ? null : record.key.toString(),

@@ -53,6 +53,6 @@ export class SlowRecords {
   }
 }
 
-function keyOf({ topic, topicId, partition, offset }: KafkaRecord): string {
-  return `${topic}/${topicId}/${partition}/${offset}`;
+function keyOf({ topic, topicId, partition, leaderEpoch, offset }: KafkaRecord): string {
+  return `${topic}/${topicId}/${partition}/${leaderEpoch}/${offset}`;
 }

@@ -11,9 +11,9 @@ export class Tombstone {
   readonly publication: Publication;
 
   private constructor(record: KafkaRecord, key: string) {
-    const { topicId, partition, offset } = record;
+    const { topicId, partition, offset, leaderEpoch } = record;
     this.record = record;
-    this.publication = deletionOf(key, { topicId, partition, offset });
+    this.publication = deletionOf(key, { topicId, partition, offset, leaderEpoch });
   }
 
   /** Undefined if it names no key, or one that messages do not tell from others, since it is no text. */

@@ -83,6 +83,55 @@ test('redis: an event that is published again is neither kept nor heard twice', 
   assert.deepEqual(channels[0]?.messages.map(numberIn), [1, 2, 3, 4]);
 });
 
+/** One event, whose number is also that of its offset. */
+const inEpoch = (leaderEpoch: number | undefined, n: number) =>
+  event(n, CHANNEL).map(({ source, ...publication }) => ({
+    ...publication,
+    payload: JSON.stringify({ v: 1, o: n, e: leaderEpoch }),
+    source: { topicId: undefined, partition: 0, offset: n, ...source, leaderEpoch },
+  }));
+
+const placeIn = (payload: Buffer | string) => {
+  const { o, e } = JSON.parse(payload.toString()) as { o: number; e?: number };
+  return e === undefined ? `${o}` : `${o}.${e}`;
+};
+
+test('redis: an offset that comes again in a higher leader epoch is another event for all pods, and tells no gap', async (t) => {
+  const { server, pod, client } = await setUp(t);
+  const other = await startKeeping(t, server.port);
+  for (const n of [1, 2, 3]) await pod.bus.publish(TOPIC, inEpoch(5, n));
+  const epoch = await epochOf(pod.bus);
+  await other.publish(TOPIC, [...inEpoch(6, 2), ...inEpoch(6, 3)]);
+  await pod.bus.publish(TOPIC, [...inEpoch(5, 3), ...inEpoch(6, 3), ...inEpoch(6, 4), ...inEpoch(7, 5)]);
+  assert.deepEqual((await pod.inbox.until(7)).map(placeIn), [
+    '1.5',
+    '2.5',
+    '3.5',
+    '2.6',
+    '3.6',
+    '4.6',
+    '5.7',
+  ]);
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '5.7');
+  assert.equal(await epochOf(pod.bus), epoch);
+  assert.deepEqual(pod.gaps, []);
+});
+
+test('redis: fields that pods of the version before have written say no leader epoch, so that offsets alone decide', async (t) => {
+  const { pod, client } = await setUp(t);
+  await pod.bus.publish(TOPIC, inEpoch(undefined, 3));
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '3');
+  await pod.bus.publish(TOPIC, [
+    ...inEpoch(6, 2),
+    ...inEpoch(6, 3),
+    ...inEpoch(6, 4),
+    ...inEpoch(undefined, 4),
+  ]);
+  assert.deepEqual((await pod.inbox.until(2)).map(placeIn), ['3', '4.6']);
+  // They compare it as a number.
+  assert.equal(Math.floor(Number(await client.hget(STATE_KEY, 'offset::0'))), 4);
+});
+
 test('redis: two pods that publish give each event a position of its own', async (t) => {
   const { server, pod } = await setUp(t);
   const other = await startKeeping(t, server.port);

@@ -1,30 +1,32 @@
+import { isAfter, type LogPosition } from '../../events/log-position.ts';
+import { NO_POSITION } from './position-field.ts';
+
 /**
- * What Redis has acknowledged to this pod in the present epoch of a topic: the last offset of each partition. A server that
- * holds less has lost messages.
+ * What Redis has acknowledged to this pod in the present epoch of a topic: the last position in each partition. A server that
+ * holds an earlier one has lost messages.
  */
 export class AcknowledgedOffsets {
   #epoch = '';
   /** By partition, as history scripts name it. */
-  readonly #offsets = new Map<string, number>();
+  readonly #positions = new Map<string, LogPosition>();
 
   get epoch(): string {
     return this.#epoch;
   }
 
   get partitions(): readonly string[] {
-    return [...this.#offsets.keys()];
+    return [...this.#positions.keys()];
   }
 
-  /** @returns -1 if nothing of the partition has been acknowledged */
-  of(partition: string): number {
-    return this.#offsets.get(partition) ?? -1;
+  of(partition: string): LogPosition {
+    return this.#positions.get(partition) ?? NO_POSITION;
   }
 
-  /** Redis has acknowledged events up to these offsets. */
-  note(epoch: string, offsets: ReadonlyMap<string, number>): void {
-    if (epoch !== this.#epoch) this.#offsets.clear();
+  /** Redis has acknowledged events up to these positions. */
+  note(epoch: string, positions: ReadonlyMap<string, LogPosition>): void {
+    if (epoch !== this.#epoch) this.#positions.clear();
     this.#epoch = epoch;
-    for (const [partition, offset] of offsets)
-      this.#offsets.set(partition, Math.max(offset, this.of(partition)));
+    for (const [partition, position] of positions)
+      if (isAfter(position, this.of(partition))) this.#positions.set(partition, position);
   }
 }

@@ -1,5 +1,6 @@
 import { DELETED_OF_GENERATION } from '../../events/deletion.ts';
 import { BYTES_PER_MESSAGE, SLACK } from '../history.ts';
+import { POSITIONS } from './position-field.ts';
 
 /** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
@@ -7,7 +8,7 @@ const BYTES_PER_CALL = 1024 * 1024;
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
  *
- *     KEYS  1 the topic's state: a hash of epoch, seq, version, and the last offset by partition
+ *     KEYS  1 the topic's state: a hash of epoch, seq, version, and the last position by partition
  *           2 the topic's version, which changes with everything that any pod publishes for it
  *     ARGV  1 the next epoch, if there has to be one; 2 what names of lists begin with
  *
@@ -81,28 +82,27 @@ return reply
 `;
 
 /**
- * Publishes events, and adds them to the lists of their channels; an event whose offset is not above the last one of its
+ * Publishes events, and adds them to the lists of their channels; an event whose position is not after the last one of its
  * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
  * long a list is kept that there was none of before, in ms, below 0 if none is made, 6 where it is published that messages
- * are lost, and 7 what; 8 epoch in which this pod has been acknowledged offsets, 9 of how many partitions; for each of
- * these: partition with the topic's id, last offset; then how many events, and for each: partition with the topic's id,
- * offset or -1, payload without its opening brace, count of channels, channels. One without channels deletes a key, whose
+ * are lost, and 7 what; 8 epoch in which this pod has been acknowledged positions, 9 of how many partitions; for each of
+ * these: partition with the topic's id, last position; then how many events, and for each: partition with the topic's id,
+ * position or -1, payload without its opening brace, count of channels, channels. One without channels deletes a key, whose
  * hash is in place of the payload.
  *
- * A state with lower offsets than were acknowledged is that of a server that has lost messages: its sequences have been
+ * A state with earlier positions than were acknowledged is that of a server that has lost messages: its sequences have been
  * given before, so the epoch ends.
  *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
- * A script that is repeated publishes events again, as their offsets are noted at its end: pods find those by their
- * offsets.
+ * A script that is repeated publishes events again, as their positions are noted at its end: pods find those by
+ * their positions.
  *
  * @returns how many were left out, and the epoch
  */
-export const APPEND = `${BEGINNING}
-local index = 10
+export const APPEND = `${BEGINNING}${POSITIONS}local index = 10
 for _ = 1, tonumber(ARGV[9]) do
-  local held = tonumber(redis.call('HGET', KEYS[1], ARGV[index]) or '-1')
-  if ARGV[8] == epoch and tonumber(ARGV[index + 1]) > held then
+  local held = redis.call('HGET', KEYS[1], ARGV[index]) or '-1'
+  if ARGV[8] == epoch and isAfter(ARGV[index + 1], held) then
     begin()
     redis.call('PUBLISH', ARGV[6], ARGV[7])
   end
@@ -112,13 +112,13 @@ publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * ${SLACK})
 local ttl = tonumber(ARGV[5])
-local offsets, dropped = {}, 0
+local positions, dropped = {}, 0
 redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[index])))
 index = index + 1
 while index <= #ARGV do
-  local partition, offset, count = ARGV[index], tonumber(ARGV[index + 1]), tonumber(ARGV[index + 3])
-  local last = offsets[partition] or tonumber(redis.call('HGET', KEYS[1], partition) or '-1')
-  if offset >= 0 and offset <= last then
+  local partition, position, count = ARGV[index], ARGV[index + 1], tonumber(ARGV[index + 3])
+  local last = positions[partition] or redis.call('HGET', KEYS[1], partition) or '-1'
+  if position ~= '-1' and not isAfter(position, last) then
     dropped = dropped + 1
   else
     seq = seq + 1
@@ -130,12 +130,12 @@ while index <= #ARGV do
       if length > most then redis.call('LTRIM', prefix .. ARGV[at], -size, -1) end
       redis.call('PUBLISH', ARGV[at], message)
     end
-    if offset >= 0 then offsets[partition] = offset end
+    if position ~= '-1' then positions[partition] = position end
   end
   index = index + 4 + count
 end
 renewDeleted(ttl < 0 and -ttl or ttl)
-for partition, offset in pairs(offsets) do redis.call('HSET', KEYS[1], partition, offset) end
+for partition, position in pairs(positions) do redis.call('HSET', KEYS[1], partition, position) end
 return { dropped, epoch }
 `;
 

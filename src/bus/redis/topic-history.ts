@@ -1,4 +1,5 @@
 import { interestMs, type HistorySettings } from '../../events/history-settings.ts';
+import { isAfter, type LogPosition } from '../../events/log-position.ts';
 import type { Publication } from '../../events/publisher.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -15,6 +16,7 @@ import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
 import { ListReading, type JoinReply } from './list-reading.ts';
 import type { BusNames } from './names.ts';
+import { NO_POSITION, readPosition, writePosition } from './position-field.ts';
 import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
 
 export interface TopicHistoryOptions {
@@ -83,10 +85,10 @@ export class TopicHistory {
   publishes(batch: readonly Publication[], version: string): Command {
     const { topic, names } = this.#options;
     const { size, ttlMs, keepsAll } = this.#settings;
-    const partitions = [...lastOffsets(batch).keys()];
+    const partitions = [...lastPositions(batch).keys()];
     const acknowledged = partitions.flatMap((partition) => [
       partition,
-      String(this.#acknowledged.of(partition)),
+      writePosition(this.#acknowledged.of(partition)),
     ]);
     return this.#script(
       APPEND,
@@ -105,7 +107,7 @@ export class TopicHistory {
   /** @param reply to what `publishes` has sent */
   published(batch: readonly Publication[], reply: unknown): void {
     const [, epoch] = reply as [dropped: number, epoch: string];
-    this.#acknowledged.note(epoch, lastOffsets(batch));
+    this.#acknowledged.note(epoch, lastPositions(batch));
   }
 
   /**
@@ -120,10 +122,10 @@ export class TopicHistory {
     const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
     // It may not be read any more.
     if (isRefusal(reply)) return true;
-    const [present, ...offsets] = valueOf(reply) as (string | null)[];
+    const [present, ...held] = valueOf(reply) as (string | null)[];
     if (present !== epoch) return true;
-    return partitions.some(
-      (partition, index) => Number(offsets[index] ?? -1) < this.#acknowledged.of(partition),
+    return partitions.some((partition, index) =>
+      isAfter(this.#acknowledged.of(partition), readPosition(held[index])),
     );
   }
 
@@ -237,13 +239,13 @@ function partitionOf({ source }: Publication): string {
 }
 
 /** By partition, of events that come from Kafka. */
-function lastOffsets(batch: readonly Publication[]): ReadonlyMap<string, number> {
-  const offsets = new Map<string, number>();
+function lastPositions(batch: readonly Publication[]): ReadonlyMap<string, LogPosition> {
+  const positions = new Map<string, LogPosition>();
   for (const publication of batch) {
     const { source } = publication;
-    if (source !== undefined) offsets.set(partitionOf(publication), source.offset);
+    if (source !== undefined) positions.set(partitionOf(publication), source);
   }
-  return offsets;
+  return positions;
 }
 
 /** See APPEND. Publications of one event follow each other, and have the same payload. */
@@ -252,15 +254,15 @@ function eventsIn(batch: readonly Publication[]): string[] {
   const args: string[] = [];
   for (let index = 0; index < batch.length; count += 1) {
     const first = batch[index] as Publication;
-    const offset = String(first.source?.offset ?? -1);
+    const position = writePosition(first.source ?? NO_POSITION);
     if (first.deletes !== undefined) {
-      args.push(partitionOf(first), offset, first.deletes, '0');
+      args.push(partitionOf(first), position, first.deletes, '0');
       index += 1;
       continue;
     }
     const channels: string[] = [];
     for (; batch[index]?.payload === first.payload; index += 1) channels.push(batch[index]?.channel ?? '');
-    args.push(partitionOf(first), offset, first.payload.slice(1), String(channels.length), ...channels);
+    args.push(partitionOf(first), position, first.payload.slice(1), String(channels.length), ...channels);
   }
   return [String(count), ...args];
 }

@@ -5,6 +5,7 @@ import { SimulatedGroup, type TopicPartition } from './group.ts';
 
 export interface StoredRecord {
   readonly offset: number;
+  readonly leaderEpoch: number;
   /** ms */
   readonly timestamp: number;
   readonly key: Buffer | null;
@@ -17,6 +18,8 @@ interface SimulatedTopic {
   /** Another one each time the topic is made. */
   readonly id: string;
   readonly partitions: StoredRecord[][];
+  /** Of all its partitions. */
+  leaderEpoch: number;
 }
 
 /** The brokers, as one: topics and consumer groups. */
@@ -43,6 +46,7 @@ export class SimulatedKafka {
       name,
       id: `${name}-${this.#made}`,
       partitions: Array.from({ length: partitions }, () => []),
+      leaderEpoch: 0,
     });
     for (const group of this.#groups.values()) group.forget(name);
   }
@@ -69,10 +73,11 @@ export class SimulatedKafka {
 
   /** @returns the offset */
   produce(name: string, partition: number, record: Pick<StoredRecord, 'key' | 'value' | 'headers'>): number {
-    const log = this.topic(name).partitions[partition];
+    const { partitions, leaderEpoch } = this.topic(name);
+    const log = partitions[partition];
     if (log === undefined) throw new Error(`expected a partition of ${name}, got ${partition}`);
     const offset = log.length;
-    log.push({ ...record, offset, timestamp: Math.floor(this.time.now) });
+    log.push({ ...record, offset, leaderEpoch, timestamp: Math.floor(this.time.now) });
     for (const wake of this.#waiting) wake();
     return offset;
   }

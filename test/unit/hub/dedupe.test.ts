@@ -28,6 +28,29 @@ test('another topic id means that the topic was made anew, and late copies of th
   assert.deepEqual(verdicts, ['new', 'restarted', 'new', 'seen', 'seen', 'new']);
 });
 
+test('an offset that is given again in a higher leader epoch is another event, and what comes late of a lower one is a copy', () => {
+  const offsets = new ChannelOffsets();
+  const verdicts = [
+    { o: 200, e: 5 },
+    { o: 100, e: 6 },
+    { o: 200, e: 5 },
+    { o: 201, e: 5 },
+    { o: 100, e: 6 },
+    { o: 101, e: 6 },
+    { o: 102, e: 7 },
+    { o: 101, e: 6 },
+  ].map((position) => offsets.see({ id: 'a', p: 0, ...position }));
+  assert.deepEqual(verdicts, ['new', 'restarted', 'seen', 'seen', 'seen', 'new', 'new', 'seen']);
+});
+
+test('where pods of the version before tell no leader epoch, offsets alone decide', () => {
+  const offsets = new ChannelOffsets();
+  const verdicts = [{ o: 1, e: 5 }, { o: 1 }, { o: 2 }, { o: 2, e: 6 }, { o: 3, e: 6 }, { o: 2, e: 7 }].map(
+    (position) => offsets.see({ id: 'a', p: 0, ...position }),
+  );
+  assert.deepEqual(verdicts, ['new', 'seen', 'new', 'seen', 'new', 'restarted']);
+});
+
 test('pods that do not know the id of a topic yet, and those that do, are understood alike', () => {
   const offsets = new ChannelOffsets();
   const verdicts = [
@@ -67,5 +90,21 @@ test('a group takes an event that comes late on one of its channels, unless it h
   assert.deepEqual(
     [6, 5, 6, 5].map((o) => recent.add({ p: 0, o })),
     [true, true, false, false],
+  );
+});
+
+test('a group tells events of one offset apart by their leader epochs, where both pods know them', () => {
+  const recent = new RecentPositions();
+  const positions = [
+    { o: 1, e: 5 },
+    { o: 1, e: 5 },
+    { o: 1 },
+    { o: 1, e: 6 },
+    { o: 1, e: 5 },
+    { o: 1, e: 6 },
+  ];
+  assert.deepEqual(
+    positions.map((position) => recent.add({ id: 'a', p: 0, ...position })),
+    [true, false, false, true, false, false],
   );
 });

@@ -65,9 +65,17 @@ function recordOf(
     topicId,
     partition,
     offset: Number(message.offset),
+    leaderEpoch: leaderEpochOf(message),
     timestamp: Number(message.timestamp),
     key: message.key,
     value: message.value,
     headers: message.headers,
   };
+}
+
+/** kafkajs hands it over, though its types don't say so. Messages of formats before record batches have none. */
+function leaderEpochOf(message: KafkaMessage): number | undefined {
+  const { batchContext } = message as { readonly batchContext?: { readonly partitionLeaderEpoch: number } };
+  const epoch = batchContext?.partitionLeaderEpoch ?? -1;
+  return epoch < 0 ? undefined : epoch;
 }

@@ -98,7 +98,8 @@ function decodeBatch(
   const head = new ByteReader(batch);
   const firstOffset = head.int64();
   head.int32();
-  head.int32();
+  const epoch = head.int32();
+  const leaderEpoch = epoch < 0 ? undefined : epoch;
   const magic = head.int8();
   if (magic !== FORMAT) throw new Error(`expected a record batch of format ${FORMAT}, got one of ${magic}`);
   const checksum = head.uint32();
@@ -138,7 +139,7 @@ function decodeBatch(
     }
     if (offset < from) continue;
     const timestamp = (attributes & BROKER_TIME) !== 0 ? maxTimestamp : firstTimestamp + timestampDelta;
-    into.push({ ...origin, offset, timestamp, key, value, headers });
+    into.push({ ...origin, offset, leaderEpoch, timestamp, key, value, headers });
   }
   return { lastOffset };
 }

@@ -68,7 +68,7 @@ function format(template: LuaValue, ...values: LuaValue[]): string {
 
 const PATTERNS = new Map<string, RegExp>();
 
-/** Finds a pattern of letters, classes and `+`: its only capture, or the whole match if there is none. */
+/** Finds a pattern of letters, classes, `+` and `?`: its only capture, or the whole match if there is none. */
 function match(text: string, pattern: string): string | undefined {
   let expression = PATTERNS.get(pattern);
   if (expression === undefined) PATTERNS.set(pattern, (expression = expressionOf(pattern)));
@@ -77,10 +77,10 @@ function match(text: string, pattern: string): string | undefined {
 }
 
 function expressionOf(pattern: string): RegExp {
-  const source = pattern.replace(/%(.)|[^\w"':, ^$()+]/g, (item, escaped?: string) => {
+  const source = pattern.replace(/%(.)|[^\w"':, ^$()+?]/g, (item, escaped?: string) => {
     if (escaped === 'w') return '[A-Za-z0-9]';
     if (escaped === 'd') return '[0-9]';
-    if (/[[{}\]]$/.test(item) && item !== '[') return `\\${item.at(-1)}`;
+    if (/[[{}\].-]$/.test(item) && !'[.-'.includes(item)) return `\\${item.at(-1)}`;
     throw new LuaError(`expected a pattern that the simulation knows, got ${pattern}`);
   });
   return new RegExp(source);

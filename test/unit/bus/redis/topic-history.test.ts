@@ -78,6 +78,36 @@ test('where what was acknowledged may not be read any more, it counts as lost', 
   assert.equal(await history.isLost(), true);
 });
 
+test('a state that holds a lower offset in a higher leader epoch, as a log that has lost its end gives it, lacks nothing', async () => {
+  const acknowledged = { topicId: undefined, partition: 0, offset: 7, leaderEpoch: 5 };
+  const isLost = (field: string) => {
+    const { history } = keepChannel(
+      () => ({ value: ['e', 0, 0] }),
+      () => ({ value: ['e', field] }),
+    );
+    history.published([{ channel: 'a', payload: '{}', source: acknowledged }], [0, 'e']);
+    return history.isLost();
+  };
+  const lost = await Promise.all(['3.6', '7.5', '9.5', '7', '6.5', '6', '9.4'].map(isLost));
+  assert.deepEqual(lost, [false, false, false, false, true, true, true]);
+});
+
+test('what is acknowledged in a higher leader epoch is the last, though its offset is lower', async () => {
+  const { history } = keepChannel();
+  for (const { offset, leaderEpoch } of [
+    { offset: 7, leaderEpoch: 5 },
+    { offset: 3, leaderEpoch: 6 },
+    { offset: 6, leaderEpoch: 5 },
+  ]) {
+    const source = { topicId: 'id', partition: 0, offset, leaderEpoch };
+    history.published([{ channel: 'a', payload: '{}', source }], [0, 'e']);
+  }
+  const source = { topicId: 'id', partition: 0, offset: 4, leaderEpoch: 6 };
+  const command = history.publishes([{ channel: 'a', payload: '{}', source }], 'v');
+  const at = command.indexOf('offset:id:0');
+  assert.deepEqual(command.slice(at, at + 5), ['offset:id:0', '3.6', '1', 'offset:id:0', '4.6']);
+});
+
 test('a channel that Redis does not permit to keep is not tried again at once', async () => {
   const { joined, sleeps } = keepChannel(() => ({ error: new Error('NOPERM no permission to run eval') }));
   await joined;

@@ -21,19 +21,22 @@ function decode(batches: readonly Buffer[], from = 0, aborted: Aborted = []) {
   return { ...decoded, values: decoded.records.map(({ offset, value }) => `${offset}:${String(value)}`) };
 }
 
-test('records have their offset, time, key, value and headers, of which a name may come more than once', () => {
+test('records have their offset, the leader epoch of their batch, time, key, value and headers, of which a name may come more than once', () => {
   const headers = new Map([
     [Buffer.from('a'), Buffer.from('1')],
     [Buffer.from('a'), Buffer.from('2')],
     [Buffer.from('__proto__'), Buffer.from('3')],
   ]);
-  const { records } = decode([encodedBatch(['v'], { firstOffset: 7, key: Buffer.from('k'), headers })]);
+  const { records } = decode([
+    encodedBatch(['v'], { firstOffset: 7, partitionLeaderEpoch: 3, key: Buffer.from('k'), headers }),
+  ]);
   const [record] = records;
   assert.deepEqual(
     { ...record, headers: { ...record?.headers } },
     {
       ...ORIGIN,
       offset: 7,
+      leaderEpoch: 3,
       timestamp: 1_000,
       key: Buffer.from('k'),
       value: Buffer.from('v'),
