@@ -57,7 +57,7 @@ export class Metrics extends BackendMetrics {
   ]);
   readonly positionResets = this.counter(
     'position_resets_total',
-    'Positions in Kafka that were not in the log, and were moved to its beginning or its end',
+    'Positions in Kafka that were not in the log, and were moved to its beginning, to its end, or to where it differs from what was consumed',
     ['topic', 'to'],
   );
   readonly topicMissing = this.gauge(
@@ -82,7 +82,7 @@ export class Metrics extends BackendMetrics {
   );
   readonly duplicates = this.counter(
     'duplicates_total',
-    'Messages dropped as repetitions: their partition and offset were not after those of an earlier one',
+    'Messages dropped as repetitions: in their partition, leader epoch and offset were not after those of an earlier one',
   );
   readonly skippedMessages = this.counter(
     'skipped_messages_total',

@@ -21,6 +21,8 @@ const TOPIC = 'items';
 const CLIENTS_PER_POD = 100;
 const KEPT = 40;
 const LOST = 60;
+/** By so many the log is longer than before when pods look at it again. */
+const MORE = 40;
 
 const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 
@@ -29,9 +31,9 @@ const IDS = [['1'], ['1', '2']];
 
 /**
  * Two pods, with a hundred clients each and one that resumes. The log loses its last `LOST` records, which all have had, and as
- * many new ones get their offsets.
+ * many new ones get their offsets: once a pod has noticed, or before, and then more than were lost.
  */
-async function loseEnd(t: TestContext, history: string, driver: string) {
+async function loseEnd(t: TestContext, { history = 'null', driver = 'kafkajs', isRefilled = false }) {
   const kafka = await startOwnKafka(t, await temporaryFolder(t));
   const admin = await kafkaAdmin(t, kafka.client);
   await createTopics(admin, [{ topic: TOPIC }]);
@@ -74,23 +76,28 @@ async function loseEnd(t: TestContext, history: string, driver: string) {
   if (history !== 'null') await resuming.until(({ length }) => length === KEPT + LOST);
   resuming.cut();
 
+  if (isRefilled) for (const pod of pods) pod.child.kill('SIGSTOP');
   await kafka.kill();
   await rm(folder, { recursive: true });
   await cp(copy, folder, { recursive: true });
   await kafka.restart();
-  await eventually(async () => {
-    const resets = await Promise.all(pods.map((pod) => pod.metric('sluice_position_resets_total')));
-    assert.deepEqual(resets.toSorted(), [0, 1]);
-  });
-  const total = KEPT + 2 * LOST;
+  const untilNoticed = () =>
+    eventually(async () => {
+      const resets = await Promise.all(pods.map((pod) => pod.metric('sluice_position_resets_total')));
+      assert.deepEqual(resets.toSorted(), [0, 1]);
+    });
+  if (!isRefilled) await untilNoticed();
+  const total = KEPT + 2 * LOST + (isRefilled ? MORE : 0);
   await send(KEPT + LOST, total);
-  return { pods, received, resuming, committed: () => committed(KEPT + LOST), total };
+  if (isRefilled) for (const pod of pods) pod.child.kill('SIGCONT');
+  await untilNoticed();
+  return { pods, received, resuming, committed: () => committed(total - LOST), total };
 }
 
 for (const driver of ['kafkajs', 'platformatic']) {
   for (const history of ['null', '{}']) {
     test(`${driver}: after a log has lost its end, what reuses its offsets reaches 200 subscribers on two pods, each once and in order; history: ${history}`, async (t) => {
-      const { pods, received, resuming, committed, total } = await loseEnd(t, history, driver);
+      const { pods, received, resuming, committed, total } = await loseEnd(t, { history, driver });
       await committed();
       await eventually(() => {
         const delivered = received.map((each) => each.results.length - KEPT - LOST);
@@ -108,3 +115,9 @@ for (const driver of ['kafkajs', 'platformatic']) {
     });
   }
 }
+
+test('platformatic: a log that has lost its end and was filled again before a pod looked is read from where it is another', async (t) => {
+  const { received, total } = await loseEnd(t, { driver: 'platformatic', isRefilled: true });
+  await Promise.all(received.map((each) => each.until(total)));
+  for (const each of received) assert.deepEqual(numbersOf(each), range(0, total));
+});

@@ -157,7 +157,7 @@ export class ConsumedTopics {
     const { badBatches, badPartitions, positionResets } = this.#options.metrics;
     for (const topic of topics) {
       badBatches.inc({ topic }, 0);
-      for (const to of ['beginning', 'end']) positionResets.inc({ topic, to }, 0);
+      for (const to of ['beginning', 'end', 'divergence']) positionResets.inc({ topic, to }, 0);
       badPartitions.set({ topic }, 0);
     }
   }

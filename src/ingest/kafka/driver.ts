@@ -145,9 +145,10 @@ export interface PositionReset {
   readonly position: number;
   /**
    * `beginning`: retention has deleted the records at the position. `end`: the log ends before the position, because it has
-   * lost what was consumed; what it holds may have been consumed, too.
+   * lost what was consumed; what it holds may have been consumed, too. `divergence`: it has lost what was consumed, and the
+   * first record that it has in its place, or will have, is at the new position.
    */
-  readonly to: 'beginning' | 'end';
+  readonly to: 'beginning' | 'end' | 'divergence';
   /** The new position. */
   readonly offset: number;
 }

@@ -58,6 +58,12 @@ export interface KafkaSourceOptions extends Pick<
   readonly driver: KafkaDriver;
 }
 
+const RESETS = {
+  beginning: 'retention has deleted events that were not consumed; the partition goes on at its beginning',
+  end: 'the position is beyond the end of the log, which has lost events; the partition goes on at its end',
+  divergence: 'the log has lost events that were consumed; the partition goes on behind what is left of them',
+} as const;
+
 /**
  * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
  *
@@ -276,12 +282,7 @@ export class KafkaSource {
 
   #positionReset({ topic, partition, position, to, offset }: PositionReset): void {
     this.#options.metrics.positionResets.inc({ topic, to });
-    this.#log.warn(
-      { topic, partition, position, offset },
-      to === 'beginning'
-        ? 'retention has deleted events that were not consumed; the partition goes on at its beginning'
-        : 'the position is beyond the end of the log, which has lost events; the partition goes on at its end',
-    );
+    this.#log.warn({ topic, partition, position, offset }, RESETS[to]);
   }
 
   #crashed(error: unknown, wait: number): void {

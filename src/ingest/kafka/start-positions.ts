@@ -7,6 +7,8 @@ export interface CommittedPosition {
   readonly offset: number | undefined;
   /** The text that went with the commit. */
   readonly metadata: string | null;
+  /** Of the record before it. Undefined: not known. */
+  readonly leaderEpoch?: number | undefined;
 }
 
 export interface TopicAtJoin {

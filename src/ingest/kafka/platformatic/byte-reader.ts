@@ -64,21 +64,26 @@ export class ByteReader {
     return length < 0 ? null : this.bytes(length);
   }
 
-  /** @returns the items of a compact array, each followed by tagged fields; none for null */
-  array<Item>(read: () => Item): Item[] {
+  /** @returns the items of a compact array, each with the tagged fields that follow it; none for null */
+  array<Item>(read: () => Item, tagged?: (item: Item, tag: number, field: Buffer) => void): Item[] {
     const result: Item[] = [];
     for (let left = this.unsignedVarInt() - 1; left > 0; left -= 1) {
-      result.push(read());
-      this.skipTags();
+      const item = read();
+      result.push(item);
+      this.#tags((tag, field) => tagged?.(item, tag, field));
     }
     return result;
   }
 
   /** Passes over fields that this gateway does not know. */
   skipTags(): void {
+    this.#tags(() => undefined);
+  }
+
+  #tags(take: (tag: number, field: Buffer) => void): void {
     for (let left = this.unsignedVarInt(); left > 0; left -= 1) {
-      this.unsignedVarInt();
-      this.#advance(this.unsignedVarInt());
+      const tag = this.unsignedVarInt();
+      take(tag, this.bytes(this.unsignedVarInt()));
     }
   }
 

@@ -12,6 +12,11 @@ export interface FetchedPartition {
   readonly aborted: readonly AbortedTransaction[];
   /** The node to fetch from in its place; -1: this one. */
   readonly preferredReplica: number;
+  /**
+   * Up to where the log holds what it held when the record before the fetch's offset was fetched, if it is not up to there: it
+   * has lost its end, and may have another one. Undefined: it does, or the fetch named no leader epoch.
+   */
+  readonly divergesAt?: number | undefined;
   /** Record batches, of which the last one may be cut off. */
   readonly records: Buffer;
 }
@@ -26,6 +31,11 @@ export interface FetchResponse {
   readonly partitions: readonly FetchedPartition[];
 }
 
+/** Tag of a leader epoch, and where it ends. */
+const DIVERGING_EPOCH = 0;
+
+type Mutable = { -readonly [Field in keyof FetchedPartition]: FetchedPartition[Field] };
+
 /**
  * Reads the answer to a fetch of version 13. The package's own reader decodes all records at once, so that one batch that
  * can't be decoded fails the fetch of all partitions, and misreads what follows a tagged field.
@@ -37,7 +47,12 @@ export function fetchResponse(bytes: Buffer): FetchResponse {
   reader.int32(); // of the fetch session, which is not used
   const topics = reader.array(() => {
     const uuid = uuidOf(reader.bytes(16));
-    return reader.array(() => partitionOf(uuid, reader));
+    return reader.array<Mutable>(
+      () => partitionOf(uuid, reader),
+      (partition, tag, field) => {
+        if (tag === DIVERGING_EPOCH) partition.divergesAt = Number(field.readBigInt64BE(4));
+      },
+    );
   });
   return { errorCode, partitions: topics.flat() };
 }

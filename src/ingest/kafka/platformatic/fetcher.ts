@@ -109,11 +109,11 @@ export class Fetcher {
     const { cluster, fetchWaitMs } = this.#options;
     const topics = [...groupBy(wanted, ({ topic }) => topic)].map(([topic, partitions]) => ({
       topicId: this.#layouts.get(topic)?.uuid ?? '',
-      partitions: partitions.map(({ partition, fetchOffset }) => ({
+      partitions: partitions.map(({ partition, fetchOffset, fetchedEpoch = -1 }) => ({
         partition,
         currentLeaderEpoch: -1,
         fetchOffset: BigInt(fetchOffset),
-        lastFetchedEpoch: -1,
+        lastFetchedEpoch: fetchedEpoch,
         partitionMaxBytes: PARTITION_BYTES,
       })),
     }));
@@ -141,14 +141,14 @@ export class Fetcher {
   }
 
   #take(fetched: FetchedPartition, asked: ReadonlyMap<MemberPartition, number>): void {
-    const { uuid, partition, errorCode, records, preferredReplica } = fetched;
+    const { uuid, partition, errorCode, records, preferredReplica, divergesAt } = fetched;
     const found = [...asked.keys()].find(
       (each) => each.partition === partition && this.#layouts.get(each.topic)?.uuid === uuid,
     );
     // Its position was moved while the broker was asked, or it was paused: it is fetched again.
     if (found === undefined || found.fetchOffset !== asked.get(found) || found.isPaused) return;
     // A replica may lag behind its leader, which has the last word.
-    if (errorCode !== 0 && this.#replicas.delete(found)) return;
+    if ((errorCode !== 0 || divergesAt !== undefined) && this.#replicas.delete(found)) return;
     if (preferredReplica >= 0) this.#replicas.set(found, preferredReplica);
     if (errorCode === 0 && records.length > 0) this.#putLast(found);
     this.#options.onFetched(found, fetched);

@@ -8,9 +8,10 @@ export class MemberPartition {
   readonly partition: number;
   /** To go with each commit. */
   readonly metadata: string;
-  /** What the next fetch asks for: behind what was fetched last. */
-  fetchOffset: number;
+  #fetchOffset: number;
+  #fetchedEpoch: number | undefined;
   #position: number;
+  #leaderEpoch: number | undefined;
   #highWatermark: number | undefined;
   #waiting: FetchedPartition | undefined;
   #pauses = 0;
@@ -21,13 +22,30 @@ export class MemberPartition {
     partition,
     metadata,
     position,
-  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata'> & { readonly position: number }) {
+    leaderEpoch,
+  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata'> & {
+    readonly position: number;
+    /** Of the record before it. Undefined: not known. */
+    readonly leaderEpoch?: number | undefined;
+  }) {
     this.topic = topic;
     this.topicId = topicId;
     this.partition = partition;
     this.metadata = metadata;
     this.#position = position;
-    this.fetchOffset = position;
+    this.#leaderEpoch = leaderEpoch;
+    this.#fetchOffset = position;
+    this.#fetchedEpoch = leaderEpoch;
+  }
+
+  /** What the next fetch asks for: behind what was fetched last. */
+  get fetchOffset(): number {
+    return this.#fetchOffset;
+  }
+
+  /** Leader epoch of the record before `fetchOffset`. Undefined: not known. */
+  get fetchedEpoch(): number | undefined {
+    return this.#fetchedEpoch;
   }
 
   /** Of the next record to be consumed. */
@@ -65,15 +83,22 @@ export class MemberPartition {
     return waiting;
   }
 
-  /** It is consumed up to there. */
-  moveTo(position: number): void {
+  /** It is fetched up to there. @param leaderEpoch of the record before */
+  fetchedUpTo(next: number, leaderEpoch: number | undefined): void {
+    this.#fetchOffset = next;
+    this.#fetchedEpoch = leaderEpoch;
+  }
+
+  /** It is consumed up to there. @param leaderEpoch of the record before */
+  moveTo(position: number, leaderEpoch: number | undefined): void {
     this.#position = position;
+    this.#leaderEpoch = leaderEpoch;
   }
 
   /** It goes on at its position, whatever was fetched beyond. */
   rewind(): void {
     this.#waiting = undefined;
-    this.fetchOffset = this.#position;
+    this.fetchedUpTo(this.#position, this.#leaderEpoch);
   }
 
   /** @returns what ends the pause */

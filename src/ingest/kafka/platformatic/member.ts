@@ -144,10 +144,12 @@ export class PlatformaticMember implements GroupMember {
       const looked = new Map([...(await startsAt('beginning')), ...(await startsAt('end'))]);
       for (const partition of partitions) {
         const offset = looked.get(partition);
-        const position = offset ?? positions.find((each) => each.partition === partition)?.offset ?? 0;
-        result.push(new MemberPartition({ topic, topicId, partition, metadata, position }));
+        const committed = positions.find((each) => each.partition === partition);
+        const position = offset ?? committed?.offset ?? 0;
+        const leaderEpoch = offset === undefined ? committed?.leaderEpoch : undefined;
+        result.push(new MemberPartition({ topic, topicId, partition, metadata, position, leaderEpoch }));
         if (offset !== undefined || isUnnamed(partition))
-          found.push({ topic, partition, offset: position, metadata });
+          found.push({ topic, partition, offset: position, metadata, leaderEpoch });
       }
     }
     await this.#membership.commit(found);

@@ -6,7 +6,8 @@ import type { MemberPartition } from './member-partition.ts';
 /** What a batch asks of the session in which it was fetched. */
 export interface BatchSession {
   heartbeat(): Promise<void>;
-  commit(partition: MemberPartition, nextOffset: number): Promise<void>;
+  /** @param leaderEpoch of the record before. Undefined: not known */
+  commit(partition: MemberPartition, nextOffset: number, leaderEpoch: number | undefined): Promise<void>;
   pause(partition: MemberPartition): () => void;
   isAssigned(): boolean;
   isRunning(): boolean;
@@ -36,7 +37,8 @@ export class PlatformaticBatch implements RecordBatch {
   }
 
   commit(nextOffset: number): Promise<void> {
-    return this.#session.commit(this.#partition, nextOffset);
+    const last = this.records.findLast(({ offset }) => offset < nextOffset);
+    return this.#session.commit(this.#partition, nextOffset, last?.leaderEpoch);
   }
 
   pause(): () => void {

@@ -11,6 +11,8 @@ export interface DecodedRecords {
   readonly records: readonly KafkaRecord[];
   /** Behind all that is decoded, transactions' markers and what was aborted among it. */
   readonly next: number;
+  /** Of the record before `next`. Undefined: not known. */
+  readonly leaderEpoch: number | undefined;
   /** At `next`. */
   readonly bad: BadBatch | undefined;
 }
@@ -56,14 +58,16 @@ export function decodeRecords(
   const records: KafkaRecord[] = [];
   const transactions = new AbortedTransactions(aborted);
   let next = from;
+  let leaderEpoch: number | undefined;
   for (let at = 0; at + LENGTH_END <= bytes.length;) {
     const end = at + LENGTH_END + bytes.readInt32BE(at + 8);
     if (end > bytes.length || end <= at + LENGTH_END) break;
     const batch = bytes.subarray(at, end);
     const firstOffset = Number(batch.readBigInt64BE(0));
     try {
-      const { lastOffset } = decodeBatch(origin, from, batch, transactions, records);
-      next = Math.max(next, lastOffset + 1);
+      const decoded = decodeBatch(origin, from, batch, transactions, records);
+      next = Math.max(next, decoded.lastOffset + 1);
+      leaderEpoch = decoded.leaderEpoch;
     } catch (error) {
       // Nothing of the batch itself is handed over.
       while ((records.at(-1)?.offset ?? -1) >= firstOffset) records.pop();
@@ -71,6 +75,7 @@ export function decodeRecords(
       return {
         records,
         next,
+        leaderEpoch,
         bad: { firstOffset: Math.max(firstOffset, from), lastOffset, error: error as Error },
       };
     }
@@ -79,12 +84,17 @@ export function decodeRecords(
   // Without this it would be fetched again at once, and for ever.
   if (next === from && bytes.length > 0)
     return unreadable(from, `got ${bytes.length} bytes without a whole one from there on`);
-  return { records, next, bad: undefined };
+  return { records, next, leaderEpoch, bad: undefined };
 }
 
 function unreadable(from: number, came: string): DecodedRecords {
   const error = new Error(`expected a record batch with the offset ${from}: ${came}`);
-  return { records: [], next: from, bad: { firstOffset: from, lastOffset: undefined, error } };
+  return {
+    records: [],
+    next: from,
+    leaderEpoch: undefined,
+    bad: { firstOffset: from, lastOffset: undefined, error },
+  };
 }
 
 /** Adds the batch's records to `into`. @throws Error if it can't be decoded */
@@ -94,7 +104,7 @@ function decodeBatch(
   batch: Buffer,
   transactions: AbortedTransactions,
   into: KafkaRecord[],
-): { lastOffset: number } {
+): { lastOffset: number; leaderEpoch: number | undefined } {
   const head = new ByteReader(batch);
   const firstOffset = head.int64();
   head.int32();
@@ -120,7 +130,7 @@ function decodeBatch(
     throw new Error(`expected a codec that Kafka has, got number ${attributes & CODEC}`);
   transactions.reach(lastOffset);
   if (!isControl && (attributes & TRANSACTIONAL) !== 0 && transactions.isAborted(producerId))
-    return { lastOffset };
+    return { lastOffset, leaderEpoch };
   const reader = new ByteReader(codec(head.bytes(head.remaining)));
   for (let left = count; left > 0; left -= 1) {
     const length = reader.varInt();
@@ -141,7 +151,7 @@ function decodeBatch(
     const timestamp = (attributes & BROKER_TIME) !== 0 ? maxTimestamp : firstTimestamp + timestampDelta;
     into.push({ ...origin, offset, leaderEpoch, timestamp, key, value, headers });
   }
-  return { lastOffset };
+  return { lastOffset, leaderEpoch };
 }
 
 function headersOf(reader: ByteReader): RawHeaders | undefined {

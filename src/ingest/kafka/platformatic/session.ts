@@ -1,6 +1,6 @@
 import type { Log } from '../../../log.ts';
 import { systemClock } from '../../../support/clock.ts';
-import type { MemberOptions } from '../driver.ts';
+import type { MemberOptions, PositionReset } from '../driver.ts';
 import type { Cluster, TopicLayout } from './cluster.ts';
 import { Fetcher } from './fetcher.ts';
 import type { FetchedPartition } from './fetch-response.ts';
@@ -114,16 +114,16 @@ export class Session implements BatchSession {
     if (this.#over !== undefined) throw this.#over;
   }
 
-  async commit(partition: MemberPartition, nextOffset: number): Promise<void> {
+  async commit(partition: MemberPartition, nextOffset: number, leaderEpoch?: number): Promise<void> {
     const { topic, metadata } = partition;
     try {
-      const position = { topic, partition: partition.partition, offset: nextOffset, metadata };
+      const position = { topic, partition: partition.partition, offset: nextOffset, metadata, leaderEpoch };
       await this.#options.membership.commit([position]);
     } catch (thrown) {
       this.#end(thrown as Error);
       throw thrown;
     }
-    partition.moveTo(nextOffset);
+    partition.moveTo(nextOffset, leaderEpoch);
   }
 
   pause(partition: MemberPartition): () => void {
@@ -153,15 +153,15 @@ export class Session implements BatchSession {
     this.#turns.delete(partition);
     this.#turns.add(partition);
     const decoded = decodeRecords(partition, partition.position, fetched);
-    const { records, bad, next } = decoded;
+    const { records, bad, next, leaderEpoch } = decoded;
     if (records.length === 0 && bad === undefined) {
       // Markers of transactions, or what was aborted.
-      partition.moveTo(next);
+      partition.moveTo(next, leaderEpoch);
       partition.rewind();
       this.#fetcher.fetch();
       return;
     }
-    partition.fetchOffset = next;
+    partition.fetchedUpTo(next, leaderEpoch);
     // A batch that can't be decoded is fetched again, by itself.
     if (bad === undefined) this.#fetcher.fetch();
     this.#inHand = partition;
@@ -176,18 +176,18 @@ export class Session implements BatchSession {
     }
     const last = records.at(-1);
     const isConsumed = last !== undefined && bad === undefined && partition.position > last.offset;
-    if (isConsumed) partition.moveTo(Math.max(next, partition.position));
+    if (isConsumed && next > partition.position) partition.moveTo(next, leaderEpoch);
     if (!isConsumed || partition.isPaused) partition.rewind();
     this.#fetcher.fetch();
   }
 
   #fetched(partition: MemberPartition, fetched: FetchedPartition): void {
-    const { errorCode } = fetched;
-    if (errorCode === 0 || UNREADABLE.has(errorCode)) partition.fetched(fetched);
-    else if (errorCode === CODE.offsetOutOfRange && partition === this.#inHand) {
-      // Its position is that of the batch, not that of the fetch, which comes again.
-      this.#rest(partition);
-    } else if (errorCode === CODE.offsetOutOfRange) void this.#reset(partition);
+    const { errorCode, divergesAt } = fetched;
+    const isOut = errorCode === CODE.offsetOutOfRange || divergesAt !== undefined;
+    // The position of the one in hand is that of the batch, not that of the fetch, which comes again.
+    if (isOut && partition === this.#inHand) this.#rest(partition);
+    else if (isOut) void this.#reset(partition, divergesAt);
+    else if (errorCode === 0 || UNREADABLE.has(errorCode)) partition.fetched(fetched);
     else if (errorCode === CODE.topicAuthorization) {
       const message = `expected that this user may read ${partition.topic}: the broker refuses it`;
       this.#fail(new KafkaError(message, { codes: [errorCode], isRetriable: false }));
@@ -198,27 +198,37 @@ export class Session implements BatchSession {
     this.#wake?.();
   }
 
-  /** Moves the partition to where its log begins or ends. */
-  async #reset(partition: MemberPartition): Promise<void> {
+  /** Moves the partition to where its log goes on. */
+  async #reset(partition: MemberPartition, divergesAt: number | undefined): Promise<void> {
     const { topic, position } = partition;
     const resume = this.pause(partition);
     try {
-      const [beginning, end] = await Promise.all([
-        this.#offsetOf(partition, 'beginning'),
-        this.#offsetOf(partition, 'end'),
-      ]);
-      // The broker that leads the partition now may have what the one before had not.
-      if (position < beginning || position > end) {
-        const to = position < beginning ? 'beginning' : 'end';
-        const offset = position < beginning ? beginning : end;
-        await this.commit(partition, offset);
-        partition.rewind();
+      const { to, offset } = await this.#placeInLog(partition, divergesAt);
+      if (offset !== position) await this.commit(partition, offset);
+      // The broker may not know the leader epoch that the fetch named.
+      else partition.moveTo(position, undefined);
+      partition.rewind();
+      if (offset !== position)
         this.#options.member.onPositionReset({ topic, partition: partition.partition, position, to, offset });
-      }
     } catch {
       this.#rest(partition);
     }
     resume();
+  }
+
+  async #placeInLog(
+    partition: MemberPartition,
+    divergesAt: number | undefined,
+  ): Promise<Pick<PositionReset, 'to' | 'offset'>> {
+    const { position } = partition;
+    if (divergesAt !== undefined) return { to: 'divergence', offset: Math.min(position, divergesAt) };
+    const [beginning, end] = await Promise.all([
+      this.#offsetOf(partition, 'beginning'),
+      this.#offsetOf(partition, 'end'),
+    ]);
+    if (position < beginning) return { to: 'beginning', offset: beginning };
+    // The broker that leads the partition now may have what the one before had not.
+    return { to: 'end', offset: Math.min(position, end) };
   }
 
   async #offsetOf({ topic, partition }: MemberPartition, of: 'beginning' | 'end'): Promise<number> {

@@ -28,6 +28,7 @@ interface Fetched {
   readonly partition: number;
   readonly records?: Buffer;
   readonly errorCode?: number;
+  readonly divergesAt?: number;
 }
 
 interface FakeOptions {
@@ -165,6 +166,28 @@ test('a broker that is out of reach is told once, and asked again', async (t) =>
     [msg, broker, reason],
     ['a broker sends no events; asking again until it does', 2, 'fetching: connect ECONNREFUSED'],
   );
+});
+
+test('a log that has lost its end, and has another one, is read from where that begins', async (t) => {
+  const asked: (readonly [offset: number, epoch: number | undefined])[] = [];
+  const { commits, resets } = start(t, {
+    leaders: [[1]],
+    fetch: (_node, [partition]) => {
+      const { fetchOffset, fetchedEpoch } = partition as MemberPartition;
+      asked.push([fetchOffset, fetchedEpoch]);
+      const records = (leaderEpoch: number) =>
+        encodedBatch(['value', 'value'], { firstOffset: fetchOffset, partitionLeaderEpoch: leaderEpoch });
+      if (fetchOffset < 4 && commits.length < 2) return [{ partition: 0, records: records(5) }];
+      if (fetchedEpoch === 5) return [{ partition: 0, divergesAt: 3 }];
+      return fetchOffset === 3 ? [{ partition: 0, records: records(6) }] : undefined;
+    },
+  });
+  await until(() => asked.length > 0 && commits.at(-1) === 5);
+  assert.deepEqual(commits, [2, 4, 3, 5]);
+  const reset = { topic: TOPIC.topic, partition: 0, position: 4, to: 'divergence', offset: 3 };
+  assert.deepEqual(resets, [reset]);
+  await until(() => asked.at(-1)?.[0] === 5);
+  assert.deepEqual(asked.at(-1), [5, 6]);
 });
 
 test('a partition without a leader is fetched as soon as it has one', async (t) => {
