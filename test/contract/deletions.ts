@@ -11,6 +11,18 @@ const CHANNEL = 'history:a';
 const tombstone = (n: number, key: string): Publication =>
   deletionOf(key, { topicId: undefined, partition: 0, offset: n });
 
+const sequenceIn = (text: string): number => (JSON.parse(text) as { h: [string, number] }).h[1];
+
+/** Numbers of the events that each key's deletion is behind. */
+async function deletedIn(bus: Bus, ...keys: readonly string[]): Promise<readonly (readonly number[])[]> {
+  const { position, channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
+  const { upTo: deleted } = await bus.deletions(TOPIC, position.epoch, keys);
+  const messages = channels[0]?.messages.map(String) ?? [];
+  return keys.map((key) =>
+    messages.filter((one) => sequenceIn(one) <= (deleted.get(key) ?? 0)).map(numberIn),
+  );
+}
+
 /** What every bus must do with keys that are deleted. */
 export function testDeletions(name: string, options: TestOptions, make: MakeBus): void {
   const it = (title: string, run: (bus: Bus) => Promise<void>): void => {
@@ -20,17 +32,6 @@ export function testDeletions(name: string, options: TestOptions, make: MakeBus)
       await run(bus);
     });
   };
-
-  /** Numbers of the events that each key's deletion is behind. */
-  async function deletedIn(bus: Bus, ...keys: readonly string[]): Promise<readonly (readonly number[])[]> {
-    const { position, channels } = await bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
-    const { upTo: deleted } = await bus.deletions(TOPIC, position.epoch, keys);
-    const messages = channels[0]?.messages.map(String) ?? [];
-    const sequenceIn = (text: string): number => (JSON.parse(text) as { h: [string, number] }).h[1];
-    return keys.map((key) =>
-      messages.filter((one) => sequenceIn(one) <= (deleted.get(key) ?? 0)).map(numberIn),
-    );
-  }
 
   it('a deletion is behind what was published before it, and before what came later in the same batch', async (bus) => {
     await bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2, 'x'), ...event(3, CHANNEL)]);

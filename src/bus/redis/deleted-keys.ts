@@ -21,9 +21,10 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
   const { topic, epoch, connection, names } = where;
   const state: Command = ['HMGET', names.historyKey(topic), 'epoch', 'deleted', 'forgotten'];
   const [begin] = await connection.send([state]);
-  let { isAny, generation, forgottenUpTo } = stateIn(begin, where);
+  const first = stateIn(begin, where);
+  let { generation, forgottenUpTo } = first;
   const upTo = new Map<string, number>();
-  if (!isAny) return { upTo, forgottenUpTo };
+  if (!first.isAny) return { upTo, forgottenUpTo };
   for (const some of inGroups(keys)) {
     const hashes = some.map(hashOfKey);
     const ask = (of: number): Command => ['HMGET', names.deletedKey(topic, epoch, of), ...hashes];
