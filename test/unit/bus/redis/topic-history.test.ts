@@ -88,8 +88,8 @@ test('a state that holds a lower offset in a higher leader epoch, as a log that 
     history.published([{ channel: 'a', payload: '{}', source: acknowledged }], [0, 'e']);
     return history.isLost();
   };
-  const lost = await Promise.all(['3.6', '7.5', '9.5', '7', '6.5', '6', '9.4'].map(isLost));
-  assert.deepEqual(lost, [false, false, false, false, true, true, true]);
+  const answers = await Promise.all(['3.6', '7.5', '9.5', '7', '6.5', '6', '9.4'].map(isLost));
+  assert.deepEqual(answers, [false, false, false, false, true, true, true]);
 });
 
 test('what is acknowledged in a higher leader epoch is the last, though its offset is lower', async () => {
