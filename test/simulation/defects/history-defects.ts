@@ -10,7 +10,7 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
     'if not epoch then begin() end',
   ),
   'events that are published again are appended again': scripted(
-    'if offset >= 0 and offset <= last then',
+    "if position ~= '-1' and not isAfter(position, last) then",
     'if false then',
   ),
   'a channel that was not kept for a while counts as complete': scripted(
