@@ -12,12 +12,32 @@ export interface Cost {
   readonly longestTurnMs: number;
   /** ms that the slowest event took to the honest subscriber while the attack lasted. */
   readonly slowestEventMs: number;
+  /** Sources of the budget of which bytes were seen reserved. */
+  readonly sources: ReadonlySet<string>;
 }
 
 /** Between two events for the honest subscriber, ms. */
 const BEAT_MS = 50;
 
-const LOOP = 'nodejs_eventloop_lag_max_seconds';
+const RESERVED = /^sluice_reserved_bytes\{source="(\w+)"\} [^0]/gm;
+const LOOP = /^nodejs_eventloop_lag_max_seconds (.+)$/m;
+
+/** What scrapes of metrics tell. Each begins a new measure of the event loop, so that nobody else may scrape meanwhile. */
+class Scrapes {
+  readonly sources = new Set<string>();
+  longestTurnMs = 0;
+  readonly #url: string;
+
+  constructor({ gateway }: Pod) {
+    this.#url = `${gateway.adminUrl}/metrics`;
+  }
+
+  async add(): Promise<void> {
+    const metrics = await (await fetch(this.#url)).text();
+    for (const [, source = ''] of metrics.matchAll(RESERVED)) this.sources.add(source);
+    this.longestTurnMs = Math.max(this.longestTurnMs, 1_000 * Number(LOOP.exec(metrics)?.[1]));
+  }
+}
 
 /** MB that a process takes at most since Linux was told to forget what it took before. */
 export async function peakMb({ gateway }: Pod): Promise<number> {
@@ -25,25 +45,29 @@ export async function peakMb({ gateway }: Pod): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
 }
 
-/** Runs an attack beside the honest subscriber. It must not scrape metrics: each scrape begins a new measure of the loop. */
+/** Runs an attack beside the honest subscriber. */
 export async function costOf(pod: Pod, attack: () => Promise<void>): Promise<Cost> {
   const { gateway, beat } = pod;
   await beat();
   // Linux forgets the peak before where 5 is written here.
   await writeFile(`/proc/${gateway.child.pid}/clear_refs`, '5');
-  await gateway.metric(LOOP);
+  await new Scrapes(pod).add();
 
   const delays: number[] = [];
+  const scrapes = new Scrapes(pod);
   const over = attack().then(() => true);
-  do delays.push(await beat());
-  while (!(await Promise.race([over, delay(BEAT_MS, false)])));
+  do {
+    delays.push(await beat());
+    await scrapes.add();
+  } while (!(await Promise.race([over, delay(BEAT_MS, false)])));
   delays.push(await beat());
+  await scrapes.add();
 
-  const longestTurnMs = 1_000 * (await gateway.metric(LOOP));
   const mb = await peakMb(pod);
   await eventually(async () => {
     assert.equal(await gateway.metric('sluice_reserved_bytes'), 0, 'bytes are reserved');
     assert.equal(await gateway.metric('sluice_reservations_waiting'), 0, 'reservations wait');
   });
-  return { peakMb: mb, longestTurnMs, slowestEventMs: Math.max(...delays) };
+  const { longestTurnMs, sources } = scrapes;
+  return { peakMb: mb, longestTurnMs, slowestEventMs: Math.max(...delays), sources };
 }
