@@ -29,7 +29,7 @@ const INPUTS: Readonly<Record<string, Input>> = {
 };
 
 /** MB beyond what the pod has at its start. An attack sends more, or has more be made of what it sends. */
-const MOST_MB = 256;
+const MOST_MB = 320;
 
 /** ms of an event, or of a turn; and as many times what an event takes before, as the machine may be busy with others. */
 const LATEST_MS = 1_000;
