@@ -5,6 +5,7 @@ import { retryAfterSeconds } from './retry.ts';
 import { readAnswer, type Answer, type AnswerRoom } from './answer.ts';
 import type { BackendSettings } from './settings.ts';
 import type { ByteSource } from '../support/byte-budget.ts';
+import { Turns, type TurnTaker } from '../support/turns.ts';
 
 /** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
@@ -26,6 +27,9 @@ export class BackendTransport {
   readonly #transformKeys: (value: JsonValue) => JsonValue;
   readonly #pool: Pool;
   readonly #bytes: ByteSource;
+  /** Large answers that come together would stop the event loop for as long as all of them take. */
+  readonly #turns = new Turns({ msPerSecond: 1_000, now: () => performance.now() });
+  readonly #taker: TurnTaker = { spentUntil: 0, hold() {}, resume() {}, overrun() {} };
 
   /**
    * @param transformKeys converts the keys of a response; may change the value in place, and throws for unusable keys
@@ -65,13 +69,7 @@ export class BackendTransport {
       signal.throwIfAborted();
       throw new BackendError(codeOf(cause), this.#settings.name, { cause });
     }
-    if (answer !== undefined) {
-      try {
-        return this.#parse(answer.text, response.statusCode);
-      } finally {
-        answer.reserved.release();
-      }
-    }
+    if (answer !== undefined) return this.#parseInTurn(answer, response.statusCode, signal);
     if (response.statusCode === 404 && request.nullIfNotFound) return null;
     throw this.#failure(response);
   }
@@ -83,6 +81,23 @@ export class BackendTransport {
 
   get #room(): AnswerRoom {
     return { bytes: this.#bytes, owner: this, maxBytes: this.#settings.maxResponseBytes };
+  }
+
+  /** Parses at once, unless as much has been parsed in this turn of the event loop as may. */
+  #parseInTurn({ text, reserved }: Answer, status: number, signal: AbortSignal): Promise<JsonValue> {
+    return new Promise((resolve, reject) => {
+      this.#turns.run(this.#taker, () => {
+        try {
+          signal.throwIfAborted();
+          resolve(this.#parse(text, status));
+        } catch (thrown) {
+          reject(thrown as Error);
+        } finally {
+          reserved.release();
+        }
+        return 0;
+      });
+    });
   }
 
   #parse(text: string, status: number): JsonValue {
