@@ -1,3 +1,3 @@
 import { testFinding } from './find.ts';
 
-testFinding({ seeds: 8_000, areEvident: false });
+testFinding({ seeds: 2_000, areEvident: false });
