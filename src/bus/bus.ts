@@ -74,8 +74,8 @@ export interface Bus extends Publisher {
   /** Whether all announcements that were kept when this pod began to listen have been heard. It stays true. */
   readonly announcementsAreHeard: boolean;
   /**
-   * What tells this bus from others, for all pods that share it: what is kept, else the proposed id, which is kept from then
-   * on. Undefined if nothing is kept and nothing proposed, or the bus is that of one process.
+   * The id that tells this bus from others, for all pods that share it: one that is kept, else the proposed one, which is
+   * kept from then on. Undefined if nothing is kept and nothing proposed, or the bus is that of one process.
    *
    * @throws if it can't be told just now
    */

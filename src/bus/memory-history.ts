@@ -101,7 +101,7 @@ export class MemoryHistory {
     return message;
   }
 
-  /** What is kept under the key is deleted. A tombstone that is repeated, as after a rebalance, changes nothing. */
+  /** Notes that the key is deleted. A tombstone that is repeated, as after a rebalance, changes nothing. */
   delete(key: string, source: Publication['source']): void {
     const known = this.#deleted.get(key);
     if (known !== undefined && isRepeat(source, known.source)) return;

@@ -144,7 +144,7 @@ export const hosts = (
     common,
   );
 
-/** What tells one from others: where spaces would be misread. */
+/** Such a text tells one thing from others, where spaces would be misread. */
 export const optionalId = (common: Common<string | undefined>): Setting<string | undefined> =>
   setting(
     '1 to 64 letters, digits, dots, dashes and underscores',

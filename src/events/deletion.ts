@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EventSource, Publication } from './publisher.ts';
 
-/** Of a SHA-256: so many bytes tell keys apart, and are all that is kept of a key, however long it is. */
+/** So many bytes of a SHA-256 tell keys apart, and are all that is kept of a key, however long it is. */
 const HASH_BYTES = 16;
 
 /** Stands for a Kafka key where it is noted which were deleted. */
@@ -10,7 +10,7 @@ export function hashOfKey(key: string): string {
 }
 
 /**
- * What a tombstone brings to the bus: no message, but that what the topic had under the key before is deleted. Its payload
+ * A tombstone as the bus gets it: no message, but word that all the topic had under the key before is deleted. Its payload
  * tells it from its neighbours.
  */
 export function deletionOf(key: string, source: EventSource): Publication {

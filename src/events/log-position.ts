@@ -2,8 +2,8 @@
 export interface LogPosition {
   readonly offset: number;
   /**
-   * Of the leader that appended the record's batch, as the batch says: all who read the record read the same. Undefined: not
-   * known, as where a pod of the version before has published it.
+   * The epoch of the leader that appended the record's batch stands in the batch: all who read the record read the same.
+   * Undefined: not known, as where a pod of the version before has published it.
    */
   readonly leaderEpoch?: number | undefined;
 }

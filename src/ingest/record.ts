@@ -12,7 +12,7 @@ export interface KafkaRecord {
   readonly topicId: string | undefined;
   readonly partition: number;
   readonly offset: number;
-  /** Of the record's batch, as its bytes say. Undefined: it has none. */
+  /** The epoch that stands in the record's batch. Undefined: it has none. */
   readonly leaderEpoch: number | undefined;
   /** ms; negative if the message has none. */
   readonly timestamp: number;

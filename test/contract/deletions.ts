@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
-import { deletionOf } from '../../src/events/deletion.ts';
+import { DELETED_OF_GENERATION, deletionOf } from '../../src/events/deletion.ts';
 import type { Publication } from '../../src/events/publisher.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { ALL, event, LONG_MS, numberIn, TOPIC, type MakeBus } from './history.ts';
@@ -64,6 +64,34 @@ export function testDeletions(name: string, options: TestOptions, make: MakeBus)
     await bus.publish(TOPIC, [tombstone(1, 'x')]);
     await assert.rejects(bus.deletions(TOPIC, 'another', ['x']), { name: 'NoHistory' });
     await assert.rejects(bus.deletions('other', 'another', ['x']), { name: 'NoHistory' });
+  });
+
+  it('of more keys than can be noted those are forgotten that were deleted first, and it is told up to where', async (bus) => {
+    const { epoch } = (await bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position;
+    let deleted = 0;
+    const deleteUpTo = async (last: number): Promise<void> => {
+      while (deleted < last) {
+        const count = Math.min(4_096, last - deleted);
+        await bus.publish(
+          TOPIC,
+          upTo(deleted + count, deleted + 1).map((n) => tombstone(n, `key ${n}`)),
+        );
+        deleted += count;
+      }
+    };
+    await deleteUpTo(2 * DELETED_OF_GENERATION);
+    const whole = await bus.deletions(TOPIC, epoch, ['key 1', `key ${deleted}`]);
+    assert.deepEqual([whole.upTo.size, whole.forgottenUpTo], [2, 0]);
+    await deleteUpTo(2 * DELETED_OF_GENERATION + 1);
+    const keys = upTo(deleted).map((n) => `key ${n}`);
+    const { upTo: known, forgottenUpTo } = await bus.deletions(TOPIC, epoch, keys);
+    assert.ok(known.size > DELETED_OF_GENERATION && known.size < deleted);
+    const [first = Infinity] = known.values();
+    assert.ok(
+      first <= forgottenUpTo + 1,
+      `the first of those that are known is ${first}, forgotten are those up to ${forgottenUpTo}`,
+    );
+    assert.deepEqual([known.has('key 1'), known.has(`key ${deleted}`)], [false, true]);
   });
 
   it('many keys are asked for at once, among those that were deleted', async (bus) => {

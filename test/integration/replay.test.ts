@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, numbersOf, Received, subscribed, type ItemData } from '../helpers/graphql-client.ts';
@@ -12,7 +13,8 @@ const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 
 const test = testNeeding('kafka', 'redis-server');
 
-test('on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet', async (t) => {
+/** Two pods that serve a topic whose subscriptions begin with the last event of each key. */
+async function twoPods(t: TestContext) {
   const redis = await startRedis(t);
   const topic = await createTopic(t);
   const schema = `
@@ -21,8 +23,11 @@ test('on either of two pods a subscription begins with the last event of each of
   const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
   const start = () => startReady(t, { GRAPH, ...podSettings(topic, redis.url) });
   const pods = await Promise.all([start(), start()]);
-  const producer = await kafkaProducer(t);
-  const watcher = await subscribed(t, pods[0]);
+  return { topic, pods, producer: await kafkaProducer(t), watcher: await subscribed(t, pods[0]) };
+}
+
+test('on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet', async (t) => {
+  const { topic, pods, producer, watcher } = await twoPods(t);
   let n = 0;
   const send = async (...ids: string[]): Promise<void> => {
     for (const id of ids) {
@@ -60,16 +65,8 @@ test('on either of two pods a subscription begins with the last event of each of
 });
 
 test('a tombstone leaves what its key had before out of replays on every pod, and nothing out of what a client has missed', async (t) => {
-  const redis = await startRedis(t);
-  const topic = await createTopic(t);
-  const schema = `
-      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", replay: 1) }
-      type Item { id: ID! n: Int! }`;
-  const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
-  const start = () => startReady(t, { GRAPH, ...podSettings(topic, redis.url) });
-  const [one, other] = await Promise.all([start(), start()]);
-  const producer = await kafkaProducer(t);
-  const watcher = await subscribed(t, one);
+  const { topic, pods, producer, watcher } = await twoPods(t);
+  const [, other] = pods;
   let n = 0;
   const send = async (key: string, id: string | null): Promise<void> => {
     const value = id === null ? null : JSON.stringify({ id, n: (n += 1) });
@@ -112,7 +109,7 @@ test('a tombstone leaves what its key had before out of replays on every pod, an
   const last = replayed(['1', '3']);
   await last.until(2);
   assert.deepEqual(numbersOf(last), [5, 6]);
-  assert.equal(await sum([one, other]), 3);
+  assert.equal(await sum(pods), 3);
 });
 
 const sum = async (pods: readonly GatewayProcess[]): Promise<number> => {

@@ -2,7 +2,7 @@ import { isAfter, type LogPosition } from '../../events/log-position.ts';
 import { NO_POSITION } from './position-field.ts';
 
 /**
- * What Redis has acknowledged to this pod in the present epoch of a topic: the last position in each partition. A server that
+ * The last position in each partition that Redis has acknowledged to this pod in the present epoch of a topic. A server that
  * holds an earlier one has lost messages.
  */
 export class AcknowledgedOffsets {

@@ -23,7 +23,7 @@ interface Beat {
   readonly versions: ReadonlyMap<string, string | null>;
   /** Ticks in a row at which nothing had come. Time alone says little: this process may have stood still. */
   readonly silentTicks: number;
-  /** What the listening connection had read at the last tick. */
+  /** Bytes that the listening connection had read at the last tick. */
   readonly bytesRead: number;
 }
 

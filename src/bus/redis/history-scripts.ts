@@ -49,9 +49,11 @@ end
 local function delete(key)
   local generation = math.floor(noted / ${DELETED_OF_GENERATION})
   if noted % ${DELETED_OF_GENERATION} == 0 then
-    redis.call('HSET', KEYS[1], 'forgotten', redis.call('HGET', KEYS[1], 'begun') or '0')
+    if generation > 1 then
+      redis.call('HSET', KEYS[1], 'forgotten', redis.call('HGET', KEYS[1], 'begun'))
+      redis.call('DEL', deletedIn(generation - 2))
+    end
     redis.call('HSET', KEYS[1], 'begun', string.format('%d', seq))
-    redis.call('DEL', deletedIn(generation - 2))
   end
   if redis.call('HSET', deletedIn(generation), key, string.format('%d', seq)) == 1 then
     noted = noted + 1

@@ -6,7 +6,7 @@ import type { Clock } from '../../support/clock.ts';
 import type { GroupDescription, KafkaDriver } from './driver.ts';
 import { readPositionText } from './position-text.ts';
 
-/** What the bus keeps, else what is proposed, which it keeps from then on. */
+/** Tells the id that the bus keeps, else the proposed one, which it keeps from then on. */
 export type BusId = (proposed?: string) => Promise<string | undefined>;
 
 export interface GroupBusOptions {
@@ -44,7 +44,7 @@ export class GroupBus {
   #id: string | undefined;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;
-  /** What was logged last. */
+  /** The last line that was logged. */
   #told: string | undefined;
 
   constructor(options: GroupBusOptions) {

@@ -18,7 +18,7 @@ const answerWith =
   (response) =>
     void response.setHeader('content-length', json.length).end(json);
 
-/** Half a megabyte in a second. */
+/** The attack is its rate, half a megabyte in a second: it waits for nothing. */
 const answerSlowly: Answer = async (response) => {
   response.write('"');
   for (const _ of range(0, 10)) {
