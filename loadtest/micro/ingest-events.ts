@@ -25,7 +25,7 @@ export function roundOfEvents(): KafkaRecord[] {
       topicId: undefined,
       partition: 0,
       offset,
-      leaderEpoch: 0,
+      epoch: 0,
       timestamp: 1_700_000_000_000 + offset,
       key: Buffer.from(channel),
       value: Buffer.from(JSON.stringify(event)),

@@ -15,7 +15,7 @@ export interface Message {
   readonly p: number;
   /** Offset. */
   readonly o: number;
-  /** Leader epoch of the record's batch: an offset that is given again has a higher one. Absent where it is not known. */
+  /** Epoch in the log: an offset that is given again has a higher one, see logEpoch. Absent where it is not known. */
   readonly e?: number;
   /** Kafka timestamp, ms. */
   readonly ts: number;

@@ -1,6 +1,6 @@
 import { isAfter, type LogPosition } from '../events/log-position.ts';
 
-/** The record's place in Kafka: the topic's id, partition, offset, and the leader epoch of its batch. */
+/** The record's place in Kafka: the topic's id, partition, offset, and epoch: see logEpoch. */
 interface Position {
   readonly id?: string;
   readonly p: number;
@@ -100,5 +100,5 @@ function isCopy({ id, place }: Seen, seen: Seen | undefined): boolean {
 }
 
 function placeOf({ o, e }: Position): LogPosition {
-  return { offset: o, leaderEpoch: e };
+  return { offset: o, epoch: e };
 }

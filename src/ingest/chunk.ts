@@ -172,8 +172,8 @@ export class Chunk {
           this.#noteDeadLetter({ record: event.record, error });
           continue;
         }
-        const { topicId, partition, offset, leaderEpoch } = event.record;
-        const source = { topicId, partition, offset, leaderEpoch };
+        const { topicId, partition, offset, epoch } = event.record;
+        const source = { topicId, partition, offset, epoch };
         for (const channel of channels) publications.push({ channel, payload, source });
       }
     }

@@ -94,7 +94,7 @@ export class LocalSource {
       topicId: this.#topicId,
       partition: 0,
       offset: this.#nextOffset(topic),
-      leaderEpoch: undefined,
+      epoch: undefined,
       timestamp,
       key: key === undefined ? null : Buffer.from(key),
       value,

@@ -174,7 +174,7 @@ export class Pipeline {
         ...(record.topicId !== undefined && { id: record.topicId }),
         p: record.partition,
         o: record.offset,
-        ...(record.leaderEpoch !== undefined && { e: record.leaderEpoch }),
+        ...(record.epoch !== undefined && { e: record.epoch }),
         ts: record.timestamp,
         in: consumedAt,
         key: record.key === null ? null : record.key.toString(),

@@ -12,8 +12,8 @@ export interface KafkaRecord {
   readonly topicId: string | undefined;
   readonly partition: number;
   readonly offset: number;
-  /** The epoch that stands in the record's batch. Undefined: it has none. */
-  readonly leaderEpoch: number | undefined;
+  /** See logEpoch. Undefined: the record's batch has no leader epoch. */
+  readonly epoch: number | undefined;
   /** ms; negative if the message has none. */
   readonly timestamp: number;
   readonly key: Buffer | null;

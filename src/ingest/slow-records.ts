@@ -53,6 +53,6 @@ export class SlowRecords {
   }
 }
 
-function keyOf({ topic, topicId, partition, leaderEpoch, offset }: KafkaRecord): string {
-  return `${topic}/${topicId}/${partition}/${leaderEpoch}/${offset}`;
+function keyOf({ topic, topicId, partition, epoch, offset }: KafkaRecord): string {
+  return `${topic}/${topicId}/${partition}/${epoch}/${offset}`;
 }

@@ -11,9 +11,9 @@ export class Tombstone {
   readonly publication: Publication;
 
   private constructor(record: KafkaRecord, key: string) {
-    const { topicId, partition, offset, leaderEpoch } = record;
+    const { topicId, partition, offset, epoch } = record;
     this.record = record;
-    this.publication = deletionOf(key, { topicId, partition, offset, leaderEpoch });
+    this.publication = deletionOf(key, { topicId, partition, offset, epoch });
   }
 
   /** Undefined if it names no key, or one that messages do not tell from others, since it is no text. */

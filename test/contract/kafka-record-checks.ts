@@ -23,7 +23,7 @@ export function recordChecks(it: CheckFunction): void {
     const [record] = member.records;
     assert.deepEqual([String(record?.key), record?.value], ['k', Buffer.from([0xff, 0])]);
     assert.equal(String(record?.headers?.['reason']), 'not_json');
-    assert.equal(record?.leaderEpoch, 0, 'the first leader of the partition has appended it');
+    assert.equal(record?.epoch, 0, 'the first leader of the partition has appended it');
   });
 
   it(

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { logEpoch } from '../../src/events/log-position.ts';
+import { readPositionText } from '../../src/ingest/kafka/position-text.ts';
 import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
@@ -71,8 +73,8 @@ export function startChecks(it: CheckFunction): void {
     );
   });
 
-  it('a position beyond the end of the log is moved to its end', async (under) => {
-    const { broker, topic, groupId } = under;
+  it('a position beyond the end of the log is moved to its end, of which records tell from then on, whoever consumes them', async (under) => {
+    const { broker, topic, groupId, driver } = under;
     await broker.createTopic(topic, 1);
     await broker.produce(topic, 0, range(0, 5));
     await broker.setCommitted(groupId, topic, 0, 100);
@@ -80,8 +82,21 @@ export function startChecks(it: CheckFunction): void {
     await member.until(() => member.resets.length > 0);
     assert.deepEqual(member.resets, [{ topic, partition: 0, position: 100, to: 'end', offset: 5 }]);
     await broker.produce(topic, 0, ['new']);
-    await member.until(() => member.records.length > 0);
+    await member.until(() => member.committed > 0);
     assert.deepEqual(member.values(), ['new']);
+    await member.member.stop();
+    const next = await join(under);
+    await broker.produce(topic, 0, ['newer']);
+    await next.until(() => next.committed > 0);
+    assert.deepEqual(next.values(), ['newer']);
+    assert.deepEqual(next.resets, []);
+    const epochs = [...member.records, ...next.records].map(({ epoch }) => epoch);
+    assert.deepEqual(epochs, [logEpoch(0, 1), logEpoch(0, 1)]);
+    const { texts } = await driver.describeGroup(groupId, [topic]);
+    assert.deepEqual(
+      texts.map((text) => readPositionText(text)?.resets),
+      [1],
+    );
   });
 
   it(
@@ -96,6 +111,11 @@ export function startChecks(it: CheckFunction): void {
       await member.until(() => member.records.length >= 2);
       assert.deepEqual(member.values(), ['3', '4']);
       assert.deepEqual(member.resets, [{ topic, partition: 0, position: 1, to: 'beginning', offset: 3 }]);
+      // No offset was given again.
+      assert.deepEqual(
+        member.records.map(({ epoch }) => epoch),
+        [0, 0],
+      );
     },
     'retention',
   );

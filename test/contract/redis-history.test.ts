@@ -3,6 +3,8 @@ import type { TestContext } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
 import { positionOf } from '../../src/bus/history.ts';
+import { NO_POSITION, POSITIONS, readPosition, writePosition } from '../../src/bus/redis/position-field.ts';
+import { isAfter } from '../../src/events/log-position.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Inbox } from '../helpers/inbox.ts';
 import { range, upTo } from '../helpers/numbers.ts';
@@ -88,7 +90,7 @@ const inEpoch = (leaderEpoch: number | undefined, n: number) =>
   event(n, CHANNEL).map(({ source, ...publication }) => ({
     ...publication,
     payload: JSON.stringify({ v: 1, o: n, e: leaderEpoch }),
-    source: { topicId: undefined, partition: 0, offset: n, ...source, leaderEpoch },
+    source: { topicId: undefined, partition: 0, offset: n, ...source, epoch: leaderEpoch },
   }));
 
 const placeIn = (payload: Buffer | string) => {
@@ -130,6 +132,42 @@ test('redis: fields that pods of the version before have written say no leader e
   assert.deepEqual((await pod.inbox.until(2)).map(placeIn), ['3', '4.6']);
   // They compare it as a number.
   assert.equal(Math.floor(Number(await client.hget(STATE_KEY, 'offset::0'))), 4);
+});
+
+test('redis: an offset that comes again in the same leader epoch, after a reset of the position, is another event for all pods', async (t) => {
+  const { server, pod, client } = await setUp(t);
+  const other = await startKeeping(t, server.port);
+  const reset = (leaderEpoch: number, n: number) => inEpoch(1e10 + leaderEpoch, n);
+  for (const n of [1, 2, 3]) await pod.bus.publish(TOPIC, inEpoch(5, n));
+  const epoch = await epochOf(pod.bus);
+  await other.publish(TOPIC, [...reset(5, 2), ...reset(5, 3)]);
+  await pod.bus.publish(TOPIC, [...inEpoch(5, 3), ...reset(5, 3), ...reset(4, 4), ...reset(5, 4)]);
+  const all = ['1.5', '2.5', '3.5', '2.10000000005', '3.10000000005', '4.10000000005'];
+  assert.deepEqual((await pod.inbox.until(6)).map(placeIn), all);
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '4.10000000005');
+  assert.equal(await epochOf(pod.bus), epoch);
+  assert.deepEqual(pod.gaps, []);
+  // Pods of the version before compare it as a number.
+  const asNumber = await client.eval("return math.floor(tonumber('4.10000000005')) .. ''", 0);
+  assert.equal(asNumber, '4');
+});
+
+test('redis: scripts compare positions as pods do', async (t) => {
+  const { client } = await setUp(t);
+  const epochs = [undefined, 0, 5, 6, 1e10, 1e10 + 5, 2e10 + 4, 99_999e10 + 2 ** 31 - 1];
+  const positions = [NO_POSITION, ...epochs.flatMap((epoch) => [3, 4].map((offset) => ({ offset, epoch })))];
+  const pairs = positions.flatMap((one) => positions.map((other) => [one, other] as const));
+  const script = `${POSITIONS}
+    local reply = {}
+    for index = 1, #ARGV, 2 do reply[#reply + 1] = isAfter(ARGV[index], ARGV[index + 1]) and 1 or 0 end
+    return reply`;
+  const fields = pairs.flat().map(writePosition);
+  const compared = await client.eval(script, 0, ...fields);
+  assert.deepEqual(
+    compared,
+    pairs.map(([one, other]) => (isAfter(one, other) ? 1 : 0)),
+  );
+  assert.deepEqual(fields.map(readPosition), pairs.flat());
 });
 
 test('redis: two pods that publish give each event a position of its own', async (t) => {

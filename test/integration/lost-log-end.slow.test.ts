@@ -32,8 +32,13 @@ const IDS = [['1'], ['1', '2']];
 /**
  * Two pods, with a hundred clients each and one that resumes. The log loses its last `LOST` records, which all have had, and as
  * many new ones get their offsets: once a pod has noticed, or before, and then more than were lost.
+ *
+ * @param keepsEpoch whether they get the leader epoch of those that were lost, too: the controller is restored with the log
  */
-async function loseEnd(t: TestContext, { history = 'null', driver = 'kafkajs', isRefilled = false }) {
+async function loseEnd(
+  t: TestContext,
+  { history = 'null', driver = 'kafkajs', isRefilled = false, keepsEpoch = false },
+) {
   const kafka = await startOwnKafka(t, await temporaryFolder(t));
   const admin = await kafkaAdmin(t, kafka.client);
   await createTopics(admin, [{ topic: TOPIC }]);
@@ -67,9 +72,19 @@ async function loseEnd(t: TestContext, { history = 'null', driver = 'kafkajs', i
   await send(0, KEPT);
   await all(KEPT);
   await committed(KEPT);
-  const folder = path.join(kafka.logFolder, `${TOPIC}-0`);
-  const copy = path.join(await temporaryFolder(t), 'copy');
-  await cp(folder, copy, { recursive: true });
+  const restored = [`${TOPIC}-0`, ...(keepsEpoch ? ['__cluster_metadata-0'] : [])];
+  const copy = await temporaryFolder(t);
+  const from = (one: string, other: string) =>
+    Promise.all(
+      restored.map(async (name) => {
+        await rm(path.join(other, name), { recursive: true, force: true });
+        await cp(path.join(one, name), path.join(other, name), { recursive: true });
+      }),
+    );
+  if (keepsEpoch) await kafka.kill();
+  await from(kafka.logFolder, copy);
+  // Each start of a broker begins an epoch.
+  if (keepsEpoch) await kafka.restart();
   await send(KEPT, KEPT + LOST);
   await all(KEPT + LOST);
   await committed(KEPT + LOST);
@@ -78,8 +93,7 @@ async function loseEnd(t: TestContext, { history = 'null', driver = 'kafkajs', i
 
   if (isRefilled) for (const pod of pods) pod.child.kill('SIGSTOP');
   await kafka.kill();
-  await rm(folder, { recursive: true });
-  await cp(copy, folder, { recursive: true });
+  await from(copy, kafka.logFolder);
   await kafka.restart();
   const untilNoticed = () =>
     eventually(async () => {
@@ -94,26 +108,33 @@ async function loseEnd(t: TestContext, { history = 'null', driver = 'kafkajs', i
   return { pods, received, resuming, committed: () => committed(total - LOST), total };
 }
 
-for (const driver of ['kafkajs', 'platformatic']) {
-  for (const history of ['null', '{}']) {
-    test(`${driver}: after a log has lost its end, what reuses its offsets reaches 200 subscribers on two pods, each once and in order; history: ${history}`, async (t) => {
-      const { pods, received, resuming, committed, total } = await loseEnd(t, { history, driver });
-      await committed();
-      await eventually(() => {
-        const delivered = received.map((each) => each.results.length - KEPT - LOST);
-        const sum = delivered.reduce((one, other) => one + other, 0);
-        assert.equal(sum, LOST * received.length, `delivered ${sum} of ${LOST * received.length}`);
-      });
-      for (const each of received) assert.deepEqual(numbersOf(each), range(0, total));
-      const duplicates = await Promise.all(pods.map((pod) => pod.metric('sluice_duplicates_total')));
-      assert.deepEqual(duplicates, [0, 0]);
-      if (history === 'null') return;
-      await resuming.connect(pods[1]?.graphqlUrl ?? '');
-      await resuming.until(({ length }) => length >= total);
-      assert.deepEqual(resuming.values('n'), range(0, total));
-      assert.equal(resuming.gaps, 0);
+const CASES = ['kafkajs', 'platformatic'].flatMap((driver) =>
+  [false, true].flatMap((keepsEpoch) => ['null', '{}'].map((history) => ({ driver, keepsEpoch, history }))),
+);
+
+for (const { driver, keepsEpoch, history } of CASES) {
+  const reused = keepsEpoch ? 'offsets and leader epochs' : 'offsets';
+  test(`${driver}: after a log has lost its end, what reuses its ${reused} reaches 200 subscribers on two pods, each once and in order; history: ${history}`, async (t) => {
+    const { pods, received, resuming, committed, total } = await loseEnd(t, {
+      history,
+      driver,
+      keepsEpoch,
     });
-  }
+    await committed();
+    await eventually(() => {
+      const delivered = received.map((each) => each.results.length - KEPT - LOST);
+      const sum = delivered.reduce((one, other) => one + other, 0);
+      assert.equal(sum, LOST * received.length, `delivered ${sum} of ${LOST * received.length}`);
+    });
+    for (const each of received) assert.deepEqual(numbersOf(each), range(0, total));
+    const duplicates = await Promise.all(pods.map((pod) => pod.metric('sluice_duplicates_total')));
+    assert.deepEqual(duplicates, [0, 0]);
+    if (history === 'null') return;
+    await resuming.connect(pods[1]?.graphqlUrl ?? '');
+    await resuming.until(({ length }) => length >= total);
+    assert.deepEqual(resuming.values('n'), range(0, total));
+    assert.equal(resuming.gaps, 0);
+  });
 }
 
 test('platformatic: a log that has lost its end and was filled again before a pod looked is read from where it is another', async (t) => {

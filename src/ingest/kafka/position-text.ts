@@ -9,9 +9,16 @@ export interface PositionText {
   readonly settled: number;
   /** The id of the bus that the pod publishes to. Undefined: of a pod that knows none. */
   readonly bus: string | undefined;
+  /**
+   * How often the group has moved its position to where the log goes on, since that has lost what was consumed: what comes then
+   * may have offsets, and leader epochs, that were given before. It goes with each record: see logEpoch.
+   */
+  readonly resets: number;
 }
 
 const TEXT = /^sluice1 (?<id>\S+) (?<settled>\d+)(?<fields>(?: [a-z]+=[^\s=]+)*)$/;
+/** So many at most that positions remain numbers that are exact. */
+const RESETS = / resets=(?<resets>\d{1,5})(?!\S)/;
 const NO_ID = '-';
 
 /** @returns undefined if the text is not of a pod, or of a later version that writes in another way */
@@ -19,9 +26,16 @@ export function readPositionText(text: string | null): PositionText | undefined 
   const { id = NO_ID, settled, fields = '' } = TEXT.exec(text ?? '')?.groups ?? {};
   if (settled === undefined) return undefined;
   const bus = / bus=(?<bus>\S+)/.exec(fields)?.groups?.['bus'];
-  return { topicId: id === NO_ID ? undefined : id, settled: Number(settled), bus };
+  const resets = RESETS.exec(fields)?.groups?.['resets'];
+  return {
+    topicId: id === NO_ID ? undefined : id,
+    settled: Number(settled),
+    bus,
+    resets: Number(resets ?? 0),
+  };
 }
 
-export function writePositionText({ topicId = NO_ID, settled, bus }: PositionText): string {
-  return `sluice1 ${topicId} ${settled}${bus === undefined ? '' : ` bus=${bus}`}`;
+export function writePositionText({ topicId = NO_ID, settled, bus, resets }: PositionText): string {
+  const fields = [bus !== undefined && `bus=${bus}`, resets > 0 && `resets=${resets}`];
+  return ['sluice1', topicId, settled, ...fields.filter((field) => field !== false)].join(' ');
 }

@@ -1,3 +1,4 @@
+import type { PositionReset } from './driver.ts';
 import { readPositionText, writePositionText } from './position-text.ts';
 
 /** What a group has committed for a partition. */
@@ -24,12 +25,20 @@ export interface TopicAtJoin {
 /** `position`: at the one that is committed. */
 type Start = 'position' | 'beginning' | 'end';
 
-interface Decision {
+export interface Decision {
   start(partition: number): Start;
-  /** To go with each commit of the topic. */
-  readonly metadata: string;
+  /** How often the partition's position has been reset: see PositionText. */
+  resets(partition: number): number;
+  /** To go with each commit of a partition whose position was reset so often. */
+  metadata(resets: number): string;
   /** Whether the position is to be committed again as it is, since its text does not name this pod's bus. */
   isUnnamed(partition: number): boolean;
+}
+
+/** @returns how often a position was reset, once it is again */
+export function resetsAfter(resets: number, to: PositionReset['to']): number {
+  // What retention has deleted gives no offset again.
+  return to === 'beginning' ? resets : resets + 1;
 }
 
 /**
@@ -57,6 +66,7 @@ export class StartPositions {
     const valid = new Set<number>();
     const stale = new Set<number>();
     const named = new Set<number>();
+    const resets = new Map<number, number>();
     let settled = 0;
     for (const { partition, offset, metadata } of positions) {
       if (offset === undefined) continue;
@@ -67,13 +77,15 @@ export class StartPositions {
       }
       valid.add(partition);
       if (text?.bus === bus) named.add(partition);
+      resets.set(partition, text?.resets ?? 0);
       settled = Math.max(settled, text?.settled ?? 0);
     }
     const isNewGroup = valid.size === 0 && stale.size === 0 && !isAnew;
     if (isNewGroup) settled = positions.length;
     while (valid.has(settled)) settled += 1;
     return {
-      metadata: writePositionText({ topicId, settled, bus }),
+      resets: (partition) => resets.get(partition) ?? 0,
+      metadata: (count) => writePositionText({ topicId, settled, bus, resets: count }),
       isUnnamed: (partition) => bus !== undefined && valid.has(partition) && !named.has(partition),
       start: (partition) => {
         if (valid.has(partition)) return 'position';

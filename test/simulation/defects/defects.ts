@@ -21,7 +21,8 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   'a new partition begins at its end': {
     starts: () => ({
       decide: ({ positions }) => ({
-        metadata: '',
+        metadata: () => '',
+        resets: () => 0,
         isUnnamed: () => false,
         start: (partition) => (positions[partition]?.offset === undefined ? 'end' : 'position'),
       }),

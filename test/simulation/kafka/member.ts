@@ -1,5 +1,6 @@
+import { logEpoch } from '../../../src/events/log-position.ts';
 import type { GroupMember, MemberOptions, PartitionPosition } from '../../../src/ingest/kafka/driver.ts';
-import type { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
+import { resetsAfter, type StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 import type { Joined, TopicPartition } from './group.ts';
 import type { Requests } from './requests.ts';
@@ -22,6 +23,8 @@ interface Options {
 interface Assigned extends TopicPartition {
   /** To go with each commit. */
   readonly metadata: string;
+  /** How often its position was reset. */
+  readonly resets: number;
   position: number;
   highWatermark: number | undefined;
   paused: boolean;
@@ -129,7 +132,7 @@ export class SimulatedMember implements GroupMember {
     const settled: Assigned[] = [];
     for (const { at, ends } of seen) {
       const { topic, topicId, positions } = at;
-      const { start, metadata, isUnnamed } = this.#starts.decide({ ...at, bus });
+      const { start, metadata, isUnnamed, resets: resetsOf } = this.#starts.decide({ ...at, bus });
       for (const { partition } of partitions.filter((one) => one.topic === topic)) {
         const end = ends[partition];
         // A topic that is made anew may have fewer.
@@ -139,7 +142,8 @@ export class SimulatedMember implements GroupMember {
         const wanted = from === 'position' ? committed : from === 'end' ? end : 0;
         if (wanted > end) onPositionReset({ topic, partition, position: wanted, to: 'end', offset: end });
         const position = Math.min(wanted, end);
-        const place = { topic, topicId, partition, metadata, position };
+        const resets = wanted > end ? resetsAfter(resetsOf(partition), 'end') : resetsOf(partition);
+        const place = { topic, topicId, partition, metadata: metadata(resets), resets, position };
         const one = { ...place, highWatermark: undefined, paused: false };
         assigned.push(one);
         if (from !== 'position' || wanted > end || isUnnamed(partition)) settled.push(one);
@@ -179,11 +183,13 @@ export class SimulatedMember implements GroupMember {
     at.highWatermark = highWatermark;
     if (this.#stopped) return;
     const generation = this.#generation;
-    const { topic, topicId, partition } = at;
+    const { topic, topicId, partition, resets } = at;
     await this.#options.onBatch({
       topic,
       partition,
-      records: records.map(({ headers, ...record }) => ({ ...record, topic, topicId, partition, headers })),
+      records: records.map(({ headers, leaderEpoch, ...record }) => {
+        return { ...record, topic, topicId, partition, epoch: logEpoch(leaderEpoch, resets), headers };
+      }),
       bad: undefined,
       highWatermark,
       heartbeat: () => this.#heartbeat(),

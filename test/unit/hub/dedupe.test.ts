@@ -43,6 +43,28 @@ test('an offset that is given again in a higher leader epoch is another event, a
   assert.deepEqual(verdicts, ['new', 'restarted', 'seen', 'seen', 'seen', 'new', 'new', 'seen']);
 });
 
+test('an offset that is given again after a reset of the position is another event, and what comes late from before is a copy', () => {
+  const offsets = new ChannelOffsets();
+  const recent = new RecentPositions();
+  const [before, after, later] = [5, 1e10 + 5, 2e10 + 4];
+  const positions = [
+    { o: 200, e: before },
+    { o: 100, e: after },
+    { o: 100, e: after },
+    { o: 99, e: before },
+    { o: 101, e: after },
+    { o: 50, e: later },
+    { o: 102, e: after },
+    { o: 51, e: later },
+  ].map((position) => ({ id: 'a', p: 0, ...position }));
+  assert.deepEqual(
+    positions.map((position) => offsets.see(position)),
+    ['new', 'restarted', 'seen', 'seen', 'new', 'restarted', 'seen', 'new'],
+  );
+  for (const position of positions.slice(0, 2)) assert.equal(recent.add({ ...position, o: 7 }), true);
+  for (const position of positions.slice(0, 2)) assert.equal(recent.add({ ...position, o: 7 }), false);
+});
+
 test('where pods of the version before tell no leader epoch, offsets alone decide', () => {
   const offsets = new ChannelOffsets();
   const verdicts = [{ o: 1, e: 5 }, { o: 1 }, { o: 2 }, { o: 2, e: 6 }, { o: 3, e: 6 }, { o: 2, e: 7 }].map(

@@ -20,7 +20,7 @@ export function record(value: string | Buffer | null, options: Partial<KafkaReco
     topicId: undefined,
     partition: 2,
     offset: 7,
-    leaderEpoch: undefined,
+    epoch: undefined,
     timestamp: 1_000,
     key: null,
     value: typeof value === 'string' ? Buffer.from(value) : value,

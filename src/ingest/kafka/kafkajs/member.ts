@@ -1,5 +1,6 @@
-import type { Consumer, Kafka, PositionPolicy, TopicPartitionOffsetAndMetadata } from '#kafkajs';
+import type { Consumer, Kafka } from '#kafkajs';
 import type { Assignment, GroupMember, MemberOptions, PartitionPosition } from '../driver.ts';
+import { KafkajsPositions } from './positions.ts';
 import { KafkajsBatch } from './record-batch.ts';
 import type { StartPositions } from '../start-positions.ts';
 
@@ -9,16 +10,12 @@ import type { StartPositions } from '../start-positions.ts';
  */
 const FETCHED_BYTES = 256 * 1024;
 
-/** Stands for a position that was never committed. */
-const NO_OFFSET = '-1';
-
 /** A consumer of kafkajs. */
 export class KafkajsMember implements GroupMember {
   readonly #options: MemberOptions;
   readonly #consumer: Consumer;
   readonly #starts: StartPositions;
-  /** Positions that are to be committed again as they are: see StartPositions. By topic. */
-  readonly #unnamed = new Map<string, readonly TopicPartitionOffsetAndMetadata[]>();
+  readonly #positions: KafkajsPositions;
   #generation = 0;
   #joining: Promise<void> | undefined;
   #assigned: Assignment = {};
@@ -29,6 +26,7 @@ export class KafkajsMember implements GroupMember {
   constructor(kafka: Kafka, rack: string | undefined, starts: StartPositions, options: MemberOptions) {
     this.#options = options;
     this.#starts = starts;
+    this.#positions = new KafkajsPositions(starts, options);
     const { timing, groupId } = options;
     this.#consumer = kafka.consumer({
       groupId,
@@ -66,12 +64,14 @@ export class KafkajsMember implements GroupMember {
     if (this.#stopped) return crash;
     this.#joining = this.#consumer.run({
       autoCommit: false,
-      positionPolicy: this.#positionPolicy(),
+      positionPolicy: this.#positions,
       eachBatchAutoResolve: false,
       eachBatch: (payload) => {
         const generation = this.#generation;
-        const topicId = this.#starts.topicId(payload.batch.topic);
-        return onBatch(new KafkajsBatch(payload, topicId, () => generation === this.#generation));
+        const { topic, partition } = payload.batch;
+        const topicId = this.#starts.topicId(topic);
+        const resets = this.#positions.resets(topic, partition);
+        return onBatch(new KafkajsBatch(payload, { topicId, resets }, () => generation === this.#generation));
       },
     });
     await this.#joining;
@@ -101,41 +101,8 @@ export class KafkajsMember implements GroupMember {
    * next join does it.
    */
   #nameBus(): void {
-    const unnamed = [...this.#unnamed.values()].flat();
+    const unnamed = this.#positions.takeUnnamed();
     const own = unnamed.filter(({ topic, partition }) => this.#assigned[topic]?.includes(partition));
-    this.#unnamed.clear();
     if (own.length > 0) this.#consumer.commitOffsets(own).catch(() => undefined);
-  }
-
-  #positionPolicy(): PositionPolicy {
-    return {
-      decide: ({ topic, topicId, positions }) => {
-        const decision = this.#starts.decide({
-          topic,
-          topicId: topicId ?? undefined,
-          positions: positions.map(({ partition, offset, metadata }) => ({
-            partition,
-            offset: offset === NO_OFFSET ? undefined : Number(offset),
-            metadata,
-          })),
-          bus: this.#options.bus,
-        });
-        const { metadata } = decision;
-        const unnamed = positions.filter(({ partition }) => decision.isUnnamed(partition));
-        this.#unnamed.set(
-          topic,
-          unnamed.map(({ partition, offset }) => ({ topic, partition, offset, metadata })),
-        );
-        return decision;
-      },
-      onReset: ({ topic, partition, position, to, offset }) =>
-        this.#options.onPositionReset({
-          topic,
-          partition,
-          position: Number(position),
-          to,
-          offset: Number(offset),
-        }),
-    };
   }
 }

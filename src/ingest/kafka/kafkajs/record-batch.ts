@@ -1,4 +1,5 @@
 import type { EachBatchPayload, KafkaMessage } from '#kafkajs';
+import { logEpoch } from '../../../events/log-position.ts';
 import type { KafkaRecord } from '../../record.ts';
 import type { BadBatch, RecordBatch } from '../driver.ts';
 
@@ -13,14 +14,18 @@ export class KafkajsBatch implements RecordBatch {
   readonly #isMember: () => boolean;
 
   /**
-   * @param topicId of the topic, when the member joined
+   * @param of id of the topic, when the member joined; how often the position was reset: see PositionText
    * @param isMember whether the member is of the same generation as when it fetched this
    */
-  constructor(payload: EachBatchPayload, topicId: string | undefined, isMember: () => boolean) {
+  constructor(
+    payload: EachBatchPayload,
+    of: { readonly topicId: string | undefined; readonly resets: number },
+    isMember: () => boolean,
+  ) {
     const { topic, partition, messages, highWatermark } = payload.batch;
     this.topic = topic;
     this.partition = partition;
-    this.records = messages.map((message) => recordOf({ topic, topicId, partition }, message));
+    this.records = messages.map((message) => recordOf({ topic, partition, ...of }, message));
     this.bad = messages.length === 0 ? badBatchOf(payload) : undefined;
     this.highWatermark = Number(highWatermark);
     this.#payload = payload;
@@ -57,7 +62,12 @@ function badBatchOf({ batch: { badBatch } }: EachBatchPayload): BadBatch | undef
 }
 
 function recordOf(
-  { topic, topicId, partition }: Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'>,
+  {
+    topic,
+    topicId,
+    partition,
+    resets,
+  }: Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'> & { readonly resets: number },
   message: KafkaMessage,
 ): KafkaRecord {
   return {
@@ -65,7 +75,7 @@ function recordOf(
     topicId,
     partition,
     offset: Number(message.offset),
-    leaderEpoch: leaderEpochOf(message),
+    epoch: logEpoch(leaderEpochOf(message), resets),
     timestamp: Number(message.timestamp),
     key: message.key,
     value: message.value,

@@ -74,7 +74,7 @@ export class KafkajsTopicReader implements TopicReader {
   }
 
   #take(payload: EachBatchPayload): void {
-    const batch = new KafkajsBatch(payload, undefined, () => true);
+    const batch = new KafkajsBatch(payload, { topicId: undefined, resets: 0 }, () => true);
     const partition = this.#partition(batch.partition);
     if (partition === undefined) {
       // It was added after the start.

@@ -6,8 +6,6 @@ export class MemberPartition {
   readonly topic: string;
   readonly topicId: string;
   readonly partition: number;
-  /** To go with each commit. */
-  readonly metadata: string;
   #fetchOffset: number;
   #fetchedEpoch: number | undefined;
   #position: number;
@@ -15,15 +13,18 @@ export class MemberPartition {
   #highWatermark: number | undefined;
   #waiting: FetchedPartition | undefined;
   #pauses = 0;
+  #resets: number;
+  readonly #metadata: (resets: number) => string;
 
   constructor({
     topic,
     topicId,
     partition,
     metadata,
+    resets,
     position,
     leaderEpoch,
-  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata'> & {
+  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata' | 'resets'> & {
     readonly position: number;
     /** Of the record before it. Undefined: not known. */
     readonly leaderEpoch?: number | undefined;
@@ -31,7 +32,8 @@ export class MemberPartition {
     this.topic = topic;
     this.topicId = topicId;
     this.partition = partition;
-    this.metadata = metadata;
+    this.#metadata = metadata;
+    this.#resets = resets;
     this.#position = position;
     this.#leaderEpoch = leaderEpoch;
     this.#fetchOffset = position;
@@ -51,6 +53,16 @@ export class MemberPartition {
   /** Of the next record to be consumed. */
   get position(): number {
     return this.#position;
+  }
+
+  /** How often the position was reset: see PositionText. */
+  get resets(): number {
+    return this.#resets;
+  }
+
+  /** To go with a commit. */
+  metadata(resets: number): string {
+    return this.#metadata(resets);
   }
 
   get highWatermark(): number | undefined {
@@ -90,7 +102,8 @@ export class MemberPartition {
   }
 
   /** It is consumed up to there. @param leaderEpoch of the record before */
-  moveTo(position: number, leaderEpoch: number | undefined): void {
+  moveTo(position: number, leaderEpoch: number | undefined, resets = this.#resets): void {
+    this.#resets = resets;
     this.#position = position;
     this.#leaderEpoch = leaderEpoch;
   }

@@ -136,7 +136,12 @@ export class PlatformaticMember implements GroupMember {
       const { topicId, leaders } = layout;
       const positions = await this.#membership.committed(topic, leaders.length);
       const { starts, bus } = this.#options;
-      const { start, metadata, isUnnamed } = starts.decide({ topic, topicId, positions, bus });
+      const {
+        start,
+        resets: resetsOf,
+        metadata,
+        isUnnamed,
+      } = starts.decide({ topic, topicId, positions, bus });
       const startsAt = (wanted: 'beginning' | 'end') => {
         const starting = partitions.filter((partition) => start(partition) === wanted);
         return this.#cluster.offsets(topic, layout, starting, wanted);
@@ -147,9 +152,11 @@ export class PlatformaticMember implements GroupMember {
         const committed = positions.find((each) => each.partition === partition);
         const position = offset ?? committed?.offset ?? 0;
         const leaderEpoch = offset === undefined ? committed?.leaderEpoch : undefined;
-        result.push(new MemberPartition({ topic, topicId, partition, metadata, position, leaderEpoch }));
+        const resets = resetsOf(partition);
+        const at = { topic, topicId, partition, metadata, resets, position, leaderEpoch };
+        result.push(new MemberPartition(at));
         if (offset !== undefined || isUnnamed(partition))
-          found.push({ topic, partition, offset: position, metadata, leaderEpoch });
+          found.push({ topic, partition, offset: position, metadata: metadata(resets), leaderEpoch });
       }
     }
     await this.#membership.commit(found);

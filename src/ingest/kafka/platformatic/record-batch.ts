@@ -1,3 +1,4 @@
+import { leaderEpochOf } from '../../../events/log-position.ts';
 import type { KafkaRecord } from '../../record.ts';
 import type { BadBatch, RecordBatch } from '../driver.ts';
 import type { DecodedRecords } from './record-batches.ts';
@@ -38,7 +39,7 @@ export class PlatformaticBatch implements RecordBatch {
 
   commit(nextOffset: number): Promise<void> {
     const last = this.records.findLast(({ offset }) => offset < nextOffset);
-    return this.#session.commit(this.#partition, nextOffset, last?.leaderEpoch);
+    return this.#session.commit(this.#partition, nextOffset, last && leaderEpochOf(last));
   }
 
   pause(): () => void {

@@ -1,5 +1,6 @@
 import zlib from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
+import { logEpoch } from '../../../events/log-position.ts';
 import type { KafkaRecord, RawHeaders } from '../../record.ts';
 import { decompressLz4, decompressSnappy, decompressZstd, MAX_BYTES } from '../codecs.ts';
 import type { BadBatch } from '../driver.ts';
@@ -17,7 +18,10 @@ export interface DecodedRecords {
   readonly bad: BadBatch | undefined;
 }
 
-type Origin = Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'>;
+interface Origin extends Pick<KafkaRecord, 'topic' | 'topicId' | 'partition'> {
+  /** How often the position was reset: see PositionText. */
+  readonly resets: number;
+}
 
 /*
  *   first offset   length   leader epoch   magic   checksum   attributes   last offset   times   producer   …   records
@@ -99,7 +103,7 @@ function unreadable(from: number, came: string): DecodedRecords {
 
 /** Adds the batch's records to `into`. @throws Error if it can't be decoded */
 function decodeBatch(
-  origin: Origin,
+  { topic, topicId, partition, resets }: Origin,
   from: number,
   batch: Buffer,
   transactions: AbortedTransactions,
@@ -108,8 +112,9 @@ function decodeBatch(
   const head = new ByteReader(batch);
   const firstOffset = head.int64();
   head.int32();
-  const epoch = head.int32();
-  const leaderEpoch = epoch < 0 ? undefined : epoch;
+  const given = head.int32();
+  const leaderEpoch = given < 0 ? undefined : given;
+  const epoch = logEpoch(leaderEpoch, resets);
   const magic = head.int8();
   if (magic !== FORMAT) throw new Error(`expected a record batch of format ${FORMAT}, got one of ${magic}`);
   const checksum = head.uint32();
@@ -149,7 +154,7 @@ function decodeBatch(
     }
     if (offset < from) continue;
     const timestamp = (attributes & BROKER_TIME) !== 0 ? maxTimestamp : firstTimestamp + timestampDelta;
-    into.push({ ...origin, offset, leaderEpoch, timestamp, key, value, headers });
+    into.push({ topic, topicId, partition, offset, epoch, timestamp, key, value, headers });
   }
   return { lastOffset, leaderEpoch };
 }

@@ -9,6 +9,7 @@ import type { MemberPartition } from './member-partition.ts';
 import { isRebalance, type Membership } from './membership.ts';
 import { PlatformaticBatch, type BatchSession } from './record-batch.ts';
 import { decodeRecords } from './record-batches.ts';
+import { resetsAfter } from '../start-positions.ts';
 import { REST_MS, TopicWatch } from './topic-watch.ts';
 
 interface SessionOptions {
@@ -114,16 +115,16 @@ export class Session implements BatchSession {
     if (this.#over !== undefined) throw this.#over;
   }
 
-  async commit(partition: MemberPartition, nextOffset: number, leaderEpoch?: number): Promise<void> {
-    const { topic, metadata } = partition;
+  async commit(of: MemberPartition, offset: number, leaderEpoch?: number, resets = of.resets): Promise<void> {
+    const { topic, partition } = of;
+    const metadata = of.metadata(resets);
     try {
-      const position = { topic, partition: partition.partition, offset: nextOffset, metadata, leaderEpoch };
-      await this.#options.membership.commit([position]);
+      await this.#options.membership.commit([{ topic, partition, offset, metadata, leaderEpoch }]);
     } catch (thrown) {
       this.#end(thrown as Error);
       throw thrown;
     }
-    partition.moveTo(nextOffset, leaderEpoch);
+    of.moveTo(offset, leaderEpoch, resets);
   }
 
   pause(partition: MemberPartition): () => void {
@@ -204,11 +205,12 @@ export class Session implements BatchSession {
     const resume = this.pause(partition);
     try {
       const { to, offset } = await this.#placeInLog(partition, divergesAt);
-      if (offset !== position) await this.commit(partition, offset);
+      const isReset = offset !== position || to === 'divergence';
+      if (isReset) await this.commit(partition, offset, undefined, resetsAfter(partition.resets, to));
       // The broker may not know the leader epoch that the fetch named.
       else partition.moveTo(position, undefined);
       partition.rewind();
-      if (offset !== position)
+      if (isReset)
         this.#options.member.onPositionReset({ topic, partition: partition.partition, position, to, offset });
     } catch {
       this.#rest(partition);

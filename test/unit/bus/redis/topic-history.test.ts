@@ -79,7 +79,7 @@ test('where what was acknowledged may not be read any more, it counts as lost', 
 });
 
 test('a state that holds a lower offset in a higher leader epoch, as a log that has lost its end gives it, lacks nothing', async () => {
-  const acknowledged = { topicId: undefined, partition: 0, offset: 7, leaderEpoch: 5 };
+  const acknowledged = { topicId: undefined, partition: 0, offset: 7, epoch: 5 };
   const isLost = (field: string) => {
     const { history } = keepChannel(
       () => ({ value: ['e', 0, 0] }),
@@ -94,15 +94,15 @@ test('a state that holds a lower offset in a higher leader epoch, as a log that 
 
 test('what is acknowledged in a higher leader epoch is the last, though its offset is lower', async () => {
   const { history } = keepChannel();
-  for (const { offset, leaderEpoch } of [
-    { offset: 7, leaderEpoch: 5 },
-    { offset: 3, leaderEpoch: 6 },
-    { offset: 6, leaderEpoch: 5 },
+  for (const { offset, epoch } of [
+    { offset: 7, epoch: 5 },
+    { offset: 3, epoch: 6 },
+    { offset: 6, epoch: 5 },
   ]) {
-    const source = { topicId: 'id', partition: 0, offset, leaderEpoch };
+    const source = { topicId: 'id', partition: 0, offset, epoch };
     history.published([{ channel: 'a', payload: '{}', source }], [0, 'e']);
   }
-  const source = { topicId: 'id', partition: 0, offset: 4, leaderEpoch: 6 };
+  const source = { topicId: 'id', partition: 0, offset: 4, epoch: 6 };
   const command = history.publishes([{ channel: 'a', payload: '{}', source }], 'v');
   const at = command.indexOf('offset:id:0');
   assert.deepEqual(command.slice(at, at + 5), ['offset:id:0', '3.6', '1', 'offset:id:0', '4.6']);

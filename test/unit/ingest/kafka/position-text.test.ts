@@ -1,32 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPositionText, writePositionText } from '../../../../src/ingest/kafka/position-text.ts';
-import { StartPositions } from '../../../../src/ingest/kafka/start-positions.ts';
+import { resetsAfter, StartPositions } from '../../../../src/ingest/kafka/start-positions.ts';
 
 /** As the version before reads it, which knows no fields: a text that does not match tells it nothing. */
 const BEFORE = /^sluice1 (?<id>\S+) (?<settled>\d+)$/;
 
-test('the text of a position is read as it was written, with an id of the bus or without', () => {
+test('the text of a position is read as it was written, with an id of the bus and a number of resets or without', () => {
   for (const topicId of ['A', undefined]) {
     for (const bus of ['a.b-c_1', undefined]) {
-      const text = { topicId, settled: 3, bus };
-      assert.deepEqual(readPositionText(writePositionText(text)), text);
+      for (const resets of [0, 3]) {
+        const text = { topicId, settled: 3, bus, resets };
+        assert.deepEqual(readPositionText(writePositionText(text)), text);
+      }
     }
   }
-  assert.equal(writePositionText({ topicId: 'A', settled: 3, bus: 'b' }), 'sluice1 A 3 bus=b');
+  const text = { topicId: 'A', settled: 3, bus: 'b' };
+  assert.equal(writePositionText({ ...text, resets: 0 }), 'sluice1 A 3 bus=b');
+  assert.equal(writePositionText({ ...text, resets: 2 }), 'sluice1 A 3 bus=b resets=2');
 });
 
-test('fields of a later version beside that of the bus are passed over, and other texts tell nothing', () => {
-  const text = readPositionText('sluice1 A 3 epoch=7 bus=b more=x');
-  assert.deepEqual(text, { topicId: 'A', settled: 3, bus: 'b' });
+test('fields of a later version beside those that are known are passed over, and other texts tell nothing', () => {
+  const text = readPositionText('sluice1 A 3 later=7 bus=b resets=4 more=x');
+  assert.deepEqual(text, { topicId: 'A', settled: 3, bus: 'b', resets: 4 });
   for (const other of [null, '', 'sluice1 A', 'sluice1 A 3 bus', 'sluice2 A 3', 'sluice1 A 3  bus=b'])
     assert.equal(readPositionText(other), undefined);
 });
 
 test('a pod of the version before takes a text with a bus for none, and not for that of a topic made anew', () => {
-  const named = writePositionText({ topicId: 'A', settled: 2, bus: 'b' });
+  const named = writePositionText({ topicId: 'A', settled: 2, bus: 'b', resets: 0 });
   assert.equal(BEFORE.exec(named), null);
-  const groups = BEFORE.exec(writePositionText({ topicId: 'A', settled: 2, bus: undefined }))?.groups;
+  const groups = BEFORE.exec(
+    writePositionText({ topicId: 'A', settled: 2, bus: undefined, resets: 0 }),
+  )?.groups;
   assert.deepEqual({ ...groups }, { id: 'A', settled: '2' });
   // After a roll-back it goes on at each position, and so does this version on those that it has committed meanwhile.
   const texts = [named, 'sluice1 A 2', null];
@@ -40,4 +46,21 @@ test('a pod of the version before takes a text with a bus for none, and not for 
   const partitions = [0, 1, 2];
   assert.deepEqual(partitions.map(start), ['position', 'position', 'position']);
   assert.deepEqual(partitions.map(isUnnamed), [false, true, true]);
+});
+
+test('a pod that takes a partition over knows how often its position was reset, of this topic, and as far as a number is committed', () => {
+  const texts = [
+    'sluice1 A 4 resets=2',
+    'sluice1 A 4',
+    'sluice1 B 4 resets=2',
+    'sluice1 A 4 resets=99999999',
+  ];
+  const positions = texts.map((metadata, partition) => ({ partition, offset: 7, metadata }));
+  const { resets, metadata } = new StartPositions().decide({ topic: 'bids', topicId: 'A', positions });
+  assert.deepEqual([0, 1, 2, 3].map(resets), [2, 0, 0, 0]);
+  assert.equal(metadata(resetsAfter(resets(0), 'end')), 'sluice1 A 4 resets=3');
+  assert.equal(metadata(resetsAfter(resets(1), 'divergence')), 'sluice1 A 4 resets=1');
+  assert.equal(metadata(resetsAfter(resets(0), 'beginning')), 'sluice1 A 4 resets=2');
+  const before = BEFORE.exec(metadata(1));
+  assert.equal(before, null, 'it says nothing to a pod of the version before');
 });

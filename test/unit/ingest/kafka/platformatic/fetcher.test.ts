@@ -47,7 +47,8 @@ test('a topic is asked for last that had something, although its first partition
       topic,
       topicId: topic,
       partition: Number(partition),
-      metadata: '',
+      metadata: () => '',
+      resets: 0,
       position: 0,
     });
   });

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { decodeRecords } from '../../../../../src/ingest/kafka/platformatic/record-batches.ts';
 import { encodedBatch, withChecksum } from './encoded-batch.ts';
 
-const ORIGIN = { topic: 't', topicId: 'id', partition: 0 };
+const TOPIC = { topic: 't', topicId: 'id', partition: 0 };
+const ORIGIN = { ...TOPIC, resets: 0 };
 const TRANSACTIONAL = 0b1_0000;
 const CONTROL = 0b10_0000;
 const ABORT = Buffer.from([0, 0, 0, 0]);
@@ -34,9 +35,9 @@ test('records have their offset, the leader epoch of their batch, time, key, val
   assert.deepEqual(
     { ...record, headers: { ...record?.headers } },
     {
-      ...ORIGIN,
+      ...TOPIC,
       offset: 7,
-      leaderEpoch: 3,
+      epoch: 3,
       timestamp: 1_000,
       key: Buffer.from('k'),
       value: Buffer.from('v'),

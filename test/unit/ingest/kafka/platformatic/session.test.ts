@@ -13,7 +13,12 @@ import { createLog } from '../../../../../src/log.ts';
 import { systemClock } from '../../../../../src/support/clock.ts';
 import { encodedBatch } from './encoded-batch.ts';
 
-const TOPIC = { topic: 'items', topicId: 'items', metadata: '' };
+const TOPIC = {
+  topic: 'items',
+  topicId: 'items',
+  metadata: (resets: number) => `resets=${resets}`,
+  resets: 0,
+};
 const UUID = 'uuid';
 const NEVER_MS = 2 ** 30;
 const TIMING = {
@@ -70,6 +75,7 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
       Promise.resolve(new Map([[partition, of === 'beginning' ? 10 : 20]])),
   } as unknown as Cluster;
   const commits: number[] = [];
+  const texts: string[] = [];
   const resets: PositionReset[] = [];
   const lines: string[] = [];
   const session = new Session({
@@ -77,6 +83,7 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
     membership: {
       commit: (committed: readonly CommitOf[]) => {
         commits.push(...committed.map(({ offset }) => offset));
+        texts.push(...committed.map(({ metadata }) => metadata));
         return Promise.resolve();
       },
     } as unknown as Membership,
@@ -104,7 +111,7 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
     session.stop();
     await run.catch(() => undefined);
   });
-  return { run, commits, resets, lines, looks: () => looks };
+  return { run, commits, texts, resets, lines, looks: () => looks };
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -170,8 +177,13 @@ test('a broker that is out of reach is told once, and asked again', async (t) =>
 
 test('a log that has lost its end, and has another one, is read from where that begins', async (t) => {
   const asked: (readonly [offset: number, epoch: number | undefined])[] = [];
-  const { commits, resets } = start(t, {
+  const epochs: (number | undefined)[] = [];
+  const { commits, texts, resets } = start(t, {
     leaders: [[1]],
+    onBatch: (batch) => {
+      epochs.push(...batch.records.map(({ epoch }) => epoch));
+      return commitAll(batch);
+    },
     fetch: (_node, [partition]) => {
       const { fetchOffset, fetchedEpoch } = partition as MemberPartition;
       asked.push([fetchOffset, fetchedEpoch]);
@@ -184,6 +196,8 @@ test('a log that has lost its end, and has another one, is read from where that 
   });
   await until(() => asked.length > 0 && commits.at(-1) === 5);
   assert.deepEqual(commits, [2, 4, 3, 5]);
+  assert.deepEqual(texts, ['resets=0', 'resets=0', 'resets=1', 'resets=1']);
+  assert.deepEqual(epochs, [5, 5, 5, 5, 1e10 + 6, 1e10 + 6]);
   const reset = { topic: TOPIC.topic, partition: 0, position: 4, to: 'divergence', offset: 3 };
   assert.deepEqual(resets, [reset]);
   await until(() => asked.at(-1)?.[0] === 5);
@@ -209,7 +223,7 @@ test('a partition without a leader is fetched as soon as it has one', async (t) 
 test('a position is moved into the log once the batch before it has been processed', async (t) => {
   let process: (() => void) | undefined;
   let prefetches = 0;
-  const { commits, resets } = start(t, {
+  const { commits, texts, resets } = start(t, {
     leaders: [[1]],
     fetch: (_node, [partition]) => {
       const at = partition?.fetchOffset ?? 0;
@@ -229,4 +243,6 @@ test('a position is moved into the log once the batch before it has been process
   await until(() => resets.length > 0);
   assert.deepEqual(commits, [2, 10]);
   assert.deepEqual(resets, [{ topic: 'items', partition: 0, position: 2, to: 'beginning', offset: 10 }]);
+  // Retention gives no offset again.
+  assert.deepEqual(texts, ['resets=0', 'resets=0']);
 });

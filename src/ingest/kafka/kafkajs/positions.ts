@@ -1,0 +1,82 @@
+import type { CommittingPosition, PositionPolicy, TopicPartitionOffsetAndMetadata } from '#kafkajs';
+import type { MemberOptions } from '../driver.ts';
+import { resetsAfter, type Decision, type StartPositions } from '../start-positions.ts';
+
+/** Stands for a position that was never committed. */
+const NO_OFFSET = '-1';
+
+interface DecidedTopic extends Decision {
+  /** By partition: how often its position was reset. */
+  readonly counts: number[];
+  /** What is to be committed again as it is: see StartPositions. */
+  readonly unnamed: readonly TopicPartitionOffsetAndMetadata[];
+}
+
+/** Where a consumer of kafkajs is in its partitions, and what it says of that with each commit. */
+export class KafkajsPositions implements PositionPolicy {
+  readonly #starts: StartPositions;
+  readonly #options: Pick<MemberOptions, 'bus' | 'onPositionReset'>;
+  /** By topic, as of the last join. */
+  readonly #topics = new Map<string, DecidedTopic>();
+
+  constructor(starts: StartPositions, options: Pick<MemberOptions, 'bus' | 'onPositionReset'>) {
+    this.#starts = starts;
+    this.#options = options;
+  }
+
+  decide({ topic, topicId, positions }: Parameters<PositionPolicy['decide']>[0]): Decision {
+    const decision = this.#starts.decide({
+      topic,
+      topicId: topicId ?? undefined,
+      positions: positions.map(({ partition, offset, metadata }) => ({
+        partition,
+        offset: offset === NO_OFFSET ? undefined : Number(offset),
+        metadata,
+      })),
+      bus: this.#options.bus,
+    });
+    const counts: number[] = [];
+    for (const { partition } of positions) counts[partition] = decision.resets(partition);
+    const unnamed = positions.filter(({ partition }) => decision.isUnnamed(partition));
+    this.#topics.set(topic, {
+      ...decision,
+      counts,
+      unnamed: unnamed.map(({ partition, offset }) => ({
+        topic,
+        partition,
+        offset,
+        metadata: decision.metadata(decision.resets(partition)),
+      })),
+    });
+    return decision;
+  }
+
+  metadata({ topic, partition, to }: CommittingPosition): string {
+    const resets = this.resets(topic, partition);
+    return this.#topics.get(topic)?.metadata(to === undefined ? resets : resetsAfter(resets, to)) ?? '';
+  }
+
+  onReset({ topic, partition, position, to, offset }: Parameters<PositionPolicy['onReset']>[0]): void {
+    const counts = this.#topics.get(topic)?.counts;
+    if (counts !== undefined) counts[partition] = resetsAfter(this.resets(topic, partition), to);
+    this.#options.onPositionReset({
+      topic,
+      partition,
+      position: Number(position),
+      to,
+      offset: Number(offset),
+    });
+  }
+
+  /** How often the partition's position was reset. */
+  resets(topic: string, partition: number): number {
+    return this.#topics.get(topic)?.counts[partition] ?? 0;
+  }
+
+  /** What is to be committed again as it is, once. */
+  takeUnnamed(): readonly TopicPartitionOffsetAndMetadata[] {
+    const taken = [...this.#topics.values()].flatMap(({ unnamed }) => unnamed);
+    for (const [topic, decided] of this.#topics) this.#topics.set(topic, { ...decided, unnamed: [] });
+    return taken;
+  }
+}
