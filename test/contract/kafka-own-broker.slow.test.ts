@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import { leaderEpochOf } from '../../src/events/log-position.ts';
 import type { RecordBatch } from '../../src/ingest/kafka/driver.ts';
+import { readPositionText } from '../../src/ingest/kafka/position-text.ts';
 import { spawnFor } from '../helpers/child-process.ts';
 import { GuardedKafka } from '../helpers/guarded-kafka.ts';
 import { flipByteOfBatch } from '../helpers/log-segment.ts';
@@ -54,6 +57,22 @@ async function setUp(t: TestContext, make: DriverMaker['make']) {
   const flip = (partition: number, batch: number) =>
     flipByteOfBatch(path.join(kafka.logFolder, `${topic}-${partition}`), batch);
   return { kafka, driver, topic, options, produce, flip };
+}
+
+/** As a member that has consumed up to the offset of the first partition. */
+async function commitText(
+  kafka: Kafka,
+  at: { readonly groupId: string; readonly topic: string; readonly offset: number; readonly text: string },
+): Promise<void> {
+  const { groupId, topic, offset, text } = at;
+  const consumer = kafka.consumer({ groupId });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic] });
+  const joined = new Promise((resolve) => consumer.on(consumer.events.GROUP_JOIN, resolve));
+  await consumer.run({ autoCommit: false, eachBatch: () => Promise.resolve() });
+  await joined;
+  await consumer.commitOffsets([{ topic, partition: 0, offset: String(offset), metadata: text }]);
+  await consumer.disconnect();
 }
 
 for (const { name, make } of DRIVERS) {
@@ -172,6 +191,32 @@ for (const { name, make } of DRIVERS) {
     const later = all().slice(3).map(Number);
     assert.ok(Math.min(...later) >= 3, later.join());
     await member.member.stop();
+    await next.member.stop();
+  });
+
+  test(`${name}: a log that is another than was consumed before the member joined is read from where it differs`, async (t) => {
+    const { kafka, driver, topic, options, produce } = await setUp(t, make);
+    await produce(0, 0, 5);
+    // Each start of a broker begins an epoch.
+    await kafka.restart();
+    await produce(0, 5, 10);
+    const groupId = `group-of-${topic}`;
+    await commitText(kafka.client, { groupId, topic, offset: 8, text: 'sluice1 - 2 epoch=0' });
+    const member = await new TestMember(driver, { ...options, groupId }).start(t);
+    await member.until(() => member.committed === 5);
+    assert.deepEqual(member.values(), range(5, 10));
+    assert.deepEqual(member.resets, [{ topic, partition: 0, position: 8, to: 'divergence', offset: 5 }]);
+    await member.member.stop();
+    // It has committed the epoch of the last record, which the log has.
+    const next = await new TestMember(driver, { ...options, groupId }).start(t);
+    await produce(0, 10, 12);
+    await next.until(() => next.committed === 2);
+    assert.deepEqual([next.values(), next.resets], [range(10, 12), []]);
+    const { texts } = await driver.describeGroup(groupId, [topic]);
+    const known = texts.map(readPositionText).find((text) => text?.resets === 1);
+    const last = next.records.at(-1);
+    assert.equal(known?.leaderEpoch, last && leaderEpochOf(last));
+    assert.ok((known?.leaderEpoch ?? 0) > 0);
     await next.member.stop();
   });
 

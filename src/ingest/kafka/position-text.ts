@@ -14,11 +14,17 @@ export interface PositionText {
    * may have offsets, and leader epochs, that were given before. It goes with each record: see logEpoch.
    */
   readonly resets: number;
+  /** Of the record before the position: the broker tells where its log is another since. Undefined: not known. */
+  readonly leaderEpoch: number | undefined;
 }
+
+/** What is known of the log that ends before a position. */
+export type LogBefore = Pick<PositionText, 'resets' | 'leaderEpoch'>;
 
 const TEXT = /^sluice1 (?<id>\S+) (?<settled>\d+)(?<fields>(?: [a-z]+=[^\s=]+)*)$/;
 /** So many at most that positions remain numbers that are exact. */
 const RESETS = / resets=(?<resets>\d{1,5})(?!\S)/;
+const EPOCH = / epoch=(?<epoch>\d{1,10})(?!\S)/;
 const NO_ID = '-';
 
 /** @returns undefined if the text is not of a pod, or of a later version that writes in another way */
@@ -27,15 +33,27 @@ export function readPositionText(text: string | null): PositionText | undefined 
   if (settled === undefined) return undefined;
   const bus = / bus=(?<bus>\S+)/.exec(fields)?.groups?.['bus'];
   const resets = RESETS.exec(fields)?.groups?.['resets'];
+  const epoch = EPOCH.exec(fields)?.groups?.['epoch'];
   return {
     topicId: id === NO_ID ? undefined : id,
     settled: Number(settled),
     bus,
     resets: Number(resets ?? 0),
+    leaderEpoch: epoch === undefined ? undefined : Number(epoch),
   };
 }
 
-export function writePositionText({ topicId = NO_ID, settled, bus, resets }: PositionText): string {
-  const fields = [bus !== undefined && `bus=${bus}`, resets > 0 && `resets=${resets}`];
+export function writePositionText({
+  topicId = NO_ID,
+  settled,
+  bus,
+  resets,
+  leaderEpoch,
+}: PositionText): string {
+  const fields = [
+    bus !== undefined && `bus=${bus}`,
+    resets > 0 && `resets=${resets}`,
+    leaderEpoch !== undefined && `epoch=${leaderEpoch}`,
+  ];
   return ['sluice1', topicId, settled, ...fields.filter((field) => field !== false)].join(' ');
 }

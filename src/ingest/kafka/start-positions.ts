@@ -1,5 +1,5 @@
 import type { PositionReset } from './driver.ts';
-import { readPositionText, writePositionText } from './position-text.ts';
+import { readPositionText, writePositionText, type LogBefore } from './position-text.ts';
 
 /** What a group has committed for a partition. */
 export interface CommittedPosition {
@@ -8,8 +8,6 @@ export interface CommittedPosition {
   readonly offset: number | undefined;
   /** The text that went with the commit. */
   readonly metadata: string | null;
-  /** Of the record before it. Undefined: not known. */
-  readonly leaderEpoch?: number | undefined;
 }
 
 export interface TopicAtJoin {
@@ -27,13 +25,15 @@ type Start = 'position' | 'beginning' | 'end';
 
 export interface Decision {
   start(partition: number): Start;
-  /** How often the partition's position has been reset: see PositionText. */
-  resets(partition: number): number;
-  /** To go with each commit of a partition whose position was reset so often. */
-  metadata(resets: number): string;
+  /** Before the position where the partition starts. */
+  log(partition: number): LogBefore;
+  /** To go with each commit of a partition. */
+  metadata(log: LogBefore): string;
   /** Whether the position is to be committed again as it is, since its text does not name this pod's bus. */
   isUnnamed(partition: number): boolean;
 }
+
+const NOTHING_KNOWN: LogBefore = { resets: 0, leaderEpoch: undefined };
 
 /** @returns how often a position was reset, once it is again */
 export function resetsAfter(resets: number, to: PositionReset['to']): number {
@@ -66,7 +66,7 @@ export class StartPositions {
     const valid = new Set<number>();
     const stale = new Set<number>();
     const named = new Set<number>();
-    const resets = new Map<number, number>();
+    const logs = new Map<number, LogBefore>();
     let settled = 0;
     for (const { partition, offset, metadata } of positions) {
       if (offset === undefined) continue;
@@ -77,15 +77,16 @@ export class StartPositions {
       }
       valid.add(partition);
       if (text?.bus === bus) named.add(partition);
-      resets.set(partition, text?.resets ?? 0);
+      if (text !== undefined) logs.set(partition, text);
       settled = Math.max(settled, text?.settled ?? 0);
     }
     const isNewGroup = valid.size === 0 && stale.size === 0 && !isAnew;
     if (isNewGroup) settled = positions.length;
     while (valid.has(settled)) settled += 1;
     return {
-      resets: (partition) => resets.get(partition) ?? 0,
-      metadata: (count) => writePositionText({ topicId, settled, bus, resets: count }),
+      log: (partition) => logs.get(partition) ?? NOTHING_KNOWN,
+      metadata: ({ resets, leaderEpoch }) =>
+        writePositionText({ topicId, settled, bus, resets, leaderEpoch }),
       isUnnamed: (partition) => bus !== undefined && valid.has(partition) && !named.has(partition),
       start: (partition) => {
         if (valid.has(partition)) return 'position';

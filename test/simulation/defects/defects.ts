@@ -22,7 +22,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
     starts: () => ({
       decide: ({ positions }) => ({
         metadata: () => '',
-        resets: () => 0,
+        log: () => ({ resets: 0, leaderEpoch: undefined }),
         isUnnamed: () => false,
         start: (partition) => (positions[partition]?.offset === undefined ? 'end' : 'position'),
       }),

@@ -132,7 +132,7 @@ export class SimulatedMember implements GroupMember {
     const settled: Assigned[] = [];
     for (const { at, ends } of seen) {
       const { topic, topicId, positions } = at;
-      const { start, metadata, isUnnamed, resets: resetsOf } = this.#starts.decide({ ...at, bus });
+      const { start, metadata, isUnnamed, log } = this.#starts.decide({ ...at, bus });
       for (const { partition } of partitions.filter((one) => one.topic === topic)) {
         const end = ends[partition];
         // A topic that is made anew may have fewer.
@@ -142,8 +142,16 @@ export class SimulatedMember implements GroupMember {
         const wanted = from === 'position' ? committed : from === 'end' ? end : 0;
         if (wanted > end) onPositionReset({ topic, partition, position: wanted, to: 'end', offset: end });
         const position = Math.min(wanted, end);
-        const resets = wanted > end ? resetsAfter(resetsOf(partition), 'end') : resetsOf(partition);
-        const place = { topic, topicId, partition, metadata: metadata(resets), resets, position };
+        const before = log(partition);
+        const resets = wanted > end ? resetsAfter(before.resets, 'end') : before.resets;
+        const place = {
+          topic,
+          topicId,
+          partition,
+          metadata: metadata({ ...before, resets }),
+          resets,
+          position,
+        };
         const one = { ...place, highWatermark: undefined, paused: false };
         assigned.push(one);
         if (from !== 'position' || wanted > end || isUnnamed(partition)) settled.push(one);

@@ -24,7 +24,11 @@ export class KafkajsPositions implements PositionPolicy {
     this.#options = options;
   }
 
-  decide({ topic, topicId, positions }: Parameters<PositionPolicy['decide']>[0]): Decision {
+  decide({
+    topic,
+    topicId,
+    positions,
+  }: Parameters<PositionPolicy['decide']>[0]): ReturnType<PositionPolicy['decide']> {
     const decision = this.#starts.decide({
       topic,
       topicId: topicId ?? undefined,
@@ -36,7 +40,7 @@ export class KafkajsPositions implements PositionPolicy {
       bus: this.#options.bus,
     });
     const counts: number[] = [];
-    for (const { partition } of positions) counts[partition] = decision.resets(partition);
+    for (const { partition } of positions) counts[partition] = decision.log(partition).resets;
     const unnamed = positions.filter(({ partition }) => decision.isUnnamed(partition));
     this.#topics.set(topic, {
       ...decision,
@@ -45,15 +49,18 @@ export class KafkajsPositions implements PositionPolicy {
         topic,
         partition,
         offset,
-        metadata: decision.metadata(decision.resets(partition)),
+        metadata: decision.metadata(decision.log(partition)),
       })),
     });
-    return decision;
+    const leaderEpoch = (partition: number) => decision.log(partition).leaderEpoch ?? -1;
+    return { start: decision.start, leaderEpoch };
   }
 
-  metadata({ topic, partition, to }: CommittingPosition): string {
-    const resets = this.resets(topic, partition);
-    return this.#topics.get(topic)?.metadata(to === undefined ? resets : resetsAfter(resets, to)) ?? '';
+  metadata({ topic, partition, leaderEpoch: epoch, to }: CommittingPosition): string {
+    const count = this.resets(topic, partition);
+    const resets = to === undefined ? count : resetsAfter(count, to);
+    const leaderEpoch = epoch < 0 ? undefined : epoch;
+    return this.#topics.get(topic)?.metadata({ resets, leaderEpoch }) ?? '';
   }
 
   onReset({ topic, partition, position, to, offset }: Parameters<PositionPolicy['onReset']>[0]): void {

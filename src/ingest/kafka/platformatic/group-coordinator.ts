@@ -86,11 +86,10 @@ export class GroupCoordinator {
     const { groups } = await this.ask('asking for committed positions', offsetFetchV8.api, [group], true);
     const found = groups[0]?.topics[0]?.partitions ?? [];
     return found
-      .map(({ partitionIndex, committedOffset, committedLeaderEpoch, metadata }) => ({
+      .map(({ partitionIndex, committedOffset, metadata }) => ({
         partition: partitionIndex,
         offset: committedOffset < 0n ? undefined : Number(committedOffset),
         metadata: metadata ?? null,
-        leaderEpoch: committedLeaderEpoch < 0 ? undefined : committedLeaderEpoch,
       }))
       .toSorted((one, other) => one.partition - other.partition);
   }
@@ -144,10 +143,10 @@ export class GroupCoordinator {
 export function topicsToCommit(positions: readonly CommitOf[]): TopicsToCommit {
   return [...groupBy(positions, ({ topic }) => topic)].map(([name, of]) => ({
     name,
-    partitions: of.map(({ partition, offset, metadata, leaderEpoch = -1 }) => ({
+    partitions: of.map(({ partition, offset, metadata }) => ({
       partitionIndex: partition,
       committedOffset: BigInt(offset),
-      committedLeaderEpoch: leaderEpoch,
+      committedLeaderEpoch: -1, // which not all clients commit, so that it is in the text
       committedMetadata: metadata,
     })),
   }));

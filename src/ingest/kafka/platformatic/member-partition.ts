@@ -1,4 +1,5 @@
 import type { PartitionPosition } from '../driver.ts';
+import type { LogBefore } from '../position-text.ts';
 import type { FetchedPartition } from './fetch-response.ts';
 
 /** One partition of a member, from a join to the next. */
@@ -14,20 +15,18 @@ export class MemberPartition {
   #waiting: FetchedPartition | undefined;
   #pauses = 0;
   #resets: number;
-  readonly #metadata: (resets: number) => string;
+  readonly #metadata: (log: LogBefore) => string;
 
   constructor({
     topic,
     topicId,
     partition,
     metadata,
-    resets,
     position,
-    leaderEpoch,
-  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata' | 'resets'> & {
+    log: { resets, leaderEpoch },
+  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata'> & {
     readonly position: number;
-    /** Of the record before it. Undefined: not known. */
-    readonly leaderEpoch?: number | undefined;
+    readonly log: LogBefore;
   }) {
     this.topic = topic;
     this.topicId = topicId;
@@ -61,8 +60,8 @@ export class MemberPartition {
   }
 
   /** To go with a commit. */
-  metadata(resets: number): string {
-    return this.#metadata(resets);
+  metadata(log: LogBefore): string {
+    return this.#metadata(log);
   }
 
   get highWatermark(): number | undefined {

@@ -136,12 +136,8 @@ export class PlatformaticMember implements GroupMember {
       const { topicId, leaders } = layout;
       const positions = await this.#membership.committed(topic, leaders.length);
       const { starts, bus } = this.#options;
-      const {
-        start,
-        resets: resetsOf,
-        metadata,
-        isUnnamed,
-      } = starts.decide({ topic, topicId, positions, bus });
+      const decision = starts.decide({ topic, topicId, positions, bus });
+      const { start, metadata, isUnnamed } = decision;
       const startsAt = (wanted: 'beginning' | 'end') => {
         const starting = partitions.filter((partition) => start(partition) === wanted);
         return this.#cluster.offsets(topic, layout, starting, wanted);
@@ -151,12 +147,10 @@ export class PlatformaticMember implements GroupMember {
         const offset = looked.get(partition);
         const committed = positions.find((each) => each.partition === partition);
         const position = offset ?? committed?.offset ?? 0;
-        const leaderEpoch = offset === undefined ? committed?.leaderEpoch : undefined;
-        const resets = resetsOf(partition);
-        const at = { topic, topicId, partition, metadata, resets, position, leaderEpoch };
-        result.push(new MemberPartition(at));
+        const log = decision.log(partition);
+        result.push(new MemberPartition({ topic, topicId, partition, metadata, position, log }));
         if (offset !== undefined || isUnnamed(partition))
-          found.push({ topic, partition, offset: position, metadata: metadata(resets), leaderEpoch });
+          found.push({ topic, partition, offset: position, metadata: metadata(log) });
       }
     }
     await this.#membership.commit(found);

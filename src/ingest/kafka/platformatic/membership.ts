@@ -26,8 +26,6 @@ export interface CommitOf {
   readonly partition: number;
   readonly offset: number;
   readonly metadata: string;
-  /** Of the record before. Undefined: not known. */
-  readonly leaderEpoch?: number | undefined;
 }
 
 /** The group has gone on without this member. */

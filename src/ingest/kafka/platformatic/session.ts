@@ -117,9 +117,9 @@ export class Session implements BatchSession {
 
   async commit(of: MemberPartition, offset: number, leaderEpoch?: number, resets = of.resets): Promise<void> {
     const { topic, partition } = of;
-    const metadata = of.metadata(resets);
+    const metadata = of.metadata({ resets, leaderEpoch });
     try {
-      await this.#options.membership.commit([{ topic, partition, offset, metadata, leaderEpoch }]);
+      await this.#options.membership.commit([{ topic, partition, offset, metadata }]);
     } catch (thrown) {
       this.#end(thrown as Error);
       throw thrown;

@@ -17,7 +17,7 @@ function decided(
     return { partition, offset: text === undefined ? undefined : 7, metadata: text ?? null };
   });
   const { start, metadata } = starts.decide({ topic: 'bids', topicId, positions });
-  return `${positions.map(({ partition }) => start(partition)).join(' ')}; ${metadata(0)}`;
+  return `${positions.map(({ partition }) => start(partition)).join(' ')}; ${metadata({ resets: 0, leaderEpoch: undefined })}`;
 }
 
 const CASES: readonly (readonly [what: string, committed: readonly Committed[], decided: string])[] = [

@@ -48,7 +48,7 @@ test('a topic is asked for last that had something, although its first partition
       topicId: topic,
       partition: Number(partition),
       metadata: () => '',
-      resets: 0,
+      log: { resets: 0, leaderEpoch: undefined },
       position: 0,
     });
   });

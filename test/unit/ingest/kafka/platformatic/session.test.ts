@@ -9,6 +9,7 @@ import { CODE, KafkaError } from '../../../../../src/ingest/kafka/platformatic/k
 import { MemberPartition } from '../../../../../src/ingest/kafka/platformatic/member-partition.ts';
 import type { CommitOf, Membership } from '../../../../../src/ingest/kafka/platformatic/membership.ts';
 import { Session } from '../../../../../src/ingest/kafka/platformatic/session.ts';
+import type { LogBefore } from '../../../../../src/ingest/kafka/position-text.ts';
 import { createLog } from '../../../../../src/log.ts';
 import { systemClock } from '../../../../../src/support/clock.ts';
 import { encodedBatch } from './encoded-batch.ts';
@@ -16,8 +17,7 @@ import { encodedBatch } from './encoded-batch.ts';
 const TOPIC = {
   topic: 'items',
   topicId: 'items',
-  metadata: (resets: number) => `resets=${resets}`,
-  resets: 0,
+  metadata: ({ resets, leaderEpoch }: LogBefore) => `${resets} ${leaderEpoch}`,
 };
 const UUID = 'uuid';
 const NEVER_MS = 2 ** 30;
@@ -47,7 +47,8 @@ interface FakeOptions {
 /** A session whose brokers answer as the test says. It is stopped with the test. */
 function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
   const positions = leaders[0]?.map(
-    (_, partition) => new MemberPartition({ ...TOPIC, partition, position: 0 }),
+    (_, partition) =>
+      new MemberPartition({ ...TOPIC, partition, position: 0, log: { resets: 0, leaderEpoch: undefined } }),
   );
   const partitions = positions ?? [];
   const layouts = leaders.map((each): ReadonlyMap<string, TopicLayout> => {
@@ -196,7 +197,7 @@ test('a log that has lost its end, and has another one, is read from where that 
   });
   await until(() => asked.length > 0 && commits.at(-1) === 5);
   assert.deepEqual(commits, [2, 4, 3, 5]);
-  assert.deepEqual(texts, ['resets=0', 'resets=0', 'resets=1', 'resets=1']);
+  assert.deepEqual(texts, ['0 5', '0 5', '1 undefined', '1 6']);
   assert.deepEqual(epochs, [5, 5, 5, 5, 1e10 + 6, 1e10 + 6]);
   const reset = { topic: TOPIC.topic, partition: 0, position: 4, to: 'divergence', offset: 3 };
   assert.deepEqual(resets, [reset]);
@@ -244,5 +245,5 @@ test('a position is moved into the log once the batch before it has been process
   assert.deepEqual(commits, [2, 10]);
   assert.deepEqual(resets, [{ topic: 'items', partition: 0, position: 2, to: 'beginning', offset: 10 }]);
   // Retention gives no offset again.
-  assert.deepEqual(texts, ['resets=0', 'resets=0']);
+  assert.deepEqual(texts, ['0 0', '0 undefined']);
 });
