@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Arguments } from '../../../../src/graph/graph.ts';
 import type { Event } from '../../../../src/events/event.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
+import { FilterIndex } from '../../../../src/hub/filter-index.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { graphFolder } from '../graph-folder.ts';
 
@@ -47,7 +48,15 @@ async function filterOf(
   const folder = await graphFolder(t, { 'schema.graphql': schema, ...(code && { 'graph.js': code }) });
   const { bindings } = await loadGraph(folder);
   const filter = bindings.get('bid')?.filter?.(args);
-  return filter && ((event, viewer = {}) => filter.passes(event, viewer));
+  if (filter === undefined) return undefined;
+  const index = new FilterIndex();
+  index.add({ plan: { filter } });
+  return (event, viewer = {}) => {
+    const passes = filter.passes(event, viewer);
+    const isFound = index.matching(event).values().next().done !== true;
+    assert.ok(isFound || !passes, 'what passes meets what the filter requires');
+    return passes;
+  };
 }
 
 type Row = readonly [where: string, args: Arguments, event: Event, passes: boolean];
