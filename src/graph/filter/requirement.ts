@@ -6,6 +6,9 @@ import { usesArguments, viewerPathsOf, type Comparison, type Condition, type Ope
 /** Whichever tells most groups apart comes first. */
 const REQUIRED: readonly Operator[] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte'];
 
+/** An index has an entry for each: a client that sends thousands of operands is not to fill the memory with them. */
+const MOST_OPERANDS = 16;
+
 /** @returns what events must have for the condition to hold; undefined with arguments if no single comparison decides */
 export function requirementOf(
   condition: Condition,
@@ -39,8 +42,9 @@ function requirement(comparison: Comparison, args: Arguments, types: FilterTypes
   const value = valueOf(operand, args, types.field(names), types);
   if (value === undefined) return undefined;
   if (operator === 'eq' || operator === 'in') {
-    const operands = operator === 'in' && Array.isArray(value) ? value : [value];
-    return { path: names, operator: 'in', operands: [...formsOf(operands, comparesIds(comparison, types))] };
+    const values = operator === 'in' && Array.isArray(value) ? value : [value];
+    const operands = [...formsOf(values, comparesIds(comparison, types))];
+    return operands.length > MOST_OPERANDS ? undefined : { path: names, operator: 'in', operands };
   }
   const isOrderable = typeof value === 'string' || (typeof value === 'number' && !Number.isNaN(value));
   return isOrderable ? { path: names, operator: operator as 'gt', operands: [value] } : undefined;
