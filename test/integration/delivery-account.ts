@@ -263,13 +263,14 @@ const itemsOf = ({ results }: Subscriber['received']): Item[] =>
   results.flatMap(({ data }) => (data?.item === undefined ? [] : [data.item]));
 
 /** When the subscriber was told of gaps. */
-const gapsOf = ({ results }: Subscriber['received']): number[] =>
+export const gapsOf = ({ results }: Pick<Received<unknown>, 'results'>): number[] =>
   results.flatMap(({ extensions }) => {
     const gap = extensions?.['gap'] as { at: number } | undefined;
     return gap === undefined ? [] : [gap.at];
   });
 
-function reorderedIn(items: readonly Item[]): number {
+/** How many come behind a later one of their key. */
+export function reorderedIn(items: readonly Pick<Item, 'id' | 'n'>[]): number {
   const last = new Map<string, number>();
   return items.filter(({ n, id }) => {
     const before = last.get(id) ?? -1;
