@@ -13,7 +13,7 @@ import { assertAllCame, sendItems, subscribers } from './all-came.ts';
 const test = testNeeding('kafka', 'redis', 'kcat');
 
 const CLIENTS_PER_POD = 100;
-const PARTITIONS = 2;
+const PARTITIONS = 4;
 
 /** A graph of two topics, of which the test makes those that it wants. */
 async function setUp(t: TestContext) {
@@ -100,7 +100,8 @@ test('a dead-letter topic that is deleted stops the partitions that have a lette
   await remove(dead);
   await send(0, 100, 110, 'not json');
   await Promise.race(both.map((pod) => pod.untilLog(/a partition waits for the dead-letter topic/)));
-  await send(1, 10, 100);
+  for (const partition of range(1, PARTITIONS))
+    await send(partition, 30 * partition - 20, 30 * partition + 10);
   await assertAllCame(t, received, 110);
   assert.equal(await sum('sluice_kafka_lag'), 11);
   for (const pod of both) await pod.untilReady();
