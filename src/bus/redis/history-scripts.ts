@@ -18,7 +18,7 @@ const BYTES_PER_CALL = 1024 * 1024;
  *
  * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, in generations: the
  * last and the one before are kept, for as long as any list. `deleted` is how many were noted; deletions up to `forgotten`
- * may be in neither.
+ * may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
  */
 const BEGINNING = `
 local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted')
@@ -44,7 +44,13 @@ end
 local function renewDeleted(ms)
   if noted == 0 then return end
   local last = math.floor((noted - 1) / ${DELETED_OF_GENERATION})
-  for generation = last - 1, last do redis.call('PEXPIRE', deletedIn(generation), ms) end
+  for generation = math.max(0, last - 1), last do
+    if redis.call('PEXPIRE', deletedIn(generation), ms) == 0 then
+      noted = 0
+      redis.call('HSET', KEYS[1], 'forgotten', string.format('%d', seq), 'deleted', 0)
+      return
+    end
+  end
 end
 local function delete(key)
   local generation = math.floor(noted / ${DELETED_OF_GENERATION})
@@ -114,6 +120,8 @@ publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * ${SLACK})
 local ttl = tonumber(ARGV[5])
+local renewal = ttl < 0 and -ttl or ttl
+renewDeleted(renewal)
 local positions, dropped = {}, 0
 redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[index])))
 index = index + 1
@@ -136,7 +144,7 @@ while index <= #ARGV do
   end
   index = index + 4 + count
 end
-renewDeleted(ttl < 0 and -ttl or ttl)
+renewDeleted(renewal)
 for partition, position in pairs(positions) do redis.call('HSET', KEYS[1], partition, position) end
 return { dropped, epoch }
 `;
