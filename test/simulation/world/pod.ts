@@ -111,6 +111,7 @@ export class SimulatedPod implements ClientPod {
           const read = await this.#bus.readHistory(...asked);
           return defect.history?.(read) ?? read;
         },
+        deletions: (...asked) => this.#bus.deletions(...asked),
       },
       budget: NO_BUDGET,
       limiter: new FairLimiter(100, () => time.now),
