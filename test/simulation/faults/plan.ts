@@ -1,9 +1,10 @@
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
 import type { Asked, FieldName, TopicName } from '../world/graph.ts';
+import { drawLogs } from './draw-logs.ts';
 import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
 
-interface PlannedEvent {
+export interface PlannedEvent {
   readonly atMs: number;
   readonly topic: TopicName;
   readonly channel: string;
@@ -38,6 +39,8 @@ export interface Plan {
   /** Of the topics that have one. */
   readonly histories: Readonly<Partial<Record<TopicName, HistorySettings>>>;
   readonly faults: readonly Fault[];
+  /** Whether Kafka's client names leader epochs as it fetches. */
+  readonly namesEpochs: boolean;
 }
 
 /** Events and faults come within this time: ms. */
@@ -46,7 +49,7 @@ export const BUSY_MS = 15_000;
 /** A history that keeps all of a run. */
 export const AMPLE = { size: 500, ttlMs: 600_000 } as const;
 
-const CHANNELS = ['a', 'b', 'c'];
+export const CHANNELS = ['a', 'b', 'c'];
 const MOST_FAULTS = 4;
 
 export function planOf(seed: number): Plan {
@@ -59,19 +62,21 @@ export function planOf(seed: number): Plan {
   const topology = drawTopology(seed, faults);
   faults.sort((one, other) => one.atMs - other.atMs);
   const histories = drawHistories(random);
+  const ofLogs = drawLogs(seed, faults);
   return {
     seed,
     pods,
     topology,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
-    events: drawEvents(random, faults),
+    events: [...drawEvents(random, faults), ...ofLogs.events].toSorted((one, other) => one.atMs - other.atMs),
     subscriptions: Array.from({ length: random.between(2, 5) }, () =>
       drawSubscription(random, pods, histories),
     ),
     clients: Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
     histories,
-    faults,
+    faults: [...faults, ...ofLogs.faults].toSorted((one, other) => one.atMs - other.atMs),
+    namesEpochs: ofLogs.namesEpochs,
   };
 }
 

@@ -8,6 +8,8 @@ export interface LedgerEvent {
   readonly topicId: string;
   readonly partition: number;
   readonly offset: number;
+  /** Of the partition, as it was produced. */
+  readonly leaderEpoch: number;
   readonly channel: string;
   /** When it was produced. */
   readonly at: number;
@@ -60,12 +62,45 @@ export class Ledger {
   readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
   readonly looks: Look[] = [];
-  /** When topics were made anew: what the group had not consumed of them by then is gone with them. */
-  readonly deleted = new Map<string, ReadonlyMap<number, number>>();
+  /** Ids of topics that were made anew since. */
+  readonly deleted = new Set<string>();
+  /** Numbers of events that were lost with their log, or the end of it, before the group had consumed them. */
+  readonly unconsumed = new Set<number>();
+
+  /**
+   * A log is lost from an offset on.
+   *
+   * @param consumed of the group: the offset behind what it has consumed of the log, and the leader epoch of that
+   */
+  lost(
+    {
+      topicId,
+      partition,
+      from,
+    }: { readonly topicId: string; readonly partition: number; readonly from: number },
+    consumed: { readonly offset: number; readonly leaderEpoch: number | undefined } | undefined,
+  ): void {
+    const { offset = 0, leaderEpoch = 0 } = consumed ?? {};
+    const last = { offset: offset - 1, leaderEpoch };
+    for (const event of this.events) {
+      const isOfLog = event.topicId === topicId && event.partition === partition;
+      if (isOfLog && event.offset >= from && isBehind(event, last)) this.unconsumed.add(event.number);
+    }
+  }
 
   attempted(number: number, attempt: Attempt): void {
     const attempts = this.attempts.get(number);
     if (attempts === undefined) this.attempts.set(number, [attempt]);
     else attempts.push(attempt);
   }
+}
+
+/** Whether one comes later in a log: where this has lost its end, offsets are given once more, in a higher leader epoch. */
+export function isBehind(
+  one: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,
+  other: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,
+): boolean {
+  return one.leaderEpoch === other.leaderEpoch
+    ? one.offset > other.offset
+    : one.leaderEpoch > other.leaderEpoch;
 }
