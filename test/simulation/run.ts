@@ -153,6 +153,7 @@ function schedule(world: World, plan: Plan): void {
   for (const { atMs, topic, channel, malformed } of plan.events) {
     at(atMs, () => world.produce(topic, channel, { malformed }));
   }
+  for (const { atMs, topic, channel } of plan.tombstones) at(atMs, () => world.remove(topic, channel));
   for (const fault of plan.faults) at(fault.atMs, () => inflict(world, fault));
   for (const subscription of plan.subscriptions) {
     const { atMs } = subscription;

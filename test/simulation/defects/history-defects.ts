@@ -18,6 +18,7 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
     'if isPassedOver then',
     'if false then',
   ),
+  'a deleted key is not noted': scripted('if count == 0 then delete(ARGV[index + 2]) end', ''),
   'an event is appended, and not published': scripted(
     "redis.call('PUBLISH', ARGV[at], message)",
     "if seq % 7 > 0 then redis.call('PUBLISH', ARGV[at], message) end",

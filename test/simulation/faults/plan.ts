@@ -2,6 +2,7 @@ import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
 import type { Asked, FieldName, TopicName } from '../world/graph.ts';
 import { drawLogs } from './draw-logs.ts';
+import { drawTombstones, type PlannedTombstone } from './draw-tombstones.ts';
 import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
 
 export interface PlannedEvent {
@@ -34,6 +35,7 @@ export interface Plan {
   readonly partitions: Readonly<Record<TopicName, number>>;
   readonly sessionSeconds: number;
   readonly events: readonly PlannedEvent[];
+  readonly tombstones: readonly PlannedTombstone[];
   readonly subscriptions: readonly PlannedSubscription[];
   readonly clients: readonly PlannedClient[];
   /** Of the topics that have one. */
@@ -63,22 +65,31 @@ export function planOf(seed: number): Plan {
   faults.sort((one, other) => one.atMs - other.atMs);
   const histories = drawHistories(random);
   const ofLogs = drawLogs(seed, faults);
+  const ofKeys = drawTombstones(seed, pods, histories);
   return {
     seed,
     pods,
     topology,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
-    events: [...drawEvents(random, faults), ...ofLogs.events].toSorted((one, other) => one.atMs - other.atMs),
-    subscriptions: Array.from({ length: random.between(2, 5) }, () =>
-      drawSubscription(random, pods, histories),
-    ),
-    clients: Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+    events: inTime([...drawEvents(random, faults), ...ofLogs.events, ...ofKeys.events]),
+    tombstones: ofKeys.tombstones,
+    subscriptions: [
+      ...Array.from({ length: random.between(2, 5) }, () => drawSubscription(random, pods, histories)),
+      ...ofKeys.subscriptions,
+    ],
+    clients: [
+      ...Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+      ...ofKeys.clients,
+    ],
     histories,
-    faults: [...faults, ...ofLogs.faults].toSorted((one, other) => one.atMs - other.atMs),
+    faults: inTime([...faults, ...ofLogs.faults]),
     namesEpochs: ofLogs.namesEpochs,
   };
 }
+
+const inTime = <T extends { readonly atMs: number }>(things: readonly T[]): T[] =>
+  things.toSorted((one, other) => one.atMs - other.atMs);
 
 /** With numbers of its own, so that other plans stay as they are. Half of the moves of slots are close to another fault. */
 function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {

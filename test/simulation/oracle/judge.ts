@@ -1,6 +1,7 @@
 import { isBehind, type LedgerEvent } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import { outOfPlace } from './cursors.ts';
+import { broughtBack, mayBeDeleted } from './deleted.ts';
 import { needless } from './needless.ts';
 import type { Receiver } from './receiver.ts';
 import { isUncovered, mayComeAgain } from './uncovered.ts';
@@ -13,6 +14,7 @@ export function judge(world: World): string[] {
       ...unexpected(world, receiver),
       ...missing(world, receiver),
       ...needless(world, receiver),
+      ...(receiver.asked.field === receiver.asked.topic ? [] : broughtBack(world, receiver)),
     ]),
     ...world.clients.flatMap((client) => outOfPlace(world, client)),
   ];
@@ -64,19 +66,20 @@ function missing(world: World, receiver: Receiver): string[] {
     );
 }
 
-/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them. */
-function owedTo({ ledger }: World, receiver: Receiver): (event: LedgerEvent) => boolean {
+/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them and not deleted. */
+function owedTo(world: World, receiver: Receiver): (event: LedgerEvent) => boolean {
   const { asked, joinedAt = Infinity, deliveries } = receiver;
   const first = new Map<string, LedgerEvent>();
   for (const { number } of asked.field === asked.topic ? [] : deliveries) {
-    const event = ledger.events[number - 1];
+    const event = world.ledger.events[number - 1];
     if (event === undefined) continue;
     const known = first.get(orderOf(event));
     if (known === undefined || isBehind(known, event)) first.set(orderOf(event), event);
   }
   return (event) => {
     const begin = first.get(orderOf(event));
-    return event.at > joinedAt || (begin !== undefined && isBehind(event, begin));
+    if (event.at > joinedAt) return true;
+    return begin !== undefined && isBehind(event, begin) && !mayBeDeleted(world, event);
   };
 }
 

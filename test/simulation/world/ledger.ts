@@ -1,3 +1,4 @@
+import type { Publication } from '../../../src/events/publisher.ts';
 import type { TopicName } from './graph.ts';
 
 /** One event, as Kafka has it. */
@@ -17,6 +18,12 @@ export interface LedgerEvent {
   readonly malformed: boolean;
   /** One of those at the end, when all faults are over: it has to arrive. */
   readonly isProbe: boolean;
+}
+
+/** A key that is deleted: that of a channel. */
+export interface LedgerTombstone extends Omit<LedgerEvent, 'number' | 'at' | 'malformed' | 'isProbe'> {
+  /** When Redis acknowledged it first. */
+  acknowledgedAt: number | undefined;
 }
 
 /** One attempt of a pod to publish an event, and whether Redis acknowledged it. */
@@ -57,6 +64,7 @@ interface Look {
 /** What has been produced and published. */
 export class Ledger {
   readonly events: LedgerEvent[] = [];
+  readonly tombstones: LedgerTombstone[] = [];
   /** By number of the event. */
   readonly attempts = new Map<number, Attempt[]>();
   readonly passedOver: PassedOver[] = [];
@@ -85,6 +93,15 @@ export class Ledger {
     for (const event of this.events) {
       const isOfLog = event.topicId === topicId && event.partition === partition;
       if (isOfLog && event.offset >= from && isBehind(event, last)) this.unconsumed.add(event.number);
+    }
+  }
+
+  /** Redis has acknowledged what deletes a key. */
+  acknowledged({ source }: Publication, at: number): void {
+    for (const tombstone of this.tombstones) {
+      const { topicId, partition, offset, leaderEpoch } = tombstone;
+      if (topicId !== source?.topicId || partition !== source.partition || offset !== source.offset) continue;
+      if (leaderEpoch === source.leaderEpoch) tombstone.acknowledgedAt ??= at;
     }
   }
 

@@ -184,6 +184,16 @@ export class World {
     );
   }
 
+  /** Produces a tombstone for the key of the channel. */
+  remove(topic: LedgerEvent['topic'], channel: string): void {
+    const partition = this.partitionOf(topic, channel);
+    const offset = this.kafka.produce(topic, partition, { key: Buffer.from(channel), value: null });
+    const { id: topicId, leaderEpoch } = this.kafka.topic(topic);
+    const position = { topicId, partition, offset, leaderEpoch };
+    this.ledger.tombstones.push({ topic, ...position, channel, acknowledgedAt: undefined });
+    this.trace.add('kafka', () => `${channel} is deleted: ${topicId}/${partition}/${offset}.${leaderEpoch}`);
+  }
+
   partitionOf(topic: LedgerEvent['topic'], channel: string): number {
     return channel.charCodeAt(0) % this.kafka.topic(topic).partitions.length;
   }
