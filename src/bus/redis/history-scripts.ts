@@ -5,6 +5,9 @@ import { POSITIONS } from './position-field.ts';
 /** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
 
+/** Lua: another value where slots are moved from node to node. */
+export const KEYS_MAY_MOVE = 'local keysMayMove = false';
+
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
  *
@@ -103,7 +106,8 @@ return reply
  *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
  * A script that is repeated publishes events again, as their positions are noted at its end: pods find those by
- * their positions.
+ * their positions. A client that has read them from a list would get them again, so a cluster, whose slots move key by key,
+ * is asked first for all that will be used: the script fails at what is on another node.
  *
  * @returns how many were left out, and the epoch
  */
@@ -115,6 +119,19 @@ for _ = 1, tonumber(ARGV[9]) do
     redis.call('PUBLISH', ARGV[6], ARGV[7])
   end
   index = index + 2
+end
+${KEYS_MAY_MOVE}
+if keysMayMove then
+  local at, deletions = index + 1, 0
+  while at <= #ARGV do
+    local count = tonumber(ARGV[at + 3])
+    if count == 0 then deletions = deletions + 1 end
+    for channel = at + 4, at + 3 + count do redis.call('EXISTS', prefix .. ARGV[channel]) end
+    at = at + 4 + count
+  end
+  local first = math.max(0, math.floor((noted - 1) / ${DELETED_OF_GENERATION}) - 1)
+  local last = math.floor((noted + deletions - 1) / ${DELETED_OF_GENERATION})
+  for generation = first, last do redis.call('EXISTS', deletedIn(generation)) end
 end
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])

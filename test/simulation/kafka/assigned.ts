@@ -1,0 +1,12 @@
+import type { TopicPartition } from './group.ts';
+
+/** What a member has of one partition. */
+export interface Assigned extends TopicPartition {
+  /** To go with each commit. */
+  readonly metadata: string;
+  position: number;
+  /** Of the record before the position. Undefined: there is none, or it is not known. */
+  leaderEpoch: number | undefined;
+  highWatermark: number | undefined;
+  paused: boolean;
+}
